@@ -1,0 +1,1 @@
+"""What every reader and printer shares: sources, diagnostics, and the MLIR text."""

@@ -1,0 +1,180 @@
+"""Source text, and the places in it that operations and values came from."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from xdsl.ir import Operation, SSAValue
+
+    from xtile.text.diagnostics import Diagnostic
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SOURCE_ATTRIBUTE = "_xtile_source"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range `[start, end)` of character offsets in one source."""
+
+    start: int
+    end: int
+
+
+class Source:
+    """One text with a name, and the spans that a reader recorded in it.
+
+    Offsets count characters of `text` from 0. Lines and columns count from 1.
+    A line ends at a line feed; a carriage return before it belongs to the line end.
+
+    Args:
+        name: What messages call the text: a path, or for example `<stdin>`.
+        text: The text itself.
+        first_line: The number of the text's first line. It is larger than 1 for a text that was
+            cut out of a larger file, so that messages show the line of that file.
+    """
+
+    def __init__(self, name: str, text: str, first_line: int = 1) -> None:
+        self.name = name
+        self.text = text
+        self.first_line = first_line
+        self._line_starts: array[int] | None = None
+        # Plain integers, because a Span object for each operand of 100,000 operations would cost
+        # more memory than the operations' own locations.
+        self._spans: dict[Operation | SSAValue, tuple[int, ...]] = {}
+
+    @classmethod
+    def from_bytes(cls, name: str, data: bytes) -> Source:
+        """Decodes `data` as UTF-8 and drops a byte order mark.
+
+        Raises:
+            DiagnosticError: A byte is not valid UTF-8; the error is located at that byte.
+        """
+        data = data.removeprefix(_BYTE_ORDER_MARK)
+        try:
+            return cls(name, data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            from xtile.text.diagnostics import DiagnosticError
+
+            raise DiagnosticError([_invalid_byte(name, data, error)]) from None
+
+    @classmethod
+    def from_path(cls, path: str | PathLike[str]) -> Source:
+        """Reads a file.
+
+        Raises:
+            DiagnosticError: The file cannot be read or is not valid UTF-8.
+        """
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except (OSError, ValueError) as error:
+            from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
+
+            reason = error.strerror if isinstance(error, OSError) else None
+            message = f"cannot read the file: {reason or error}"
+            source = cls(str(path), "")
+            raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, None)]) from error
+        return cls.from_bytes(str(path), data)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Returns the line and the column of a character offset, both counted from 1."""
+        offset = min(max(offset, 0), len(self.text))
+        starts = self._starts()
+        index = bisect_right(starts, offset) - 1
+        return index + self.first_line, offset - starts[index] + 1
+
+    def line_range(self, line: int) -> Span:
+        """Returns the characters of a line without its line end.
+
+        Raises:
+            IndexError: The text has no such line.
+        """
+        starts = self._starts()
+        index = line - self.first_line
+        if not 0 <= index < len(starts):
+            raise IndexError(f"{self.name} has no line {line}")
+        start = starts[index]
+        end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.text)
+        if end > start and self.text[end - 1] == "\r":
+            end -= 1
+        return Span(start, end)
+
+    def line_text(self, line: int) -> str:
+        """Returns a line without its line end.
+
+        Raises:
+            IndexError: The text has no such line.
+        """
+        span = self.line_range(line)
+        return self.text[span.start : span.end]
+
+    def record(
+        self,
+        item: Operation | SSAValue,
+        span: Span,
+        operand_spans: tuple[Span, ...] | list[Span] = (),
+    ) -> None:
+        """Remembers where an operation and its operands, or where a value, stand in the text."""
+        offsets = [span.start, span.end]
+        for operand_span in operand_spans:
+            offsets += (operand_span.start, operand_span.end)
+        self._spans[item] = tuple(offsets)
+
+    def span_of(self, item: Operation | SSAValue) -> Span | None:
+        """Returns the recorded place of an operation or a value, or None."""
+        offsets = self._spans.get(item)
+        return None if offsets is None else Span(offsets[0], offsets[1])
+
+    def operand_span(self, operation: Operation, index: int) -> Span | None:
+        """Returns the recorded place of an operation's operand `index`, or None."""
+        offsets = self._spans.get(operation, ())
+        first = 2 + 2 * index
+        if index < 0 or first + 1 >= len(offsets):
+            return None
+        return Span(offsets[first], offsets[first + 1])
+
+    def _starts(self) -> array[int]:
+        """Returns the offset of each line's first character, found once."""
+        if self._line_starts is None:
+            starts = array("Q", [0])
+            find = self.text.find
+            newline = find("\n")
+            while newline >= 0:
+                starts.append(newline + 1)
+                newline = find("\n", newline + 1)
+            self._line_starts = starts
+        return self._line_starts
+
+
+def attach_source(module: Operation, source: Source) -> None:
+    """Keeps `source` with `module`, so that later errors can show the text.
+
+    The source refers to the module's operations. A weak table keyed by the module would therefore
+    never let go of it, while an attribute is an ordinary cycle that Python collects.
+    """
+    setattr(module, _SOURCE_ATTRIBUTE, source)
+
+
+def source_of(module: Operation) -> Source | None:
+    """Returns the source that was attached to `module`, or None."""
+    source = getattr(module, _SOURCE_ATTRIBUTE, None)
+    return source if isinstance(source, Source) else None
+
+
+def _invalid_byte(name: str, data: bytes, error: UnicodeDecodeError) -> Diagnostic:
+    """Returns the located error for the first byte that is not valid UTF-8."""
+    from xtile.text.diagnostics import Diagnostic, Severity
+
+    source = Source(name, data.decode("utf-8", "replace"))
+    offset = len(data[: error.start].decode("utf-8"))
+    message = (
+        f"byte 0x{data[error.start]:02x} at offset {error.start} is not valid UTF-8; "
+        "save the file as UTF-8"
+    )
+    return Diagnostic(Severity.ERROR, message, source, Span(offset, offset + 1))
