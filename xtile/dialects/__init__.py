@@ -1,0 +1,1 @@
+"""The dialects of xtile. Import the one you need; importing this package loads none."""

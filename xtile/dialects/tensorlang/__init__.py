@@ -1,0 +1,29 @@
+"""The tensor language dialect (Intel's tinytc).
+
+Source: tensor language reference of tinytc v0.4.0.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from xtile.dialects.tensorlang import attributes, types
+from xtile.dialects.tensorlang.ops import OPERATIONS
+
+TensorLang = Dialect(
+    "tensorlang",
+    OPERATIONS,
+    [
+        types.VoidType,
+        types.MemrefType,
+        types.GroupType,
+        types.CoopmatrixType,
+        attributes.AddressSpaceAttr,
+        attributes.MatrixUseAttr,
+        attributes.CheckedFlagAttr,
+        attributes.MemoryScopeAttr,
+        attributes.MemorySemanticsAttr,
+        attributes.ComponentAttr,
+        attributes.ReduceModeAttr,
+    ],
+)

@@ -1,0 +1,80 @@
+"""What every instruction of the tensor language has in common."""
+
+from __future__ import annotations
+
+from abc import ABC
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
+
+from typing_extensions import Self, override
+from xdsl.dialects.builtin import I64 as I64Type
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+COMMENTS = "tensorlang.comments"
+"""The discardable attribute that keeps the comment lines before an instruction or a function."""
+
+
+class Execution(Enum):
+    """Who executes an instruction (reference: "Execution model")."""
+
+    COLLECTIVE = "collective"
+    """All work-items together, in collective regions only; operands are uniform."""
+
+    MIXED = "mixed"
+    """In collective and SPMD regions."""
+
+    SPMD = "SPMD"
+    """Each work-item for itself, in SPMD regions only."""
+
+
+def integer_attribute(value: int) -> IntegerAttr[I64Type]:
+    """`value` as the i64 attribute in which instructions keep their integer constants."""
+    return IntegerAttr(value, i64)
+
+
+def integer_list_attribute(values: list[int]) -> DenseArrayBase[I64Type]:
+    """`values` as the dense i64 array in which instructions keep integer lists."""
+    return DenseArrayBase.from_list(i64, values)
+
+
+class TensorLangOperation(IRDLOperation, ABC):
+    """An instruction.
+
+    `SYNTAX` describes the text after the instruction's name once, for the `.ir` reader and
+    printer and for MLIR's custom form; see `assembly.py` for its notation.
+    """
+
+    EXECUTION: ClassVar[Execution] = Execution.MIXED
+    SYNTAX: ClassVar[str] = ""
+    OPENS_SPMD_REGION: ClassVar[bool] = False
+
+    @classmethod
+    def mnemonic(cls) -> str:
+        """The instruction's name in the tensor language."""
+        return cls.name.removeprefix("tensorlang.")
+
+    @override
+    def verify_(self) -> None:
+        from xtile.dialects.tensorlang.verifier import operation_problems
+
+        for problem in operation_problems(self):
+            raise VerifyException(problem.message)
+
+    @classmethod
+    @override
+    def parse(cls, parser: Parser) -> Self:
+        from xtile.dialects.tensorlang.mlir_assembly import parse_operation
+
+        return parse_operation(cls, parser)
+
+    @override
+    def print(self, printer: Printer) -> None:
+        from xtile.dialects.tensorlang.mlir_assembly import print_operation
+
+        print_operation(self, printer)

@@ -1,0 +1,529 @@
+"""Arithmetic, comparison, math, cast and constant instructions.
+
+Source: tensor language reference, sections "Arithmetic (binary)", "Arithmetic (unary)",
+"Comparison", "Math (unary)", "Cast" and "Constant".
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+
+from xtile.dialects.tensorlang.constraints import (
+    BOOLEAN,
+    NUMBER,
+    NUMBER_OR_MATRIX,
+    SCALAR_OR_MATRIX,
+)
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+
+
+class BinaryArithmeticOperation(TensorLangOperation, ABC):
+    """Operands and result have one type; on cooperative matrices component by component."""
+
+    SYNTAX: ClassVar[str] = "$a, $b : $result"
+
+    a = operand_def(SCALAR_OR_MATRIX)
+    b = operand_def(SCALAR_OR_MATRIX)
+    result = result_def(SCALAR_OR_MATRIX)
+
+
+class UnaryArithmeticOperation(TensorLangOperation, ABC):
+    """One operand; on cooperative matrices component by component."""
+
+    SYNTAX: ClassVar[str] = "$a : $result"
+
+    a = operand_def(SCALAR_OR_MATRIX)
+    result = result_def(SCALAR_OR_MATRIX)
+
+
+class ComparisonOperation(TensorLangOperation, ABC):
+    """Compares two numbers of one type and returns a bool."""
+
+    SYNTAX: ClassVar[str] = "$a, $b : $result"
+
+    a = operand_def(NUMBER)
+    b = operand_def(NUMBER)
+    result = result_def(BOOLEAN)
+
+
+class MathOperation(TensorLangOperation, ABC):
+    """A function of one floating (or, for exp and exp2, complex) number."""
+
+    SYNTAX: ClassVar[str] = "$a : $result"
+
+    a = operand_def(NUMBER)
+    result = result_def(NUMBER)
+
+
+@irdl_op_definition
+class AddOp(BinaryArithmeticOperation):
+    """Sum of the operands.
+
+    ```
+    %r = add %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.add"
+
+
+@irdl_op_definition
+class SubOp(BinaryArithmeticOperation):
+    """Difference of the operands.
+
+    ```
+    %r = sub %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.sub"
+
+
+@irdl_op_definition
+class MulOp(BinaryArithmeticOperation):
+    """Product of the operands.
+
+    ```
+    %r = mul %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.mul"
+
+
+@irdl_op_definition
+class DivOp(BinaryArithmeticOperation):
+    """Quotient of the operands; integers round towards zero.
+
+    ```
+    %r = div %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.div"
+
+
+@irdl_op_definition
+class RemOp(BinaryArithmeticOperation):
+    """Remainder of the division; it has the sign of the first operand. Not for complex types.
+
+    ```
+    %r = rem %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.rem"
+
+
+@irdl_op_definition
+class MaxOp(BinaryArithmeticOperation):
+    """Maximum of the operands. Not for complex types.
+
+    ```
+    %r = max %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.max"
+
+
+@irdl_op_definition
+class MinOp(BinaryArithmeticOperation):
+    """Minimum of the operands. Not for complex types.
+
+    ```
+    %r = min %a, %b : f32
+    ```
+    """
+
+    name = "tensorlang.min"
+
+
+@irdl_op_definition
+class ShlOp(BinaryArithmeticOperation):
+    """Left shift of the first operand by the second. Integers only.
+
+    ```
+    %r = shl %a, %b : i32
+    ```
+    """
+
+    name = "tensorlang.shl"
+
+
+@irdl_op_definition
+class ShrOp(BinaryArithmeticOperation):
+    """Arithmetic right shift of the first operand by the second. Integers only.
+
+    ```
+    %r = shr %a, %b : i32
+    ```
+    """
+
+    name = "tensorlang.shr"
+
+
+@irdl_op_definition
+class AndOp(BinaryArithmeticOperation):
+    """Bitwise and. Integers and bool.
+
+    ```
+    %r = and %a, %b : i32
+    ```
+    """
+
+    name = "tensorlang.and"
+
+
+@irdl_op_definition
+class OrOp(BinaryArithmeticOperation):
+    """Bitwise or. Integers and bool.
+
+    ```
+    %r = or %a, %b : i32
+    ```
+    """
+
+    name = "tensorlang.or"
+
+
+@irdl_op_definition
+class XorOp(BinaryArithmeticOperation):
+    """Bitwise exclusive or. Integers and bool.
+
+    ```
+    %r = xor %a, %b : i32
+    ```
+    """
+
+    name = "tensorlang.xor"
+
+
+@irdl_op_definition
+class AbsOp(UnaryArithmeticOperation):
+    """Absolute value; a complex operand gives its modulus, of the part's floating type.
+
+    ```
+    %r = abs %a : f32
+    ```
+    """
+
+    name = "tensorlang.abs"
+
+
+@irdl_op_definition
+class NegOp(UnaryArithmeticOperation):
+    """Negation.
+
+    ```
+    %r = neg %a : f32
+    ```
+    """
+
+    name = "tensorlang.neg"
+
+
+@irdl_op_definition
+class NotOp(UnaryArithmeticOperation):
+    """Bitwise not. Integers and bool.
+
+    ```
+    %r = not %a : i32
+    ```
+    """
+
+    name = "tensorlang.not"
+
+
+@irdl_op_definition
+class ConjOp(UnaryArithmeticOperation):
+    """Complex conjugate.
+
+    ```
+    %r = conj %a : c32
+    ```
+    """
+
+    name = "tensorlang.conj"
+
+
+@irdl_op_definition
+class ImOp(UnaryArithmeticOperation):
+    """Imaginary part; the result has the part's floating type.
+
+    ```
+    %r = im %a : f32
+    ```
+    """
+
+    name = "tensorlang.im"
+
+
+@irdl_op_definition
+class ReOp(UnaryArithmeticOperation):
+    """Real part; the result has the part's floating type.
+
+    ```
+    %r = re %a : f32
+    ```
+    """
+
+    name = "tensorlang.re"
+
+
+@irdl_op_definition
+class EqualOp(ComparisonOperation):
+    """a = b.
+
+    ```
+    %r = equal %a, %b : bool
+    ```
+    """
+
+    name = "tensorlang.equal"
+
+
+@irdl_op_definition
+class NotEqualOp(ComparisonOperation):
+    """a ≠ b.
+
+    ```
+    %r = not_equal %a, %b : bool
+    ```
+    """
+
+    name = "tensorlang.not_equal"
+
+
+@irdl_op_definition
+class GreaterThanOp(ComparisonOperation):
+    """a > b. Not for complex types.
+
+    ```
+    %r = greater_than %a, %b : bool
+    ```
+    """
+
+    name = "tensorlang.greater_than"
+
+
+@irdl_op_definition
+class GreaterThanEqualOp(ComparisonOperation):
+    """a ≥ b. Not for complex types.
+
+    ```
+    %r = greater_than_equal %a, %b : bool
+    ```
+    """
+
+    name = "tensorlang.greater_than_equal"
+
+
+@irdl_op_definition
+class LessThanOp(ComparisonOperation):
+    """a < b. Not for complex types.
+
+    ```
+    %r = less_than %a, %b : bool
+    ```
+    """
+
+    name = "tensorlang.less_than"
+
+
+@irdl_op_definition
+class LessThanEqualOp(ComparisonOperation):
+    """a ≤ b. Not for complex types.
+
+    ```
+    %r = less_than_equal %a, %b : bool
+    ```
+    """
+
+    name = "tensorlang.less_than_equal"
+
+
+@irdl_op_definition
+class CosOp(MathOperation):
+    """Cosine; floating types.
+
+    ```
+    %r = cos %a : f32
+    ```
+    """
+
+    name = "tensorlang.cos"
+
+
+@irdl_op_definition
+class SinOp(MathOperation):
+    """Sine; floating types.
+
+    ```
+    %r = sin %a : f32
+    ```
+    """
+
+    name = "tensorlang.sin"
+
+
+@irdl_op_definition
+class ExpOp(MathOperation):
+    """Base-e exponential function; floating and complex types.
+
+    ```
+    %r = exp %a : f32
+    ```
+    """
+
+    name = "tensorlang.exp"
+
+
+@irdl_op_definition
+class Exp2Op(MathOperation):
+    """Base-2 exponential function; floating and complex types.
+
+    ```
+    %r = exp2 %a : f32
+    ```
+    """
+
+    name = "tensorlang.exp2"
+
+
+@irdl_op_definition
+class LogOp(MathOperation):
+    """Base-e logarithm; floating types.
+
+    ```
+    %r = log %a : f32
+    ```
+    """
+
+    name = "tensorlang.log"
+
+
+@irdl_op_definition
+class Log2Op(MathOperation):
+    """Base-2 logarithm; floating types.
+
+    ```
+    %r = log2 %a : f32
+    ```
+    """
+
+    name = "tensorlang.log2"
+
+
+@irdl_op_definition
+class NativeCosOp(MathOperation):
+    """Cosine with implementation-defined error; floating types.
+
+    ```
+    %r = native_cos %a : f32
+    ```
+    """
+
+    name = "tensorlang.native_cos"
+
+
+@irdl_op_definition
+class NativeSinOp(MathOperation):
+    """Sine with implementation-defined error; floating types.
+
+    ```
+    %r = native_sin %a : f32
+    ```
+    """
+
+    name = "tensorlang.native_sin"
+
+
+@irdl_op_definition
+class NativeExpOp(MathOperation):
+    """Base-e exponential function with implementation-defined error; floating and complex types.
+
+    ```
+    %r = native_exp %a : f32
+    ```
+    """
+
+    name = "tensorlang.native_exp"
+
+
+@irdl_op_definition
+class NativeExp2Op(MathOperation):
+    """Base-2 exponential function with implementation-defined error; floating and complex types.
+
+    ```
+    %r = native_exp2 %a : f32
+    ```
+    """
+
+    name = "tensorlang.native_exp2"
+
+
+@irdl_op_definition
+class NativeLogOp(MathOperation):
+    """Base-e logarithm with implementation-defined error; floating types.
+
+    ```
+    %r = native_log %a : f32
+    ```
+    """
+
+    name = "tensorlang.native_log"
+
+
+@irdl_op_definition
+class NativeLog2Op(MathOperation):
+    """Base-2 logarithm with implementation-defined error; floating types.
+
+    ```
+    %r = native_log2 %a : f32
+    ```
+    """
+
+    name = "tensorlang.native_log2"
+
+
+@irdl_op_definition
+class CastOp(TensorLangOperation):
+    """Converts a number, or a cooperative matrix component by component ("Cast").
+
+    ```
+    %r = cast %a : f32
+    ```
+
+    A matrix keeps its shape; its use stays or goes from matrix_acc to matrix_a or matrix_b.
+    Complex types do not convert to others.
+    """
+
+    name = "tensorlang.cast"
+    SYNTAX: ClassVar[str] = "$a : $result"
+
+    a = operand_def(NUMBER_OR_MATRIX)
+    result = result_def(NUMBER_OR_MATRIX)
+
+
+@irdl_op_definition
+class ConstantOp(TensorLangOperation):
+    """A constant number or bool, or a cooperative matrix with that component ("Constant").
+
+    ```
+    %r = constant [0x1.8p1, -inf] : c32
+    ```
+
+    `value` is a BoolAttr, an IntegerAttr of i64, a FloatAttr of f64, or an ArrayAttr of two
+    such FloatAttr (real and imaginary part); it is rounded to the result's type when used.
+    """
+
+    name = "tensorlang.constant"
+    SYNTAX: ClassVar[str] = "constant(value) : $result"
+
+    value = prop_def(Attribute)
+    result = result_def(SCALAR_OR_MATRIX)

@@ -1,0 +1,52 @@
+"""Functions.
+
+Source: tensor language reference, section "Functions".
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.ir import Attribute, BlockArgument
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+
+
+@irdl_op_definition
+class FuncOp(TensorLangOperation):
+    """A kernel, which the host can launch ("Functions").
+
+    ```
+    func @f(%A: memref<f32x?x?> {shape_gcd=[4]}) attributes {subgroup_size=16} {
+    }
+    ```
+
+    The body's arguments are the parameters. `subgroup_size` is an IntegerAttr and
+    `work_group_size` an ArrayAttr of two IntegerAttr, both in work-items. `parameter_attributes`
+    holds one DictionaryAttr for each parameter (alignment in bytes, shape_gcd, stride_gcd), and
+    is left out where no parameter has any.
+    """
+
+    name = "tensorlang.func"
+    SYNTAX: ClassVar[str] = "func()"
+
+    sym_name = prop_def(StringAttr)
+    subgroup_size = opt_prop_def(Attribute)
+    work_group_size = opt_prop_def(Attribute)
+    parameter_attributes = opt_prop_def(ArrayAttr[DictionaryAttr])
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
+
+    @property
+    def parameters(self) -> tuple[BlockArgument, ...]:
+        """The parameters, in signature order."""
+        return tuple(self.body.block.args)
+
+    def attributes_of_parameter(self, index: int) -> dict[str, Attribute]:
+        """The named attributes of one parameter; empty where it has none."""
+        if self.parameter_attributes is None or index >= len(self.parameter_attributes.data):
+            return {}
+        return dict(self.parameter_attributes.data[index].data)

@@ -1,0 +1,285 @@
+"""Memory instructions: views, loads, stores, atomics and barriers.
+
+Source: tensor language reference, sections "Associated", "Atomic load", "Atomic store",
+"Atomic update", "Barrier", "Expand", "Fuse", "Load", "Size", "Store" and "Subview".
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+
+from xtile.dialects.tensorlang.attributes import (
+    MemoryScope,
+    MemoryScopeAttr,
+    MemorySemantics,
+    MemorySemanticsAttr,
+)
+from xtile.dialects.tensorlang.constraints import (
+    BOOLEAN,
+    INDEX_ONLY,
+    MEMREF,
+    MEMREF_OR_GROUP,
+    NUMBER,
+    NUMBER_OR_MEMREF,
+)
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+
+
+class AtomicOperation(TensorLangOperation, ABC):
+    """An atomic access; without modifiers of scope work_group and relaxed."""
+
+    scope = opt_prop_def(MemoryScopeAttr)
+    semantics = opt_prop_def(MemorySemanticsAttr)
+
+    @property
+    def memory_scope(self) -> MemoryScope:
+        """The scope, which defaults to work_group."""
+        return self.scope.data if self.scope else MemoryScope.WORK_GROUP
+
+    @property
+    def memory_semantics(self) -> MemorySemantics:
+        """The semantics, which default to relaxed."""
+        return self.semantics.data if self.semantics else MemorySemantics.RELAXED
+
+
+@irdl_op_definition
+class AssociatedOp(TensorLangOperation):
+    """Whether a memref's or group's base address is not null ("Associated").
+
+    ```
+    %r = associated %A : bool
+    ```
+    """
+
+    name = "tensorlang.associated"
+    SYNTAX: ClassVar[str] = "$tensor : $result"
+
+    tensor = operand_def(MEMREF_OR_GROUP)
+    result = result_def(BOOLEAN)
+
+
+@irdl_op_definition
+class AtomicLoadOp(AtomicOperation):
+    """Loads one element atomically ("Atomic load").
+
+    ```
+    %r = atomic_load.device.acquire %A[%i] : f32
+    ```
+    """
+
+    name = "tensorlang.atomic_load"
+    SYNTAX: ClassVar[str] = ".scope .semantics $memref[$indices] : $result"
+
+    memref = operand_def(MEMREF_OR_GROUP)
+    indices = var_operand_def(INDEX_ONLY)
+    result = result_def(NUMBER_OR_MEMREF)
+
+
+@irdl_op_definition
+class AtomicStoreOp(AtomicOperation):
+    """Stores one element atomically ("Atomic store").
+
+    ```
+    atomic_store.device.release %value, %A[%i]
+    ```
+    """
+
+    name = "tensorlang.atomic_store"
+    SYNTAX: ClassVar[str] = ".scope .semantics $value, $memref[$indices]"
+
+    value = operand_def(NUMBER)
+    memref = operand_def(MEMREF)
+    indices = var_operand_def(INDEX_ONLY)
+
+
+class AtomicUpdateOperation(AtomicOperation, ABC):
+    """Updates one element atomically and returns the element before the update."""
+
+    SYNTAX: ClassVar[str] = ".scope .semantics $value, $memref[$indices] : $result"
+
+    value = operand_def(NUMBER)
+    memref = operand_def(MEMREF)
+    indices = var_operand_def(INDEX_ONLY)
+    result = result_def(NUMBER)
+
+
+@irdl_op_definition
+class AtomicAddOp(AtomicUpdateOperation):
+    """Adds to one element atomically ("Atomic update").
+
+    ```
+    %old = atomic_add %value, %A[%i] : f32
+    ```
+    """
+
+    name = "tensorlang.atomic_add"
+
+
+@irdl_op_definition
+class AtomicMaxOp(AtomicUpdateOperation):
+    """Raises one element to a value atomically ("Atomic update").
+
+    ```
+    %old = atomic_max %value, %A[%i] : f32
+    ```
+    """
+
+    name = "tensorlang.atomic_max"
+
+
+@irdl_op_definition
+class AtomicMinOp(AtomicUpdateOperation):
+    """Lowers one element to a value atomically ("Atomic update").
+
+    ```
+    %old = atomic_min %value, %A[%i] : f32
+    ```
+    """
+
+    name = "tensorlang.atomic_min"
+
+
+@irdl_op_definition
+class BarrierOp(TensorLangOperation):
+    """Waits until all work-items of the work-group are here ("Barrier").
+
+    ```
+    barrier.global.local
+    ```
+
+    `.global` and `.local` make accesses to that memory visible to the work-group.
+    """
+
+    name = "tensorlang.barrier"
+    SYNTAX: ClassVar[str] = ".global_fence .local_fence"
+
+    global_fence = opt_prop_def(UnitAttr)
+    local_fence = opt_prop_def(UnitAttr)
+
+
+@irdl_op_definition
+class ExpandOp(TensorLangOperation):
+    """A view in which one mode is several ("Expand").
+
+    ```
+    %r = expand %A[1 -> 2 x %n] : memref<f32x32x2x?>
+    ```
+
+    `static_expand_shape` holds a size for each new mode, DYNAMIC where the next of the
+    `expand_shape` operands gives it.
+    """
+
+    name = "tensorlang.expand"
+    SYNTAX: ClassVar[str] = "$memref[#mode -> expand_shape()] : $result"
+
+    memref = operand_def(MEMREF)
+    expand_shape = var_operand_def(INDEX_ONLY)
+    mode = prop_def(IntegerAttr[I64])
+    static_expand_shape = prop_def(DenseArrayBase[I64])
+    result = result_def(MEMREF)
+
+
+@irdl_op_definition
+class FuseOp(TensorLangOperation):
+    """A view in which the modes from `from_mode` to `to_mode` are one ("Fuse").
+
+    ```
+    %r = fuse %A[1,3] : memref<f32x32x512x42>
+    ```
+    """
+
+    name = "tensorlang.fuse"
+    SYNTAX: ClassVar[str] = "$memref[#from_mode,#to_mode] : $result"
+
+    memref = operand_def(MEMREF)
+    from_mode = prop_def(IntegerAttr[I64])
+    to_mode = prop_def(IntegerAttr[I64])
+    result = result_def(MEMREF)
+
+
+@irdl_op_definition
+class LoadOp(TensorLangOperation):
+    """The element of a memref, or the memref of a group ("Load").
+
+    ```
+    %r = load %A[%i,%j] : f32
+    ```
+    """
+
+    name = "tensorlang.load"
+    SYNTAX: ClassVar[str] = "$memref[$indices] : $result"
+
+    memref = operand_def(MEMREF_OR_GROUP)
+    indices = var_operand_def(INDEX_ONLY)
+    result = result_def(NUMBER_OR_MEMREF)
+
+
+@irdl_op_definition
+class SizeOp(TensorLangOperation):
+    """The size of one mode of a memref, or of a group ("Size").
+
+    ```
+    %r = size %A[1] : index
+    ```
+    """
+
+    name = "tensorlang.size"
+    SYNTAX: ClassVar[str] = "$tensor[#mode] : $result"
+
+    tensor = operand_def(MEMREF_OR_GROUP)
+    mode = prop_def(IntegerAttr[I64])
+    result = result_def(INDEX_ONLY)
+
+
+@irdl_op_definition
+class StoreOp(TensorLangOperation):
+    """Stores a number in a memref ("Store").
+
+    ```
+    store %value, %A[%i,%j]
+    ```
+    """
+
+    name = "tensorlang.store"
+    SYNTAX: ClassVar[str] = "$value, $memref[$indices]"
+
+    value = operand_def(NUMBER)
+    memref = operand_def(MEMREF)
+    indices = var_operand_def(INDEX_ONLY)
+
+
+@irdl_op_definition
+class SubviewOp(TensorLangOperation):
+    """A view on a block of a memref ("Subview").
+
+    ```
+    %r = subview %A[4:8,%i:%n,%j] : memref<f32x8x?,strided<1,32>>
+    ```
+
+    Each mode has an offset and a size, in elements; size 0, which is how a mode without a size
+    is stored, removes the mode from the result. `static_offsets` and `static_sizes` hold
+    DYNAMIC where the next of the `offsets` or `sizes` operands gives the value.
+    """
+
+    name = "tensorlang.subview"
+    SYNTAX: ClassVar[str] = "$memref[slices()] : $result"
+
+    memref = operand_def(MEMREF)
+    offsets = var_operand_def(INDEX_ONLY)
+    sizes = var_operand_def(INDEX_ONLY)
+    static_offsets = prop_def(DenseArrayBase[I64])
+    static_sizes = prop_def(DenseArrayBase[I64])
+    result = result_def(MEMREF)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
