@@ -1,0 +1,41 @@
+"""Read, check, run and port GPU tile kernels.
+
+Everything here loads on first use, so that `import xtile` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xtile.api import parse, text, verify
+    from xtile.launch import run
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "parse", "run", "text", "verify"]
+
+_HOMES = {
+    "parse": "xtile.api",
+    "run": "xtile.launch",
+    "text": "xtile.api",
+    "verify": "xtile.api",
+}
+"""The module that each name of the API is defined in."""
+
+
+def __getattr__(name: str) -> object:
+    """Imports a name of the API when it is first used."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'xtile' has no attribute '{name}'")
+    from importlib import import_module
+
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Lists the API, also where it is not loaded yet."""
+    return sorted({*globals(), *_HOMES})
