@@ -89,6 +89,15 @@ class Source:
         index = bisect_right(starts, offset) - 1
         return index + self.first_line, offset - starts[index] + 1
 
+    def offset(self, line: int, column: int) -> int | None:
+        """Returns the offset of a line and a column, or None if there is no such place."""
+        index = line - self.first_line
+        if not 0 <= index < len(self._starts()):
+            return None
+        span = self.line_range(line)
+        offset = span.start + column - 1
+        return offset if span.start <= offset <= span.end else None
+
     def line_range(self, line: int) -> Span:
         """Returns the characters of a line without its line end.
 
@@ -165,6 +174,39 @@ def source_of(module: Operation) -> Source | None:
     """Returns the source that was attached to `module`, or None."""
     source = getattr(module, _SOURCE_ATTRIBUTE, None)
     return source if isinstance(source, Source) else None
+
+
+def place_of(operation: Operation, source: Source | None) -> Span | None:
+    """Returns where an operation stands in `source`.
+
+    That is its recorded span; else, for an operation that a pass made and gave the location of
+    the one before it, the rest of the line from that location; else the place of the operation
+    around it. None if none of these is known.
+    """
+    if source is None:
+        return None
+    current: Operation | None = operation
+    while current is not None:
+        span = source.span_of(current) or _span_of_location(current, source)
+        if span is not None:
+            return span
+        current = current.parent_op()
+    return None
+
+
+def _span_of_location(operation: Operation, source: Source) -> Span | None:
+    """Returns the rest of the line from an operation's location, if that is in `source`."""
+    from xdsl.dialects.builtin import FileLineColLoc
+
+    location = operation.location
+    if not isinstance(location, FileLineColLoc) or location.filename.data != source.name:
+        return None
+    start = source.offset(location.line.data, location.column.data)
+    if start is None:
+        return None
+    line = source.line_range(location.line.data)
+    text = source.text[start : line.end]
+    return Span(start, start + max(len(text.rstrip()), 1))
 
 
 def _invalid_byte(name: str, data: bytes, error: UnicodeDecodeError) -> Diagnostic:

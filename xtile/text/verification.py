@@ -1,0 +1,112 @@
+"""Verifies a module and collects every error, where xDSL stops at the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator, NoTerminator
+
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source, place_of, source_of
+
+DialectVerifier = Callable[[ModuleOp, Diagnostics, Source | None], None]
+"""Adds every error of one dialect's operations in a module."""
+
+_DIALECT_VERIFIERS = {
+    "tensorlang": "xtile.dialects.tensorlang.verifier",
+}
+"""The modules whose `verify` checks all operations of a dialect."""
+
+
+def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | None = None) -> None:
+    """Checks every operation of a module.
+
+    Args:
+        module: What to check.
+        diagnostics: Where the errors go.
+        source: The text that the module was read from; None takes the one attached to it.
+    """
+    source = source or source_of(module)
+    dialects = _verify_operations(module, diagnostics, source)
+    for dialect in dialects:
+        verifier = cast(DialectVerifier, import_module(_DIALECT_VERIFIERS[dialect]).verify)
+        verifier(module, diagnostics, source)
+
+
+def _verify_operations(
+    module: ModuleOp, diagnostics: Diagnostics, source: Source | None
+) -> list[str]:
+    """Checks what xDSL knows; returns the dialects of the module that have their own verifier."""
+    dialects: dict[str, None] = {}
+    # In this order an operation comes after everything that a block before it may have defined.
+    visited: set[Operation] = set()
+    for operation in module.walk():
+        problems = [*_problems_of_order(operation, visited), *_problems_of_blocks(operation)]
+        dialect = operation.dialect_name()
+        if dialect in _DIALECT_VERIFIERS:
+            dialects[dialect] = None
+        else:
+            problems += _problems(operation)
+        visited.add(operation)
+        for problem in problems:
+            diagnostics.error(source, place_of(operation, source), problem)
+    return list(dialects)
+
+
+def _problems(operation: Operation) -> list[str]:
+    """Returns the first thing that an operation's own verifier finds."""
+    try:
+        # `Operation.verify` would print the whole module for each error.
+        operation.verify_()
+    # A verifier may meet values that its author did not expect, and raise anything.
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return [f"'{operation.name}': {reason}"]
+    return []
+
+
+def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterator[str]:
+    """Yields the operands that are defined after the operation.
+
+    The order does not matter in a module, nor under operations that are not registered, because
+    those may hold graphs. Between the blocks of a control flow graph it is not checked.
+    """
+    for index, operand in enumerate(operation.operands):
+        definition = operand.owner
+        if isinstance(definition, Block) or definition in visited:
+            continue
+        owner = definition.parent_op()
+        if isinstance(owner, ModuleOp | UnregisteredOp):
+            continue
+        region = definition.parent_region()
+        if region is not None and len(region.blocks) == 1:
+            yield f"operand {index} of '{operation.name}' is used before its definition"
+
+
+def _problems_of_blocks(operation: Operation) -> Iterator[str]:
+    """Yields what is wrong with an operation's successors and with the blocks it owns."""
+    if operation.successors and operation.next_op is not None:
+        yield f"'{operation.name}' has successors and must be the last of its block"
+    if any(successor.parent is not operation.parent_region() for successor in operation.successors):
+        yield f"'{operation.name}' has a successor in another region"
+    if operation.has_trait(NoTerminator):
+        return
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from _problems_of_end(block, operation)
+
+
+def _problems_of_end(block: Block, operation: Operation) -> Iterator[str]:
+    """Yields what is wrong with the last operation of a block that needs a terminator."""
+    last = block.last_op
+    if last is None:
+        yield f"'{operation.name}' has an empty block, which must end with a terminator"
+    elif not last.has_trait(IsTerminator):
+        yield (
+            f"'{operation.name}' has a block that ends with '{last.name}', "
+            "which is not a terminator"
+        )
