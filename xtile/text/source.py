@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from os import PathLike
 
-    from xdsl.ir import Operation, SSAValue
+    from xdsl.ir import Block, Operation, SSAValue
 
     from xtile.text.diagnostics import Diagnostic
 
@@ -47,6 +47,10 @@ class Source:
         # Plain integers, because a Span object for each operand of 100,000 operations would cost
         # more memory than the operations' own locations.
         self._spans: dict[Operation | SSAValue, tuple[int, ...]] = {}
+        self.names: dict[SSAValue, str] = {}
+        """Names that a value has in the text and that its name hint cannot hold."""
+        self.incomplete: set[Block] = set()
+        """Blocks that lost instructions to syntax errors."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> Source:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 COMMENTS = "tensorlang.comments"
 """The discardable attribute that keeps the comment lines before an instruction or a function."""
 
+TRAILING_COMMENT = "tensorlang.trailing_comment"
+"""The discardable attribute that keeps the comment behind an instruction on its line."""
+
 
 class Execution(Enum):
     """Who executes an instruction (reference: "Execution model")."""

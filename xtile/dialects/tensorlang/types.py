@@ -196,6 +196,17 @@ class VoidType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
+class PoisonType(ParametrizedAttribute, TypeAttribute):
+    """The type of a value that a reader made up after an error it has reported.
+
+    It lets reading and verification go on without reporting the same mistake again; no module
+    without errors holds it.
+    """
+
+    name = "tensorlang.poison"
+
+
+@irdl_attr_definition
 class MemrefType(ParametrizedAttribute, TypeAttribute):
     """A view on memory: element type, shape, strides and address space.
 

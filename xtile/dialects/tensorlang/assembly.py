@@ -1,0 +1,415 @@
+"""The text of an instruction, described once.
+
+The `SYNTAX` of an operation class says what follows the instruction's name. Four programs read
+it: the `.ir` reader and printer, and the parser and printer of MLIR's custom form. Its notation:
+
+| notation | stands for |
+|---|---|
+| `.atomic` | a modifier, from the table `MODIFIERS` |
+| `$alpha` | an operand; a comma-separated list where the operand is variadic |
+| `#mode` | an integer property |
+| `{alignment}` | an attribute dictionary that holds this property |
+| `: $result` | the type of the result |
+| `slices()` | one of the directives in `directives.py` |
+| `, [ ] ( ) ->` | themselves |
+
+White space in front of a piece is printed as it stands, except in front of modifiers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Protocol
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i32
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, VarOperandDef
+
+from xtile.dialects.tensorlang.attributes import (
+    CheckedFlag,
+    CheckedFlagAttr,
+    Component,
+    ComponentAttr,
+    MemoryScope,
+    MemoryScopeAttr,
+    MemorySemantics,
+    MemorySemanticsAttr,
+    ReduceMode,
+    ReduceModeAttr,
+)
+from xtile.dialects.tensorlang.operation import TensorLangOperation, integer_attribute
+
+_UNIT = UnitAttr()
+_TRANSPOSE: dict[str, Attribute | None] = {"n": None, "t": _UNIT}
+
+MODIFIERS: dict[str, dict[str, Attribute | None]] = {
+    "atomic": {"atomic": _UNIT},
+    "transpose": _TRANSPOSE,
+    "transpose_a": _TRANSPOSE,
+    "transpose_b": _TRANSPOSE,
+    "global_fence": {"global": _UNIT},
+    "local_fence": {"local": _UNIT},
+    "checked": {flag.value: CheckedFlagAttr(flag) for flag in CheckedFlag},
+    "scope": {
+        scope.value: None if scope == MemoryScope.WORK_GROUP else MemoryScopeAttr(scope)
+        for scope in MemoryScope
+    },
+    "semantics": {
+        semantics.value: None
+        if semantics == MemorySemantics.RELAXED
+        else MemorySemanticsAttr(semantics)
+        for semantics in MemorySemantics
+    },
+    "component": {component.value: ComponentAttr(component) for component in Component},
+    "reduce_mode": {mode.value: ReduceModeAttr(mode) for mode in ReduceMode},
+}
+"""Spellings of each modifier and the property value it stands for; None is the default."""
+
+REQUIRED_MODIFIERS = frozenset({"component", "reduce_mode"})
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A value's name where the text introduces it, before its type is known."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Input(Protocol):
+    """Text that an instruction is read from; each method reads one piece or raises."""
+
+    def operand(self) -> SSAValue:
+        """A value that is used."""
+        ...
+
+    def index_operands(self, close: str) -> list[SSAValue]:
+        """Comma-separated values up to, and without, the punctuation `close`."""
+        ...
+
+    def definition(self) -> Definition:
+        """The name of a value that the instruction introduces for its region."""
+        ...
+
+    def integer(self, what: str) -> int:
+        """An integer constant; `what` it is, for the error message."""
+        ...
+
+    def index_or_operand(self, what: str) -> int | SSAValue:
+        """A non-negative integer constant or a value."""
+        ...
+
+    def punctuation(self, text: str) -> None:
+        """The given punctuation or keyword."""
+        ...
+
+    def optional_punctuation(self, text: str) -> bool:
+        """The given punctuation or keyword, if it is there."""
+        ...
+
+    def next_is(self, text: str) -> bool:
+        """Whether the given punctuation comes next."""
+        ...
+
+    def modifier(self, spellings: Mapping[str, Attribute | None]) -> str | None:
+        """One of the given modifiers, if it is there."""
+        ...
+
+    def missing_modifier(self, spellings: Sequence[str]) -> Exception:
+        """The error to raise where one of `spellings` had to stand."""
+        ...
+
+    def type(self) -> Attribute:
+        """A type."""
+        ...
+
+    def constant(self) -> Attribute:
+        """A constant, as `ConstantOp.value` holds it."""
+        ...
+
+    def dictionary(self) -> dict[str, Attribute]:
+        """An attribute dictionary in braces, or nothing."""
+        ...
+
+    def symbol(self) -> str:
+        """A global identifier without the `@`."""
+        ...
+
+    def region(self, arguments: Sequence[tuple[Definition, Attribute]] = ()) -> Region:
+        """A region in braces with the given arguments."""
+        ...
+
+
+class Output(Protocol):
+    """Text that an instruction is printed to."""
+
+    def write(self, text: str) -> None:
+        """Plain text."""
+        ...
+
+    def modifier(self, spelling: str) -> None:
+        """One modifier."""
+        ...
+
+    def operand(self, value: SSAValue) -> None:
+        """The name of a value."""
+        ...
+
+    def type(self, type: Attribute) -> None:
+        """A type."""
+        ...
+
+    def constant(self, value: Attribute) -> None:
+        """What `ConstantOp.value` holds."""
+        ...
+
+    def dictionary(self, entries: Mapping[str, Attribute], lead: str) -> None:
+        """`lead` and a dictionary in braces; nothing where there are no entries."""
+        ...
+
+    def discardable(self, operation: Operation) -> Mapping[str, Attribute]:
+        """The discardable attributes that this text shows in the operation's dictionary."""
+        ...
+
+    def symbol(self, name: str) -> None:
+        """A global identifier."""
+        ...
+
+    def region(self, region: Region) -> None:
+        """A space and a region in braces, without its arguments."""
+        ...
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of an operation that is being read."""
+
+    operands: list[SSAValue] = field(default_factory=list[SSAValue])
+    segments: list[int] = field(default_factory=list[int])
+    result_types: list[Attribute] = field(default_factory=list[Attribute])
+    properties: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    regions: list[Region] = field(default_factory=list[Region])
+
+    def add_operands(self, values: Sequence[SSAValue]) -> None:
+        """Appends the values of one operand definition."""
+        self.operands.extend(values)
+        self.segments.append(len(values))
+
+    def build(
+        self, cls: type[TensorLangOperation], location: LocationAttr | None = None
+    ) -> TensorLangOperation:
+        """The operation, unverified."""
+        if _has_segments(cls):
+            self.properties[AttrSizedOperandSegments.attribute_name] = DenseArrayBase.from_list(
+                i32, self.segments
+            )
+        return cls.create(
+            operands=self.operands,
+            result_types=self.result_types,
+            properties=self.properties,
+            attributes=self.attributes,
+            regions=self.regions,
+            location=location,
+        )
+
+
+@cache
+def _has_segments(cls: type[TensorLangOperation]) -> bool:
+    return any(
+        isinstance(option, AttrSizedOperandSegments)
+        for option in cls.get_irdl_definition().options
+    )
+
+
+class Directive(Protocol):
+    """One piece of an instruction's text."""
+
+    def read(self, source: Input, parts: Parts) -> None:
+        """Reads the piece into `parts`."""
+        ...
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints the piece of `operation`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Modifier:
+    name: str
+    spellings: dict[str, Attribute | None]
+
+    def read(self, source: Input, parts: Parts) -> None:
+        spelling = source.modifier(self.spellings)
+        if spelling is None:
+            if self.name in REQUIRED_MODIFIERS:
+                raise source.missing_modifier(list(self.spellings))
+            return
+        value = self.spellings[spelling]
+        if value is not None:
+            parts.properties[self.name] = value
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        value = operation.properties.get(self.name)
+        # A lone modifier is the first operand's, so `.n` holds the place before `.t`.
+        if value is None and (
+            self.name != "transpose_a" or "transpose_b" not in operation.properties
+        ):
+            return
+        for spelling, known in self.spellings.items():
+            if known == value:
+                output.modifier(spelling)
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    name: str
+    lead: str
+
+    def read(self, source: Input, parts: Parts) -> None:
+        parts.operands.append(source.operand())
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        output.write(self.lead)
+        output.operand(getattr(operation, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Operands:
+    name: str
+    close: str
+
+    def read(self, source: Input, parts: Parts) -> None:
+        parts.operands.extend(source.index_operands(self.close))
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        write_list(output, getattr(operation, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Integer:
+    name: str
+    lead: str
+
+    def read(self, source: Input, parts: Parts) -> None:
+        what = self.name.replace("_", " ")
+        parts.properties[self.name] = integer_attribute(source.integer(what))
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        value = operation.properties[self.name]
+        assert isinstance(value, IntegerAttr)
+        output.write(f"{self.lead}{value.value.data}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Punctuation:
+    text: str
+    lead: str
+
+    def read(self, source: Input, parts: Parts) -> None:
+        source.punctuation(self.text)
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        output.write(f"{self.lead}{self.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Dictionary:
+    name: str
+
+    def read(self, source: Input, parts: Parts) -> None:
+        split_dictionary(source.dictionary(), [self.name], parts)
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        write_dictionary(output, operation, [self.name], " ")
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultType:
+    lead: str
+
+    def read(self, source: Input, parts: Parts) -> None:
+        source.punctuation(":")
+        parts.result_types.append(source.type())
+
+    def write(self, output: Output, operation: TensorLangOperation) -> None:
+        output.write(f"{self.lead}: ")
+        output.type(operation.results[0].type)
+
+
+def split_dictionary(
+    entries: Mapping[str, Attribute], properties: Sequence[str], parts: Parts
+) -> None:
+    """Puts the entries named in `properties` there, the others among the attributes."""
+    for name, value in entries.items():
+        (parts.properties if name in properties else parts.attributes)[name] = value
+
+
+def write_dictionary(
+    output: Output, operation: TensorLangOperation, properties: Sequence[str], lead: str
+) -> None:
+    """Prints the named properties and the discardable attributes as one dictionary."""
+    entries = {
+        name: operation.properties[name] for name in properties if name in operation.properties
+    }
+    output.dictionary({**entries, **output.discardable(operation)}, lead)
+
+
+def write_list(output: Output, values: Sequence[SSAValue]) -> None:
+    """Prints values with commas between them."""
+    for i, value in enumerate(values):
+        if i:
+            output.write(",")
+        output.operand(value)
+
+
+_PIECE = re.compile(
+    r"(?P<lead>\s*)(?:\.(?P<modifier>\w+)|(?P<result>: \$result)|\$(?P<operand>\w+)|#(?P<integer>\w+)"
+    r"|\{(?P<dictionary>\w+)\}|(?P<custom>\w+)\((?P<argument>\w*)\)|(?P<punctuation>->|[,\[\]():]))"
+)
+
+
+@cache
+def directives_of(cls: type[TensorLangOperation]) -> tuple[Directive, ...]:
+    """The pieces of `cls.SYNTAX`, compiled."""
+    from xtile.dialects.tensorlang.directives import CUSTOM
+
+    operands = dict(cls.get_irdl_definition().operands)
+    directives: list[Directive] = []
+    for match in _PIECE.finditer(cls.SYNTAX):
+        lead = match["lead"] or ("" if match.start() else " ")
+        if match["modifier"]:
+            directives.append(_Modifier(match["modifier"], MODIFIERS[match["modifier"]]))
+        elif match["result"]:
+            directives.append(_ResultType(lead))
+        elif (name := match["operand"]) is not None:
+            variadic = isinstance(operands[name], VarOperandDef)
+            close = cls.SYNTAX[match.end()] if variadic else ""
+            directives.append(_Operands(name, close) if variadic else _Operand(name, lead))
+        elif match["integer"]:
+            directives.append(_Integer(match["integer"], lead))
+        elif match["dictionary"]:
+            directives.append(_Dictionary(match["dictionary"]))
+        elif match["custom"]:
+            directives.append(CUSTOM[match["custom"]])
+        else:
+            directives.append(_Punctuation(match["punctuation"], lead))
+    return tuple(directives)
+
+
+@cache
+def has_dictionary(cls: type[TensorLangOperation]) -> bool:
+    """Whether the instruction's text has a place for named attributes."""
+    return bool(re.search(r"\{|\bfor\(|\bfunc\(", cls.SYNTAX))
+
+
+@cache
+def readers_of(cls: type[TensorLangOperation]) -> tuple[Callable[[Input, Parts], None], ...]:
+    """The `read` of each directive, looked up once."""
+    return tuple(directive.read for directive in directives_of(cls))

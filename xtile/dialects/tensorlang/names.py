@@ -1,0 +1,44 @@
+"""The names that `.ir` text defines, and where they are visible.
+
+A name is visible in the region that defines it and in the regions within; it must not be defined
+again there, but sibling regions may use it anew.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from xtile.dialects.tensorlang.assembly import Definition
+
+NamedT = TypeVar("NamedT")
+
+
+class NameTable(Generic[NamedT]):
+    """Names and what they stand for: `%name` and its value, `$name` and its definition."""
+
+    def __init__(self) -> None:
+        self._visible: dict[str, tuple[NamedT, Definition]] = {}
+        self._scopes: list[list[str]] = [[]]
+
+    def enter(self) -> None:
+        """Opens a region."""
+        self._scopes.append([])
+
+    def leave(self) -> None:
+        """Closes the innermost region and forgets its names."""
+        for name in self._scopes.pop():
+            del self._visible[name]
+
+    def get(self, name: str) -> NamedT | None:
+        """What a visible name stands for."""
+        entry = self._visible.get(name)
+        return None if entry is None else entry[0]
+
+    def define(self, definition: Definition, named: NamedT) -> Definition | None:
+        """Makes a name visible; returns the earlier definition where there is one."""
+        entry = self._visible.get(definition.name)
+        if entry is not None:
+            return entry[1]
+        self._visible[definition.name] = (named, definition)
+        self._scopes[-1].append(definition.name)
+        return None

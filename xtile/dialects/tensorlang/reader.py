@@ -1,0 +1,319 @@
+"""The reader of `.ir` text.
+
+Reading never stops at the first mistake: a damaged instruction is reported, its results become
+poison, and reading goes on with the next instruction.
+
+Source: tensor language reference; preprocessor reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.dialects.tensorlang import preprocessor
+from xtile.dialects.tensorlang.assembly import Definition, Parts, readers_of
+from xtile.dialects.tensorlang.lexer import END
+from xtile.dialects.tensorlang.operation import COMMENTS, TRAILING_COMMENT
+from xtile.dialects.tensorlang.ops import BY_MNEMONIC
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.term_reader import FatalSyntaxError, ReadError, TermReader
+from xtile.dialects.tensorlang.types import PoisonType
+from xtile.text.diagnostics import Diagnostics, shorten
+from xtile.text.source import Source, Span, attach_source
+
+if TYPE_CHECKING:
+    from xtile.dialects.tensorlang.operation import TensorLangOperation
+
+MAX_REGION_DEPTH = 100
+"""Regions may nest this deep; passes recurse over regions, and Python's stack is finite."""
+
+_POISON = PoisonType()
+
+
+def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) -> ModuleOp:
+    """Reads `.ir` text into a module of `tensorlang.func` operations.
+
+    Mistakes go to `diagnostics`, located; the module then holds what could be read. `revision`
+    is "v0.1", "v0.3" or "v0.4", and detected from the text where it is None.
+    """
+    from xtile.dialects.tensorlang import legacy
+
+    revision = revision or legacy.detect_revision(source.text)
+    return Reader(source, diagnostics, revision).read_module()
+
+
+class Reader(TermReader):
+    """Reads functions, regions and instructions; `TermReader` reads what they consist of."""
+
+    def __init__(self, source: Source, diagnostics: Diagnostics, revision: str) -> None:
+        super().__init__(source, diagnostics)
+        self.revision = revision
+        self.blocks: list[Block] = []
+        self._filename = StringAttr(source.name)
+        self._integers: dict[int, IntAttr] = {}
+        self._header_end: int | None = None
+
+    def read_module(self) -> ModuleOp:
+        """Reads the whole text."""
+        module = ModuleOp([])
+        attach_source(module, self.source)
+        self.blocks.append(module.body.block)
+        try:
+            while self.lexer.kind != END:
+                self._read_global()
+        except FatalSyntaxError as error:
+            self.report(error)
+        return module
+
+    def _read_global(self) -> None:
+        comments = self._comments()
+        if self.lexer.kind == "definition":
+            self._read_definition(comments)
+        elif self.lexer.value == "func":
+            self._read_instruction(comments)
+        else:
+            self.report(self.unexpected("'func' or a definition '$name = ...'"))
+            self._skip_to_global()
+
+    def _skip_to_global(self) -> None:
+        while self.lexer.kind != END:
+            self.lexer.advance()
+            if self.lexer.value == "func" and self._starts_line():
+                return
+
+    # Regions
+
+    def region(self, arguments: Sequence[tuple[Definition, Attribute]] = ()) -> Region:
+        """Reads `{ instruction* }`."""
+        if self.lexer.value == "{" and len(self.blocks) > MAX_REGION_DEPTH:
+            raise FatalSyntaxError(
+                self.span(), f"regions are nested more than {MAX_REGION_DEPTH} deep"
+            )
+        if self._header_end is None:
+            self._header_end = self.lexer.previous_end
+        self.punctuation("{")
+        block = Block()
+        self.blocks.append(block)
+        self.names.enter()
+        self.definitions.enter()
+        for definition, type in arguments:
+            value = block.insert_arg(type, len(block.args))
+            self.define(definition, value)
+        try:
+            self._read_instructions()
+        finally:
+            self.names.leave()
+            self.definitions.leave()
+            self.blocks.pop()
+        self.punctuation("}")
+        return Region(block)
+
+    def _read_instructions(self) -> None:
+        while self.lexer.value != "}":
+            if self.lexer.kind == END:
+                raise FatalSyntaxError(self.span(), "the text ends inside a region; expected '}'")
+            comments = self._comments()
+            if self.lexer.kind == "definition":
+                self._read_definition(comments)
+            else:
+                self._read_instruction(comments)
+
+    def _read_definition(self, comments: list[str]) -> None:
+        try:
+            preprocessor.read_definition(self)
+        except ReadError as error:
+            self.report(error)
+            self._skip_instruction()
+        self._pending_comments = comments
+
+    # Instructions
+
+    def _read_instruction(self, comments: list[str]) -> None:
+        results: list[Definition] = []
+        start_depth = len(self.blocks)
+        try:
+            results = self._read_results()
+            operations = self._read_operation()
+        except ReadError as error:
+            self.report(error)
+            self._mark_incomplete()
+            self._skip_instruction()
+            for definition in results:
+                self.define_poison(definition)
+            assert len(self.blocks) == start_depth
+            return
+        self._append(operations, results, comments)
+
+    def _read_results(self) -> list[Definition]:
+        if self.lexer.kind != "local":
+            return []
+        results = [self.definition()]
+        while self.optional_punctuation(","):
+            results.append(self.definition())
+        self.punctuation("=")
+        return results
+
+    def _read_operation(self) -> TensorLangOperation:
+        from xtile.dialects.tensorlang import legacy
+
+        start, mnemonic = self.lexer.start, self.lexer.value
+        handler = legacy.handler_of(mnemonic, self.revision)
+        cls = BY_MNEMONIC.get(mnemonic)
+        if self.lexer.kind != "word" or (cls is None and handler is None):
+            raise self._unknown_instruction(mnemonic)
+        if (cls is FuncOp) != (len(self.blocks) == 1):
+            raise ReadError(self.span(), "a function must stand outside of other functions")
+        outer_header_end, self._header_end = self._header_end, None
+        outer_spans, self.operand_spans = self.operand_spans, []
+        self.lexer.advance()
+        try:
+            if handler is not None:
+                operation = handler(self, mnemonic)
+            else:
+                assert cls is not None
+                operation = self.read_as(cls)
+            end = self._header_end or self.lexer.previous_end
+            operation.location = self._location(start)
+            self.source.record(operation, Span(start, end), self.operand_spans)
+        finally:
+            self._header_end = outer_header_end
+            self.operand_spans = outer_spans
+        return operation
+
+    def read_as(self, cls: type[TensorLangOperation]) -> TensorLangOperation:
+        """Reads what follows the name of an instruction of the current revision."""
+        parts = Parts()
+        for read_piece in readers_of(cls):
+            read_piece(self, parts)
+        return parts.build(cls)
+
+    def _append(
+        self, operation: TensorLangOperation, results: list[Definition], comments: list[str]
+    ) -> None:
+        if comments:
+            operation.attributes[COMMENTS] = _string_array(comments)
+        self.blocks[-1].add_op(operation)
+        if len(results) != len(operation.results):
+            self._report_result_count(operation, results)
+        for definition, value in zip(results, operation.results, strict=False):
+            self.define(definition, value)
+        for definition in results[len(operation.results) :]:
+            self.define_poison(definition)
+        trailing = self._trailing_comment()
+        if trailing:
+            operation.attributes[TRAILING_COMMENT] = StringAttr(trailing)
+
+    def _report_result_count(
+        self, operation: TensorLangOperation, results: list[Definition]
+    ) -> None:
+        returned, named = len(operation.results), len(results)
+        if not named and type(operation).mnemonic() in ("if", "for"):
+            return
+        span = self.source.span_of(operation)
+        if results:
+            span = Span(results[0].start, results[-1].end)
+        self.diagnostics.error(
+            self.source,
+            span,
+            f"{type(operation).mnemonic()} returns {_count(returned, 'value')} "
+            f"but {_count(named, 'name')} {'is' if named == 1 else 'are'} given",
+        )
+
+    def insert(self, operation: Operation, start: int, end: int) -> None:
+        """Puts an operation that the text only implies in front of the one being read."""
+        operation.location = self._location(start)
+        self.source.record(operation, Span(start, end))
+        self.blocks[-1].add_op(operation)
+
+    def _unknown_instruction(self, mnemonic: str) -> ReadError:
+        from difflib import get_close_matches
+
+        if self.lexer.kind != "word":
+            return self.unexpected("an instruction")
+        close = get_close_matches(shorten(mnemonic, 40), BY_MNEMONIC, 1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        return ReadError(self.span(), f"unknown instruction '{shorten(mnemonic, 40)}'{hint}")
+
+    def _mark_incomplete(self) -> None:
+        """Remembers that the enclosing regions lost an instruction, for the verifier."""
+        self.source.incomplete.add(self.blocks[-1])
+
+    def _location(self, start: int) -> FileLineColLoc:
+        line, column = self.source.position(start)
+        return FileLineColLoc(self._filename, self._integer(line), self._integer(column))
+
+    def _integer(self, value: int) -> IntAttr:
+        attribute = self._integers.get(value)
+        if attribute is None:
+            attribute = self._integers[value] = IntAttr(value)
+        return attribute
+
+    # Recovery
+
+    def _skip_instruction(self) -> None:
+        """Goes to the next line that starts an instruction, or to the region's end."""
+        depth = 0
+        lexer = self.lexer
+        while lexer.kind != END:
+            if lexer.value == "{":
+                depth += 1
+            elif lexer.value == "}":
+                if depth == 0:
+                    return
+                depth -= 1
+            lexer.advance()
+            if depth == 0 and self._starts_line() and self._may_start_instruction():
+                return
+
+    def _starts_line(self) -> bool:
+        text, lexer = self.source.text, self.lexer
+        return lexer.previous_end == 0 or "\n" in text[lexer.previous_end : lexer.start]
+
+    def _may_start_instruction(self) -> bool:
+        lexer = self.lexer
+        if lexer.kind == "word":
+            return lexer.value in BY_MNEMONIC
+        return lexer.kind in ("local", "definition", "unknown") or lexer.value == "}"
+
+    # Comments
+
+    def _comments(self) -> list[str]:
+        """The comments in front of the current token, and those a definition left behind."""
+        pending, self._pending_comments = self._pending_comments, []
+        gap = self.source.text[self.lexer.previous_end : self.lexer.start]
+        if ";" not in gap:
+            return pending
+        lines = gap.split("\n")
+        # What follows a token on its own line belongs to that token's instruction.
+        own = lines if self.lexer.previous_end == 0 else lines[1:]
+        return pending + [line.strip()[1:].strip() for line in own if ";" in line]
+
+    def _trailing_comment(self) -> str:
+        gap = self.source.text[self.lexer.previous_end : self.lexer.start]
+        line = gap.partition("\n")[0]
+        return line.strip()[1:].strip() if ";" in line else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _string_array(lines: list[str]) -> Attribute:
+    from xdsl.dialects.builtin import ArrayAttr
+
+    return ArrayAttr(StringAttr(line) for line in lines)
+
+
+def spellings_text(spellings: Mapping[str, object]) -> str:
+    """Modifier spellings for a message: `.x, .y or .z`."""
+    words = [f".{spelling}" for spelling in spellings]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def is_poison(value: SSAValue) -> bool:
+    """Whether `value` stands for one that could not be read."""
+    return value.type == _POISON
