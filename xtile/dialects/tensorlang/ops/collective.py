@@ -69,13 +69,13 @@ class BlasOperation(CollectiveOperation, ABC):
     """A linear algebra instruction, which updates its last operand in place."""
 
     atomic = opt_prop_def(UnitAttr)
-    alpha = operand_def(NUMBER)
-    a = operand_def(MEMREF)
 
 
 class BlasA2Operation(BlasOperation, ABC):
     """Operands alpha, A, beta, B; B is updated."""
 
+    alpha = operand_def(NUMBER)
+    a = operand_def(MEMREF)
     beta = operand_def(NUMBER)
     b = operand_def(MEMREF)
 
@@ -83,6 +83,8 @@ class BlasA2Operation(BlasOperation, ABC):
 class BlasA3Operation(BlasOperation, ABC):
     """Operands alpha, A, B, beta, C; C is updated."""
 
+    alpha = operand_def(NUMBER)
+    a = operand_def(MEMREF)
     b = operand_def(MEMREF)
     beta = operand_def(NUMBER)
     c = operand_def(MEMREF)

@@ -1,0 +1,242 @@
+"""The printer of `.ir` text, in the current revision.
+
+Source: tensor language reference of tinytc v0.4.0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import IO
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+
+from xtile.dialects.tensorlang.assembly import directives_of
+from xtile.dialects.tensorlang.operation import COMMENTS, TRAILING_COMMENT, TensorLangOperation
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.types import type_text
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
+from xtile.text.source import Source, source_of
+
+_INDENT = "    "
+_BARE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*|[0-9]+")
+_ATTRIBUTE_NAMES = frozenset(
+    {"alignment", "shape_gcd", "stride_gcd", "subgroup_size", "unroll", "work_group_size"}
+)
+_INTERNAL_PREFIX = "tensorlang."
+
+
+def print_module(module: ModuleOp, stream: IO[str]) -> None:
+    """Prints every function of `module` as `.ir` text.
+
+    Values keep the names that they had in the text they were read from; comments stand where
+    they stood.
+
+    Raises:
+        DiagnosticError: The module holds an operation of another dialect.
+    """
+    source = source_of(module)
+    names = source.names if source else {}
+    for i, operation in enumerate(module.body.block.ops):
+        if not isinstance(operation, FuncOp):
+            raise _not_tensorlang(operation, source)
+        if i:
+            stream.write("\n")
+        printer = Printer(names, source)
+        printer.print_operation(operation)
+        stream.write("".join(printer.pieces))
+
+
+def _not_tensorlang(operation: Operation, source: Source | None) -> DiagnosticError:
+    message = (
+        f"'{operation.name}' has no tensor language text; "
+        "translate the module to the tensorlang dialect first"
+    )
+    span = source.span_of(operation) if source else None
+    return DiagnosticError([Diagnostic(Severity.ERROR, message, source, span)])
+
+
+class Printer:
+    """Prints one function; implements `assembly.Output`."""
+
+    def __init__(
+        self, preferred_names: Mapping[SSAValue, str], source: Source | None = None
+    ) -> None:
+        self.pieces: list[str] = []
+        self.write = self.pieces.append
+        self._preferred_names = preferred_names
+        self._source = source
+        self._names: dict[SSAValue, str] = {}
+        self._taken: set[str] = set()
+        self._suffixes: dict[str, int] = {}
+        self._next_number = 0
+        self._depth = 0
+
+    def print_operation(self, operation: Operation) -> None:
+        """Prints one instruction, with its comments, on lines of its own."""
+        if not isinstance(operation, TensorLangOperation):
+            raise _not_tensorlang(operation, self._source)
+        if isinstance(operation, FuncOp):
+            self._next_number = self._first_free_number(operation)
+        indent = _INDENT * self._depth
+        self._print_comments(operation, indent)
+        self.write(indent)
+        for i, result in enumerate(operation.results):
+            self.write(", " if i else "")
+            self.operand(result)
+        self.write(" = " if operation.results else "")
+        self.write(type(operation).mnemonic())
+        for directive in directives_of(type(operation)):
+            directive.write(self, operation)
+        trailing = operation.attributes.get(TRAILING_COMMENT)
+        if isinstance(trailing, StringAttr):
+            self.write(f" ; {_one_line(trailing.data)}")
+        self.write("\n")
+
+    def _print_comments(self, operation: Operation, indent: str) -> None:
+        comments = operation.attributes.get(COMMENTS)
+        if isinstance(comments, ArrayAttr):
+            for comment in comments:
+                if isinstance(comment, StringAttr):
+                    self.write(f"{indent}; {_one_line(comment.data)}".rstrip() + "\n")
+
+    def _first_free_number(self, function: FuncOp) -> int:
+        """A number above those that values of the function had in their text."""
+        if not self._preferred_names:
+            return 0
+        numbers = (self._preferred_names.get(value, "") for value in _values_of(function))
+        return max((int(name) + 1 for name in numbers if name.isdecimal()), default=0)
+
+    # assembly.Output
+
+    def modifier(self, spelling: str) -> None:
+        """Prints `.spelling`."""
+        self.write(f".{spelling}")
+
+    def operand(self, value: SSAValue) -> None:
+        """Prints the name of a value, which it gets here if it has none yet."""
+        name = self._names.get(value)
+        if name is None:
+            name = self._names[value] = self._new_name(value)
+            self._taken.add(name)
+        self.write(f"%{name}")
+
+    def _new_name(self, value: SSAValue) -> str:
+        name = self._preferred_names.get(value) or value.name_hint
+        if name is None or not _BARE_NAME.fullmatch(name):
+            return self._number()
+        if name not in self._taken:
+            return name
+        if name.isdecimal():
+            return self._number()
+        suffix = self._suffixes.get(name, 0)
+        while f"{name}_{suffix}" in self._taken:
+            suffix += 1
+        self._suffixes[name] = suffix + 1
+        return f"{name}_{suffix}"
+
+    def _number(self) -> str:
+        while str(self._next_number) in self._taken:
+            self._next_number += 1
+        self._next_number += 1
+        return str(self._next_number - 1)
+
+    def type(self, type: Attribute) -> None:
+        """Prints a type."""
+        self.write(type_text(type))
+
+    def constant(self, value: Attribute) -> None:
+        """Prints a constant."""
+        self.write(constant_text(value))
+
+    def dictionary(self, entries: Mapping[str, Attribute], lead: str) -> None:
+        """Prints `lead` and the entries in braces; nothing where there are none."""
+        if entries:
+            self.write(lead + attribute_text(DictionaryAttr(entries)))
+
+    def discardable(self, operation: Operation) -> Mapping[str, Attribute]:
+        """The operation's named attributes, without those that hold comments."""
+        return {
+            name: value
+            for name, value in operation.attributes.items()
+            if not name.startswith(_INTERNAL_PREFIX)
+        }
+
+    def symbol(self, name: str) -> None:
+        """Prints `@name`."""
+        self.write(f"@{name}")
+
+    def region(self, region: Region) -> None:
+        """Prints a region; its names are free again behind it."""
+        arguments = {self._names[value] for block in region.blocks for value in block.args}
+        outer_taken, outer_number = self._taken - arguments, self._next_number
+        self.write(" {\n")
+        self._depth += 1
+        for block in region.blocks:
+            for operation in block.ops:
+                self.print_operation(operation)
+        self._depth -= 1
+        self._taken, self._next_number = outer_taken, outer_number
+        self.write(_INDENT * self._depth + "}")
+
+
+def _values_of(function: FuncOp) -> Iterable[SSAValue]:
+    for operation in function.walk():
+        yield from operation.results
+        for region in operation.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
+def _one_line(comment: str) -> str:
+    return " ".join(comment.splitlines())
+
+
+def constant_text(value: Attribute) -> str:
+    """A constant as the tensor language writes it; reading it gives the same double."""
+    if isinstance(value, ArrayAttr):
+        return f"[{', '.join(constant_text(part) for part in value)}]"
+    if isinstance(value, FloatAttr):
+        return _float_text(value.value.data)
+    assert isinstance(value, IntegerAttr)
+    if value.type == IntegerType(1):
+        return "true" if value.value.data else "false"
+    return str(value.value.data)
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return "-nan" if math.copysign(1.0, value) < 0 else "nan"
+    text = repr(value)
+    return text if "inf" in text or "." in text or "e" in text else f"{text}.0"
+
+
+def attribute_text(attribute: Attribute) -> str:
+    """An attribute as the tensor language writes it."""
+    if isinstance(attribute, DictionaryAttr):
+        entries = (
+            f"{_attribute_name(name)}={attribute_text(value)}"
+            for name, value in attribute.data.items()
+        )
+        return "{" + ", ".join(entries) + "}"
+    if isinstance(attribute, ArrayAttr):
+        return "[" + ",".join(attribute_text(entry) for entry in attribute) + "]"
+    if isinstance(attribute, StringAttr):
+        return f'"{attribute.data}"'
+    if isinstance(attribute, IntegerAttr):
+        return constant_text(attribute)
+    return f'"{attribute}"'
+
+
+def _attribute_name(name: str) -> str:
+    return name if name in _ATTRIBUTE_NAMES else f'"{name}"'
