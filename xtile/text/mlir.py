@@ -164,14 +164,15 @@ def print_mlir(
         stream: Where to print it.
         generic: Whether to print every operation in MLIR's generic form.
         debuginfo: Whether to print locations.
-        context: The dialects whose resources are printed after the module; None prints none.
+        context: The dialects whose resources are printed after the module, beside builtin's.
     """
+    from xdsl.dialects.builtin import Builtin
     from xdsl.printer import Printer
 
     printer = Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
     printer.print_op(module)
-    if context is not None:
-        printer.print_metadata(context.loaded_dialects)
+    loaded = () if context is None else context.loaded_dialects
+    printer.print_metadata({Builtin.name: Builtin, **{d.name: d for d in loaded}}.values())
     stream.write("\n")
 
 

@@ -12,7 +12,7 @@ _TOKEN = re.compile(
     r"""
     (?: \s++ | ;[^\n]*+ )*+
     (?:
-      (?P<local> % [A-Za-z0-9_]++ )
+      (?P<local> % (?: \d++ | [A-Za-z] [A-Za-z0-9_]*+ ) )
     | (?P<word> x (?! [A-Za-z_] ) | (?! (?:inf|nan) \b ) [A-Za-z_] [A-Za-z0-9_]*+ )
     | (?P<float> [-+]? (?: 0x (?: [0-9a-fA-F]* \. [0-9a-fA-F]+ (?: [pP] [-+]? \d+ )?
                               | [0-9a-fA-F]+ \. (?: [pP] [-+]? \d+ )?
@@ -24,8 +24,8 @@ _TOKEN = re.compile(
     | (?P<integer> [-+]? \d++ )
     | (?P<punctuation> -> | <= | [=,:()\[\]{}<>?^*/+%-] )
     | (?P<modifier> \. [A-Za-z_] [A-Za-z0-9_]*+ )
-    | (?P<global> @ [A-Za-z0-9_]++ )
-    | (?P<definition> \$ [A-Za-z0-9_]++ )
+    | (?P<global> @ (?: \d++ | [A-Za-z] [A-Za-z0-9_]*+ ) )
+    | (?P<definition> \$ (?: \d++ | [A-Za-z] [A-Za-z0-9_]*+ ) )
     | (?P<string> " [^"\n]*+ " )
     | (?P<calc> !calc \b )
     | (?P<end> \Z )
