@@ -1,0 +1,135 @@
+"""Reading, printing and verifying kernels from Python."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from io import StringIO
+from typing import Literal
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.text.diagnostics import Diagnostics, Severity
+from xtile.text.languages import LANGUAGES, Language, guess_language, make_context
+from xtile.text.source import Source
+from xtile.text.verification import verify_module
+
+TEXT_NAME = "<text>"
+"""What messages call a text that comes from no file."""
+
+
+class SourceWarning(UserWarning):
+    """A kernel's text is accepted, but something in it should change."""
+
+
+def parse(
+    kernel: str | os.PathLike[str],
+    *,
+    language: Literal["tensorlang", "mlir"] | None = None,
+    revision: Literal["v0.1", "v0.3", "v0.4"] | None = None,
+    check: bool = True,
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Reads a kernel and verifies it.
+
+    Args:
+        kernel: A path, as a path object or as a string that ends with `.ir` or `.mlir`; or the
+            text itself.
+        language: What the text is written in; None goes by the file's extension or, without a
+            file, by how the text begins.
+        revision: The revision of tensor language text; None detects it.
+        check: Whether to verify the module.
+        diagnostics: Collects warnings and errors. Without it, warnings are Python warnings.
+
+    Returns:
+        The module; its source stays with it, so that later errors show the text.
+
+    Raises:
+        DiagnosticError: The file cannot be read, or the text has errors; it holds all of them.
+        ValueError: The extension of the file is of no known language.
+    """
+    source, reader = _source_and_language(kernel, language)
+    collected = Diagnostics() if diagnostics is None else diagnostics
+    module = reader.read(source, collected, make_context(), revision)
+    if module is not None and check:
+        verify_module(module, collected, source)
+    collected.raise_if_errors()
+    assert module is not None, "a reader that returns nothing reports an error"
+    if diagnostics is None:
+        _warn(collected)
+    return module
+
+
+def text(module: ModuleOp, language: Literal["tensorlang", "mlir"] = "tensorlang") -> str:
+    """Returns a module as text in the tensor language or in MLIR.
+
+    Raises:
+        DiagnosticError: The language cannot express the module.
+        ValueError: The language is neither of the two.
+    """
+    output = StringIO()
+    if language == "tensorlang":
+        from xtile.dialects.tensorlang.printer import print_module
+
+        print_module(module, output)
+    elif language == "mlir":
+        from xtile.text.mlir import print_mlir
+
+        print_mlir(module, output)
+    else:
+        raise _unknown_language(language)
+    return output.getvalue()
+
+
+def verify(module: ModuleOp) -> None:
+    """Checks a module against every rule of the languages in it.
+
+    Raises:
+        DiagnosticError: The module breaks rules; it holds all the errors.
+    """
+    diagnostics = Diagnostics()
+    verify_module(module, diagnostics)
+    diagnostics.raise_if_errors()
+
+
+def _source_and_language(
+    kernel: str | os.PathLike[str], name: str | None
+) -> tuple[Source, Language]:
+    """Returns the text of a kernel and the language that it is written in."""
+    if isinstance(kernel, str) and not _is_path(kernel):
+        source = Source(TEXT_NAME, kernel)
+        return source, guess_language(kernel) if name is None else _language(name)
+    path = os.fspath(kernel)
+    if name is not None:
+        return Source.from_path(path), _language(name)
+    extension = os.path.splitext(path)[1].removeprefix(".")
+    if extension not in LANGUAGES:
+        known = " or ".join(f".{known}" for known in LANGUAGES)
+        raise ValueError(f"{path}: expected a file ending with {known}, or the argument language=")
+    return Source.from_path(path), LANGUAGES[extension]
+
+
+def _is_path(text: str) -> bool:
+    """Whether a string is the path of a file rather than the text of a kernel."""
+    return "\n" not in text and text.endswith(tuple(f".{extension}" for extension in LANGUAGES))
+
+
+def _language(name: str) -> Language:
+    """Returns the language of that name."""
+    for language in LANGUAGES.values():
+        if language.name == name:
+            return language
+    raise _unknown_language(name)
+
+
+def _unknown_language(name: str) -> ValueError:
+    """Returns the error for a language that there is not."""
+    known = " or ".join(f"'{language.name}'" for language in LANGUAGES.values())
+    return ValueError(f"expected language {known}, but got '{name}'")
+
+
+def _warn(diagnostics: Diagnostics) -> None:
+    """Shows what was collected as Python warnings, at the caller of `parse`."""
+    for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.WARNING:
+            warnings.warn(diagnostic.render(), SourceWarning, stacklevel=3)

@@ -1,0 +1,84 @@
+"""What the commands of this package share: exit codes, and how they end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+EXIT_OK = 0
+EXIT_INPUT_WRONG = 1
+EXIT_USAGE_WRONG = 2
+EXIT_TOOL_FAILED = 3
+EXIT_INTERRUPTED = 130
+
+TRACE_VARIABLE = "XTILE_TRACE"
+"""The environment variable that, if set, lets an internal error show its Python trace."""
+
+
+def run_command(name: str, body: Callable[[], int]) -> int:
+    """Runs a command so that its user never meets a Python trace.
+
+    Args:
+        name: What messages call the command.
+        body: The command; returns its exit code.
+
+    Returns:
+        The exit code: that of `body`; `EXIT_OK` if the reader of the output went away;
+        `EXIT_INTERRUPTED` after an interrupt from the keyboard; `EXIT_TOOL_FAILED` after a
+        defect of the command, which is reported.
+    """
+    try:
+        return body()
+    except BrokenPipeError:
+        _discard_standard_streams()
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    # Nothing but a defect comes here, and a user cannot do anything with a trace.
+    except Exception as error:
+        return _report_internal_error(name, error)
+
+
+def write_standard_output(text: str) -> None:
+    """Writes text to standard output as UTF-8.
+
+    Raises:
+        BrokenPipeError: The reader of the output went away.
+    """
+    # The text may have characters that the terminal's own encoding lacks.
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+    else:
+        sys.stdout.flush()
+        stream.write(text.encode("utf-8"))
+    sys.stdout.flush()
+
+
+def is_colored(choice: str) -> bool:
+    """Whether messages have colours, where `choice` is `auto`, `always` or `never`."""
+    if choice == "auto":
+        return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    return choice == "always"
+
+
+def _discard_standard_streams() -> None:
+    """Lets Python's own flush at exit succeed after the reader of the output has gone."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(null, stream.fileno())
+
+
+def _report_internal_error(name: str, error: Exception) -> int:
+    """Shows a defect in one line, and how to see more."""
+    if os.environ.get(TRACE_VARIABLE):
+        import traceback
+
+        traceback.print_exc()
+    reason = " ".join(str(error).split())
+    sys.stderr.write(
+        f"{name}: internal error: {type(error).__name__}: {reason}\n"
+        f"This is a defect of xtile. Set {TRACE_VARIABLE}=1 to see where it happened.\n"
+    )
+    return EXIT_TOOL_FAILED

@@ -1,0 +1,365 @@
+"""`xtile-opt`: reads a kernel, runs passes on it and prints it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import IO, NoReturn
+
+from typing_extensions import override
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.universe import Universe
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline, parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from xtile.command import (
+    EXIT_INPUT_WRONG,
+    EXIT_OK,
+    EXIT_USAGE_WRONG,
+    is_colored,
+    run_command,
+    write_standard_output,
+)
+from xtile.opt_arguments import TRANSLATIONS, add_arguments
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.languages import LANGUAGES, Language
+from xtile.text.source import Source
+from xtile.universe import XTILE_UNIVERSE
+
+STANDARD_INPUT = "<stdin>"
+"""What messages call standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What one part of the input came to; `text` is None if there is nothing to print."""
+
+    text: str | None
+    has_failed: bool
+
+
+class XtileOptMain(xDSLOptMain):
+    """xDSL's driver with located errors and the languages of this package."""
+
+    def __init__(self, args: Sequence[str] | None = None) -> None:
+        # Three registrations need it, and making it scans the installed packages.
+        self._universe = _installed_universe()
+        self._diagnostics = Diagnostics()
+        self._running_step = ""
+        self._pass_started = 0.0
+        super().__init__(args=args)
+
+    @override
+    def register_all_dialects(self) -> None:
+        for name, factory in self._universe.all_dialects.items():
+            self.ctx.register_dialect(name, factory)
+
+    @override
+    def register_all_frontends(self) -> None:
+        for extension in LANGUAGES:
+            self.available_frontends[extension] = self._read_stream
+
+    @override
+    def register_all_passes(self) -> None:
+        self.available_passes.update(self._universe.all_passes)
+
+    @override
+    def register_all_targets(self) -> None:
+        self.available_targets.update(self._universe.all_targets)
+
+    @override
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        self._arg_parser = arg_parser
+        add_arguments(arg_parser, list(XTILE_UNIVERSE.all_passes), list(self.available_targets))
+        # xDSL's constructor reads these. Its own `disable_verify` would switch off the verifiers
+        # of all attributes in the whole process.
+        arg_parser.set_defaults(disable_verify=False, syntax_highlight=False)
+
+    @override
+    def setup_pipeline(self) -> None:
+        self._check_arguments()
+        self._target = self._target_spec()
+        self._check_passes()
+        try:
+            self.pipeline = PassPipeline.parse_spec(
+                self.available_passes, self.args.passes, self._between_passes
+            )
+        except ValueError as error:
+            self._usage_error(f"argument -p/--passes: {error}")
+
+    @override
+    def run(self) -> None:
+        """Does what the command line says and ends the process with an exit code."""
+        sys.exit(self.execute())
+
+    def execute(self) -> int:
+        """Does what the command line says and returns the exit code."""
+        language = self._input_language()
+        try:
+            source = self._read_source()
+        except DiagnosticError as error:
+            self._show(error.diagnostics)
+            return EXIT_INPUT_WRONG
+        parts = language.split(source) if self.args.split_input_file else [source]
+        outputs = [self._process(part, language) for part in parts]
+        texts = [output.text for output in outputs if output.text is not None]
+        # A file holds the result of the whole input or stays as it was.
+        if texts and (self.args.output_file is None or len(texts) == len(outputs)):
+            comment = ";" if self._target.name == "tensorlang" else "//"
+            self._write(f"{comment} -----\n".join(texts))
+        has_failed = any(output.has_failed for output in outputs)
+        return EXIT_INPUT_WRONG if has_failed else EXIT_OK
+
+    def _process(self, source: Source, language: Language) -> _Output:
+        """Converts one part of the input and shows what is wrong with it."""
+        is_test = self.args.verify_diagnostics
+        diagnostics = Diagnostics(limit=None) if is_test else Diagnostics()
+        text = self._convert(source, language, diagnostics)
+        if is_test:
+            diagnostics = _compare(source, language, diagnostics)
+        self._show(diagnostics.sorted())
+        return _Output(text, diagnostics.has_errors)
+
+    def _convert(self, source: Source, language: Language, diagnostics: Diagnostics) -> str | None:
+        """Returns what is printed for one part of the input; None if it has errors."""
+        self._diagnostics = diagnostics
+        module = language.read(source, diagnostics, self.ctx, self.args.tensorlang_revision)
+        if module is not None:
+            self._verify(module, diagnostics)
+        if module is None or diagnostics.has_errors:
+            return None
+        try:
+            self.pipeline.apply(self.ctx, module)
+            return self._print(module)
+        except DiagnosticError as error:
+            for diagnostic in error.diagnostics:
+                diagnostics.add(diagnostic)
+        except DiagnosticException as error:
+            diagnostics.error(source, None, f"{self._running_step} failed: {error}")
+        return None
+
+    def _verify(self, module: ModuleOp, diagnostics: Diagnostics) -> None:
+        """Verifies a module unless the command line says otherwise."""
+        if self.args.skip_verify:
+            return
+        from xtile.text.verification import verify_module
+
+        verify_module(module, diagnostics)
+
+    def _between_passes(
+        self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+    ) -> None:
+        """Verifies what a pass has left, and shows it if the command line says so.
+
+        Raises:
+            DiagnosticError: The pass has left an invalid module.
+        """
+        now = time.perf_counter()
+        if previous is not None:
+            if self.args.time_passes:
+                sys.stderr.write(f"{previous.name}: {now - self._pass_started:.3f} s\n")
+            found = Diagnostics()
+            self._verify(module, found)
+            if found.has_errors:
+                raise DiagnosticError([_after_pass(error, previous) for error in found])
+            if self.args.print_between_passes and following is not None:
+                sys.stderr.write(f"// after pass '{previous.name}':\n{self._mlir(module)}\n")
+        self._running_step = (
+            f"target '{self._target.name}'" if following is None else f"pass '{following.name}'"
+        )
+        self._pass_started = time.perf_counter()
+
+    def _print(self, module: ModuleOp) -> str:
+        """Returns a module in the target's language."""
+        if self._target.name == "mlir":
+            return self._mlir(module)
+        target = self._universe.all_targets[self._target.name]
+        output = StringIO()
+        try:
+            emitter = target().from_spec(self._target)
+        except ValueError as error:
+            self._usage_error(f"argument -t/--target: {error}")
+        emitter.emit(self.ctx, module, output)
+        return output.getvalue()
+
+    def _mlir(self, module: ModuleOp) -> str:
+        """Returns a module as MLIR text."""
+        from xtile.text.mlir import print_mlir
+
+        output = StringIO()
+        print_mlir(
+            module,
+            output,
+            generic=self.args.print_op_generic,
+            debuginfo=self.args.print_debuginfo,
+            context=self.ctx,
+        )
+        return output.getvalue()
+
+    def _check_arguments(self) -> None:
+        """Ends the process if arguments contradict each other."""
+        arguments = self.args
+        if arguments.translate is not None:
+            if arguments.frontend is not None:
+                self._usage_error("argument --translate: already says what -f/--frontend would")
+            if arguments.target != "mlir":
+                self._usage_error("argument --translate: already says what -t/--target would")
+        if arguments.tensorlang_revision is not None and self._input_language().extension != "ir":
+            self._usage_error(
+                "argument --tensorlang-revision: the input is not in the tensor language; "
+                "use --frontend ir if it is"
+            )
+
+    def _check_passes(self) -> None:
+        """Ends the process if a pass is unknown."""
+        for spec in parse_pipeline(self.args.passes):
+            if spec.name not in self.available_passes:
+                hint = _similar(spec.name, list(self.available_passes))
+                self._usage_error(f"argument -p/--passes: unknown pass '{spec.name}'{hint}")
+
+    def _target_spec(self) -> ArgSpec:
+        """Returns the target and its options."""
+        if self.args.translate is None:
+            return parse_spec(self.args.target)
+        return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
+
+    def _input_language(self) -> Language:
+        """Returns the language of the input; ends the process if it is not known."""
+        if self.args.translate is not None:
+            return LANGUAGES[TRANSLATIONS[self.args.translate].extension]
+        if self.args.frontend is not None:
+            return LANGUAGES[self.args.frontend]
+        if self._reads_standard_input():
+            return LANGUAGES["mlir"]
+        extension = os.path.splitext(self.args.input_file)[1].removeprefix(".")
+        if extension not in LANGUAGES:
+            known = " or ".join(f".{known}" for known in LANGUAGES)
+            self._usage_error(
+                f"{self.args.input_file}: expected a file ending with {known}; "
+                "use --frontend to say what is in it"
+            )
+        return LANGUAGES[extension]
+
+    def _reads_standard_input(self) -> bool:
+        """Whether the command line names no file to read."""
+        return self.args.input_file in (None, "-")
+
+    def _read_source(self) -> Source:
+        """Returns the text of the input.
+
+        Raises:
+            DiagnosticError: The input cannot be read or is not valid UTF-8.
+        """
+        if self._reads_standard_input():
+            return Source.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
+        return Source.from_path(self.args.input_file)
+
+    def _read_stream(self, stream: IO[bytes]) -> ModuleOp:
+        """Reads a module as xDSL's own drivers do.
+
+        Raises:
+            DiagnosticError: The text has errors.
+        """
+        source = Source.from_bytes(self.args.input_file or STANDARD_INPUT, stream.read())
+        diagnostics = Diagnostics()
+        module = self._input_language().read(source, diagnostics, self.ctx, None)
+        diagnostics.raise_if_errors()
+        assert module is not None, "a reader that returns nothing reports an error"
+        return module
+
+    def _write(self, text: str) -> None:
+        """Writes the output; ends the process if that is not possible."""
+        path = self.args.output_file
+        if path in (None, "-"):
+            write_standard_output(text)
+            return
+        from xtile.text.output import write_file
+
+        try:
+            write_file(path, text)
+        except OSError as error:
+            self._usage_error(f"argument -o/--output-file: cannot write {path}: {error.strerror}")
+
+    def _show(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Prints diagnostics to standard error."""
+        colored = is_colored(self.args.color)
+        for diagnostic in diagnostics:
+            sys.stderr.write(diagnostic.render(colored) + "\n")
+
+    def _usage_error(self, message: str) -> NoReturn:
+        """Ends the process because the command line is wrong."""
+        self._arg_parser.error(message)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs `xtile-opt` and returns its exit code.
+
+    Args:
+        args: The command line without the program's name; None takes that of the process.
+
+    Raises:
+        SystemExit: The command line is wrong, or asks for help or for the version.
+    """
+    return run_command("xtile-opt", lambda: _run(args))
+
+
+def _run(args: Sequence[str] | None) -> int:
+    """Does what the command line says and returns the exit code."""
+    try:
+        driver = XtileOptMain(args)
+    # xDSL parses the target's and the passes' options, and its error is none of `Exception`.
+    except ArgSpecParseError as error:
+        sys.stderr.write(f"xtile-opt: error: {error}\n")
+        return EXIT_USAGE_WRONG
+    return driver.execute()
+
+
+def _installed_universe() -> Universe:
+    """Returns the dialects, passes and targets of all installed packages."""
+    universe = Universe.get_multiverse()
+    # A source tree that is not installed has no entry point.
+    universe.all_dialects.update(XTILE_UNIVERSE.all_dialects)
+    universe.all_passes.update(XTILE_UNIVERSE.all_passes)
+    universe.all_targets.update(XTILE_UNIVERSE.all_targets)
+    return universe
+
+
+def _compare(source: Source, language: Language, diagnostics: Diagnostics) -> Diagnostics:
+    """Returns how the diagnostics differ from what the comments of the input expect."""
+    from xtile.text.expected import check_expectations
+
+    differences = Diagnostics(limit=None)
+    for difference in check_expectations(source, diagnostics, language.comment):
+        differences.add(difference)
+    return differences
+
+
+def _after_pass(diagnostic: Diagnostic, module_pass: ModulePass) -> Diagnostic:
+    """Returns a diagnostic with the pass that it was found after."""
+    note = Diagnostic(Severity.NOTE, f"found after pass '{module_pass.name}'", None, None)
+    return Diagnostic(
+        diagnostic.severity,
+        diagnostic.message,
+        diagnostic.source,
+        diagnostic.span,
+        (*diagnostic.notes, note),
+    )
+
+
+def _similar(name: str, known: list[str]) -> str:
+    """Returns a hint at the known name that is most like `name`; empty if none is."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(name, known, n=1)
+    return f"; did you mean '{matches[0]}'?" if matches else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

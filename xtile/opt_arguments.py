@@ -1,0 +1,143 @@
+"""The command line of `xtile-opt`."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from typing_extensions import override
+
+from xtile.text.languages import LANGUAGES
+
+DESCRIPTION = """\
+Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
+error in source order.
+
+Exit code: 0 all went well, 1 the input is wrong, 2 the command line is wrong, 3 xtile-opt failed.
+"""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """From one language to another: the extension that is read, and the target that is printed."""
+
+    extension: str
+    target: str
+
+
+TRANSLATIONS = {
+    "tensorlang-to-tensorlang": Translation("ir", "tensorlang"),
+}
+"""What `--translate` offers."""
+
+TENSORLANG_REVISIONS = ("v0.1", "v0.3", "v0.4")
+"""The revisions of the tensor language that can be read."""
+
+
+def add_arguments(parser: argparse.ArgumentParser, passes: list[str], targets: list[str]) -> None:
+    """Declares every argument.
+
+    Args:
+        parser: Where to declare them.
+        passes: The names of this package's own passes, for the help text.
+        targets: The names of all targets, for the help text.
+    """
+    parser.prog = "xtile-opt"
+    parser.usage = "xtile-opt [option ...] [input_file]; --help lists the options"
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    _add_input_arguments(parser)
+    _add_pass_arguments(parser, passes)
+    _add_output_arguments(parser, targets)
+    parser.add_argument("-v", "--version", action=_VersionAction, help="show versions and exit")
+
+
+def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares what is read and how."""
+    group = parser.add_argument_group("input")
+    group.add_argument(
+        "input_file", nargs="?", help="path of the kernel; standard input if it is '-' or left out"
+    )
+    group.add_argument(
+        "-f",
+        "--frontend",
+        choices=list(LANGUAGES),
+        help="language of the input; default: the extension of the file, mlir for standard input",
+    )
+    group.add_argument(
+        "--translate",
+        choices=list(TRANSLATIONS),
+        help="read one language and print another; sets --frontend and --target",
+    )
+    group.add_argument(
+        "--tensorlang-revision",
+        choices=TENSORLANG_REVISIONS,
+        help="revision of tensor language input; default: detected from the text",
+    )
+    _add_flag(
+        group, "--split-input-file", "process the parts between `// -----` lines on their own"
+    )
+    _add_flag(group, "--allow-unregistered-dialect", "accept operations of unknown dialects")
+
+
+def _add_pass_arguments(parser: argparse.ArgumentParser, passes: list[str]) -> None:
+    """Declares what is done with the input."""
+    group = parser.add_argument_group("passes and checks")
+    group.add_argument(
+        "-p",
+        "--passes",
+        default="",
+        metavar="PASS[,PASS...]",
+        help=f"passes to run, of xDSL or of xtile: {', '.join(passes)}",
+    )
+    group.add_argument(
+        "--disable-verify", dest="skip_verify", action="store_true", help="do not verify the kernel"
+    )
+    _add_flag(
+        group,
+        "--verify-diagnostics",
+        "check the errors against the comments `expected-error {{...}}` of the input",
+    )
+    _add_flag(group, "--print-between-passes", "show the kernel between passes on standard error")
+    _add_flag(group, "--time-passes", "show how long each pass takes on standard error")
+
+
+def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -> None:
+    """Declares what is printed and where."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "-t",
+        "--target",
+        default="mlir",
+        help=f"language of the output; default: mlir; available: {', '.join(targets)}",
+    )
+    group.add_argument("-o", "--output-file", help="path of the output; default: standard output")
+    _add_flag(group, "--print-op-generic", "print MLIR's generic form")
+    _add_flag(group, "--print-debuginfo", "print locations in MLIR text")
+    group.add_argument(
+        "--color",
+        choices=["auto", "always", "never"],
+        default="auto",
+        help="colours in messages; default: auto, on a terminal",
+    )
+
+
+def _add_flag(group: argparse._ArgumentGroup, name: str, text: str) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Declares an argument without a value."""
+    group.add_argument(name, action="store_true", help=text)
+
+
+class _VersionAction(argparse.Action):
+    """Prints the versions when they are asked for, because looking them up takes time."""
+
+    def __init__(self, option_strings: list[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    @override
+    def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> None:
+        from importlib.metadata import version
+
+        from xtile import __version__
+
+        print(f"xtile-opt {__version__} (xDSL {version('xdsl')})")
+        parser.exit()

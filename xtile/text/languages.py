@@ -1,0 +1,107 @@
+"""The languages that files are written in, and how to read each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xtile.text.source import Source
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xtile.text.diagnostics import Diagnostics
+
+
+@dataclass(frozen=True)
+class Language:
+    """One language.
+
+    Attributes:
+        name: What users call it.
+        extension: The end of its files' names, without the dot.
+        comment: What begins a comment that lasts to the end of the line.
+        separators: What begins a line that separates the parts of a file of test inputs.
+        read: Reads a text; errors go to the diagnostics, and the result is None where there is
+            nothing to go on with. The revision, if not None, overrides what the text looks like.
+    """
+
+    name: str
+    extension: str
+    comment: str
+    separators: tuple[str, ...]
+    read: Callable[[Source, Diagnostics, Context, str | None], ModuleOp | None]
+
+    def split(self, source: Source) -> list[Source]:
+        """Splits a file at the lines that begin with a separator; lines keep their numbers."""
+        marks = "|".join(re.escape(separator) for separator in self.separators)
+        separator = re.compile(rf"^[ \t]*(?:{marks}).*\n?", re.MULTILINE)
+        parts: list[Source] = []
+        start = 0
+        for match in separator.finditer(source.text):
+            parts.append(_part(source, start, match.start()))
+            start = match.end()
+        parts.append(_part(source, start, len(source.text)))
+        return parts
+
+
+def make_context() -> Context:
+    """Returns a context that loads any dialect of xDSL and of this package on first use."""
+    from xdsl.context import Context
+    from xdsl.universe import XDSL_UNIVERSE
+
+    from xtile.universe import XTILE_UNIVERSE
+
+    context = Context()
+    for universe in (XDSL_UNIVERSE, XTILE_UNIVERSE):
+        for name, factory in universe.all_dialects.items():
+            context.register_dialect(name, factory)
+    return context
+
+
+def guess_language(text: str) -> Language:
+    """Returns the language that a text without a file name is most likely written in.
+
+    A program of the tensor language begins with `func @`, a preprocessor line or a comment of
+    its own; everything else is MLIR.
+    """
+    is_tensorlang = re.match(r"\s*(?:;|\$|func\s*@|\Z)", text) is not None
+    return LANGUAGES["ir" if is_tensorlang else "mlir"]
+
+
+def _part(source: Source, start: int, end: int) -> Source:
+    """Returns the characters from `start` to `end` as a source of their own."""
+    line, _ = source.position(start)
+    return Source(source.name, source.text[start:end], line)
+
+
+def _read_tensorlang(
+    source: Source, diagnostics: Diagnostics, context: Context, revision: str | None
+) -> ModuleOp | None:
+    from xtile.dialects.tensorlang.reader import read
+    from xtile.text.source import attach_source
+
+    module = read(source, diagnostics, revision)
+    attach_source(module, source)
+    return module
+
+
+def _read_mlir(
+    source: Source, diagnostics: Diagnostics, context: Context, revision: str | None
+) -> ModuleOp | None:
+    from xtile.text.mlir import read_mlir
+
+    return read_mlir(source, diagnostics, context)
+
+
+LANGUAGES: dict[str, Language] = {
+    language.extension: language
+    for language in (
+        Language("tensorlang", "ir", ";", ("// -----", "; -----"), _read_tensorlang),
+        Language("mlir", "mlir", "//", ("// -----",), _read_mlir),
+    )
+}
+"""The languages by the extension of their files."""
