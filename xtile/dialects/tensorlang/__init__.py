@@ -5,14 +5,16 @@ Source: tensor language reference of tinytc v0.4.0.
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from xtile.dialects.tensorlang import attributes, types
 from xtile.dialects.tensorlang.ops import OPERATIONS
 
+_operations: list[type[Operation]] = [*OPERATIONS]
+
 TensorLang = Dialect(
     "tensorlang",
-    OPERATIONS,
+    _operations,
     [
         types.VoidType,
         types.MemrefType,

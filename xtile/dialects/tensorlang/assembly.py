@@ -24,8 +24,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i32
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, VarOperandDef
 
@@ -41,7 +40,11 @@ from xtile.dialects.tensorlang.attributes import (
     ReduceMode,
     ReduceModeAttr,
 )
-from xtile.dialects.tensorlang.operation import TensorLangOperation, integer_attribute
+from xtile.dialects.tensorlang.operation import (
+    TensorLangOperation,
+    integer_attribute,
+    integer_value,
+)
 
 _UNIT = UnitAttr()
 _TRANSPOSE: dict[str, Attribute | None] = {"n": None, "t": _UNIT}
@@ -148,7 +151,7 @@ class Input(Protocol):
 class Output(Protocol):
     """Text that an instruction is printed to."""
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, /) -> None:
         """Plain text."""
         ...
 
@@ -222,8 +225,7 @@ class Parts:
 @cache
 def _has_segments(cls: type[TensorLangOperation]) -> bool:
     return any(
-        isinstance(option, AttrSizedOperandSegments)
-        for option in cls.get_irdl_definition().options
+        isinstance(option, AttrSizedOperandSegments) for option in cls.get_irdl_definition().options
     )
 
 
@@ -303,8 +305,7 @@ class _Integer:
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
         value = operation.properties[self.name]
-        assert isinstance(value, IntegerAttr)
-        output.write(f"{self.lead}{value.value.data}")
+        output.write(f"{self.lead}{integer_value(value)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,8 +371,9 @@ def write_list(output: Output, values: Sequence[SSAValue]) -> None:
 
 
 _PIECE = re.compile(
-    r"(?P<lead>\s*)(?:\.(?P<modifier>\w+)|(?P<result>: \$result)|\$(?P<operand>\w+)|#(?P<integer>\w+)"
-    r"|\{(?P<dictionary>\w+)\}|(?P<custom>\w+)\((?P<argument>\w*)\)|(?P<punctuation>->|[,\[\]():]))"
+    r"(?P<lead>\s*)"
+    r"(?:\.(?P<modifier>\w+)|(?P<result>: \$result)|\$(?P<operand>\w+)|#(?P<integer>\w+)"
+    r"|\{(?P<dictionary>\w+)\}|(?P<custom>\w+)\(\w*\)|(?P<punctuation>->|[,\[\]():]))"
 )
 
 

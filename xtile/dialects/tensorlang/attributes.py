@@ -6,7 +6,8 @@ Source: tensor language reference, sections named in each docstring.
 
 from __future__ import annotations
 
-from xdsl.ir import EnumAttribute, SpacedOpaqueSyntaxAttribute
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, BaseAttr, IntConstraint, VerificationContext
 from xdsl.utils.exceptions import VerifyException

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Region, SSAValue
 
 from xtile.dialects.tensorlang.assembly import (
@@ -48,15 +48,13 @@ class MixedList:
             self.values.append(item)
 
 
-def mixed_items(
-    constants: DenseArrayBase[Attribute], values: Sequence[SSAValue]
-) -> list[int | SSAValue]:
+def mixed_items(constants: DenseArrayBase[I64], values: Sequence[SSAValue]) -> list[int | SSAValue]:
     """The items of a list that MixedList took apart."""
     remaining = iter(values)
     items: list[int | SSAValue] = []
     for constant in constants.get_values():
         value = next(remaining, None) if constant == DYNAMIC else None
-        items.append(int(constant) if value is None else value)
+        items.append(constant if value is None else value)
     return items
 
 
@@ -71,6 +69,7 @@ class ExpandShapeDirective:
     """`2 x %n x 4`: the new modes of expand ("Expand")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         shape = MixedList()
         shape.add(source.index_or_operand("an expand shape entry"))
         while source.optional_punctuation("x"):
@@ -79,6 +78,7 @@ class ExpandShapeDirective:
         parts.properties["static_expand_shape"] = integer_list_attribute(shape.constants)
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, ExpandOp)
         items = mixed_items(operation.static_expand_shape, operation.expand_shape)
         output.write(" ")
@@ -91,6 +91,7 @@ class SlicesDirective:
     """`4:8,%i:%n,%j`: an offset, and a size where it is not 0, for each mode ("Subview")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         offsets, sizes = MixedList(), MixedList()
         if not source.next_is("]"):
             self._read_slice(source, offsets, sizes)
@@ -107,6 +108,7 @@ class SlicesDirective:
         sizes.add(source.index_or_operand("a size") if source.optional_punctuation(":") else 0)
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, SubviewOp)
         offsets = mixed_items(operation.static_offsets, operation.offsets)
         sizes = mixed_items(operation.static_sizes, operation.sizes)
@@ -122,9 +124,11 @@ class ConstantDirective:
     """`true`, `-1`, `0x1.8p3` or `[1.0, -inf]` ("Constants")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         parts.properties["value"] = source.constant()
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         output.write(" ")
         output.constant(operation.properties["value"])
 
@@ -133,9 +137,11 @@ class RegionDirective:
     """A region without arguments."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         parts.regions.append(source.region())
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, ParallelOp)
         output.region(operation.body)
 
@@ -200,12 +206,14 @@ class ForeachDirective:
     """`(%i,%j)=(%a,%b),(%c,%d) {...}` ("Foreach")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         bounds = _read_bounds(source)
         parts.add_operands(bounds.from_)
         parts.add_operands(bounds.to)
         parts.regions.append(source.region(_arguments(bounds.variables, bounds.from_)))
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, ForeachOp)
         _write_bounds(output, operation)
         output.region(operation.body)
@@ -215,6 +223,7 @@ class ForeachTileDirective:
     """`(%i)=(%a),(%b) as (%n)<=(32) {...}` ("Foreach tile")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         bounds = _read_bounds(source)
         source.punctuation("as")
         sizes = _read_definitions(source)
@@ -226,6 +235,7 @@ class ForeachTileDirective:
         parts.regions.append(source.region(arguments))
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, ForeachTileOp)
         _write_bounds(output, operation)
         output.write(" as ")
@@ -267,6 +277,7 @@ class ForDirective:
     """`%i=%a,%b,%c init(%x=%y) -> (f32) {...} attributes{unroll=true}` ("For")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         variable = source.definition()
         source.punctuation("=")
         from_ = source.operand()
@@ -300,6 +311,7 @@ class ForDirective:
         return list(zip(names, parts.result_types + missing, strict=False))
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, ForOp)
         arguments = operation.body.block.args
         output.write(" ")
@@ -324,6 +336,7 @@ class IfDirective:
     """`%c -> (f32) {...} else {...}` ("If")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         parts.operands.append(source.operand())
         if source.optional_punctuation("->"):
             parts.result_types = _read_types(source)
@@ -331,6 +344,7 @@ class IfDirective:
         parts.regions.append(source.region() if source.optional_punctuation("else") else Region())
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, IfOp)
         output.write(" ")
         output.operand(operation.condition)
@@ -346,6 +360,7 @@ class ApplyDirective:
     """`(%i,%j,%v)=%m -> coopmatrix<...> {...}` ("Cooperative matrix apply")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         source.punctuation("(")
         row = source.definition()
         source.punctuation(",")
@@ -362,6 +377,7 @@ class ApplyDirective:
         parts.regions.append(source.region(arguments))
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, CooperativeMatrixApplyOp)
         output.write(" ")
         _write_names(output, operation.body.block.args)
@@ -376,6 +392,7 @@ class FunctionDirective:
     """`@f(%A: memref<f32> {alignment=64}) attributes {subgroup_size=16} {...}` ("Functions")."""
 
     def read(self, source: Input, parts: Parts) -> None:
+        """Reads it."""
         parts.properties["sym_name"] = StringAttr(source.symbol())
         arguments: list[tuple[Definition, Attribute]] = []
         dictionaries: list[DictionaryAttr] = []
@@ -396,6 +413,7 @@ class FunctionDirective:
         parts.regions.append(source.region(arguments))
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
+        """Prints it."""
         assert isinstance(operation, FuncOp)
         output.write(" ")
         output.symbol(operation.sym_name.data)

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.tensorlang.operation import TensorLangOperation, integer_attribute
-from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp
-from xtile.dialects.tensorlang.types import DYNAMIC, INDEX
+from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.text.source import Span
 
 if TYPE_CHECKING:

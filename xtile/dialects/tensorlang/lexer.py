@@ -64,7 +64,9 @@ class Lexer:
 
     def _match(self, offset: int) -> None:
         match = _TOKEN.match(self.text, offset)
-        assert match is not None and match.lastgroup is not None  # `unknown` takes any character
+        # `unknown` takes any character, so there always is a match.
+        assert match is not None
+        assert match.lastgroup is not None
         self.kind: str = match.lastgroup
         self.start, self.end = match.span(self.kind)
         self.value: str = match[self.kind]

@@ -27,7 +27,11 @@ from xtile.dialects.tensorlang.assembly import (
     has_dictionary,
     readers_of,
 )
-from xtile.dialects.tensorlang.operation import TensorLangOperation, integer_attribute
+from xtile.dialects.tensorlang.operation import (
+    TensorLangOperation,
+    array_entries,
+    integer_attribute,
+)
 from xtile.dialects.tensorlang.printer import constant_text
 
 _CONSTANT_WORDS: dict[str, Attribute] = {
@@ -72,17 +76,29 @@ class MlirInput:
         self.parser = parser
 
     def operand(self) -> SSAValue:
-        """Reads a value."""
-        return self.parser.parse_operand()
+        """Reads a value, which stands before its use and so has a type already."""
+        value = self._optional_operand()
+        if value is None:
+            self.parser.raise_error("operand expected")
+        return value
+
+    def _optional_operand(self) -> SSAValue | None:
+        name = self.parser.parse_optional_unresolved_operand()
+        if name is None:
+            return None
+        values = self.parser.ssa_values.get(name.operand_name, ())
+        if name.index >= len(values):
+            self.parser.raise_error(f"%{name.operand_name} is not defined here", name.span)
+        return values[name.index]
 
     def index_operands(self, close: str) -> list[SSAValue]:
         """Reads comma-separated values, possibly none."""
         values: list[SSAValue] = []
-        first = self.parser.parse_optional_operand()
+        first = self._optional_operand()
         if first is not None:
             values.append(first)
             while self.parser.parse_optional_punctuation(","):
-                values.append(self.parser.parse_operand())
+                values.append(self.operand())
         return values
 
     def definition(self) -> Definition:
@@ -97,7 +113,7 @@ class MlirInput:
     def index_or_operand(self, what: str) -> int | SSAValue:
         """Reads an integer or a value."""
         value = self.parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-        return self.parser.parse_operand() if value is None else value
+        return self.operand() if value is None else value
 
     def punctuation(self, text: str) -> None:
         """Reads the given punctuation or keyword."""
@@ -211,8 +227,9 @@ class MlirOutput:
 
 
 def _constant_text(value: Attribute) -> str:
-    if isinstance(value, ArrayAttr):
-        return f"[{', '.join(_constant_text(part) for part in value)}]"
+    parts = array_entries(value)
+    if parts is not None:
+        return f"[{', '.join(map(_constant_text, parts))}]"
     for word, constant in _CONSTANT_WORDS.items():
         if constant == value:
             return word

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
-from typing_extensions import Self, override
+from typing_extensions import override
 from xdsl.dialects.builtin import I64 as I64Type
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i64
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
@@ -39,6 +40,24 @@ class Execution(Enum):
 def integer_attribute(value: int) -> IntegerAttr[I64Type]:
     """`value` as the i64 attribute in which instructions keep their integer constants."""
     return IntegerAttr(value, i64)
+
+
+def integer_value(attribute: Attribute | None) -> int:
+    """The value of an integer or boolean attribute.
+
+    Raises:
+        ValueError: It is another attribute, or none.
+    """
+    if not isinstance(attribute, IntegerAttr):
+        raise ValueError(f"expected an integer attribute, but got {attribute}")
+    return cast("IntegerAttr[I64Type]", attribute).value.data
+
+
+def array_entries(attribute: Attribute | None) -> tuple[Attribute, ...] | None:
+    """The entries of an array attribute, or None where it is another attribute."""
+    if not isinstance(attribute, ArrayAttr):
+        return None
+    return cast("ArrayAttr[Attribute]", attribute).data
 
 
 def integer_list_attribute(values: list[int]) -> DenseArrayBase[I64Type]:

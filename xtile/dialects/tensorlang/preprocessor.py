@@ -117,9 +117,7 @@ def _calculate(reader: TermReader) -> int:
     return stack[0]
 
 
-def _apply(
-    reader: TermReader, operator: Callable[[int, int], int], a: int, b: int
-) -> int:
+def _apply(reader: TermReader, operator: Callable[[int, int], int], a: int, b: int) -> int:
     try:
         value = operator(a, b)
     except ValueError as error:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import IO
+from typing import IO, cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
@@ -22,9 +21,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang.assembly import directives_of
-from xtile.dialects.tensorlang.operation import COMMENTS, TRAILING_COMMENT, TensorLangOperation
+from xtile.dialects.tensorlang.operation import (
+    COMMENTS,
+    TRAILING_COMMENT,
+    TensorLangOperation,
+    array_entries,
+    integer_value,
+)
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import type_text
+from xtile.dialects.tensorlang.types import BOOL, type_text
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, source_of
 
@@ -104,11 +109,9 @@ class Printer:
         self.write("\n")
 
     def _print_comments(self, operation: Operation, indent: str) -> None:
-        comments = operation.attributes.get(COMMENTS)
-        if isinstance(comments, ArrayAttr):
-            for comment in comments:
-                if isinstance(comment, StringAttr):
-                    self.write(f"{indent}; {_one_line(comment.data)}".rstrip() + "\n")
+        for comment in array_entries(operation.attributes.get(COMMENTS)) or ():
+            if isinstance(comment, StringAttr):
+                self.write(f"{indent}; {_one_line(comment.data)}".rstrip() + "\n")
 
     def _first_free_number(self, function: FuncOp) -> int:
         """A number above those that values of the function had in their text."""
@@ -204,14 +207,15 @@ def _one_line(comment: str) -> str:
 
 def constant_text(value: Attribute) -> str:
     """A constant as the tensor language writes it; reading it gives the same double."""
-    if isinstance(value, ArrayAttr):
-        return f"[{', '.join(constant_text(part) for part in value)}]"
+    parts = array_entries(value)
+    if parts is not None:
+        return f"[{', '.join(map(constant_text, parts))}]"
     if isinstance(value, FloatAttr):
         return _float_text(value.value.data)
-    assert isinstance(value, IntegerAttr)
-    if value.type == IntegerType(1):
-        return "true" if value.value.data else "false"
-    return str(value.value.data)
+    number = integer_value(value)
+    if cast("IntegerAttr[IntegerType]", value).type == BOOL:
+        return "true" if number else "false"
+    return str(number)
 
 
 def _float_text(value: float) -> str:
@@ -229,12 +233,13 @@ def attribute_text(attribute: Attribute) -> str:
             for name, value in attribute.data.items()
         )
         return "{" + ", ".join(entries) + "}"
-    if isinstance(attribute, ArrayAttr):
-        return "[" + ",".join(attribute_text(entry) for entry in attribute) + "]"
+    array = array_entries(attribute)
+    if array is not None:
+        return "[" + ",".join(map(attribute_text, array)) + "]"
     if isinstance(attribute, StringAttr):
         return f'"{attribute.data}"'
     if isinstance(attribute, IntegerAttr):
-        return constant_text(attribute)
+        return constant_text(cast("Attribute", attribute))
     return f'"{attribute}"'
 
 

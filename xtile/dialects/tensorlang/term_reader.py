@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
+    I64,
     ArrayAttr,
     BoolAttr,
     DictionaryAttr,
@@ -22,10 +24,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.tensorlang.assembly import Definition
 from xtile.dialects.tensorlang.attributes import AddressSpace, MatrixUse
-from xtile.dialects.tensorlang.operation import integer_attribute
 from xtile.dialects.tensorlang.lexer import END, Lexer
 from xtile.dialects.tensorlang.names import NameTable
+from xtile.dialects.tensorlang.operation import integer_attribute, integer_value
 from xtile.dialects.tensorlang.types import (
+    BOOL,
     DYNAMIC,
     SCALAR_TYPES,
     CoopmatrixType,
@@ -33,7 +36,6 @@ from xtile.dialects.tensorlang.types import (
     MemrefType,
     PoisonType,
     VoidType,
-    type_text,
 )
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, shorten
 from xtile.text.source import Source, Span
@@ -56,6 +58,7 @@ _TYPE_TEXT = re.compile(
 """Whole types without preprocessor names; what matches is looked up by its text."""
 
 _SCALAR_NAME = re.compile(r"(?:\s++|;[^\n]*+)*+(bool|bf16|index|[if](?:8|16|32|64)|c32|c64)")
+
 
 class ReadError(Exception):
     """The text at `span` is not what had to stand there."""
@@ -188,7 +191,7 @@ class TermReader:
         """Whether an integer constant, or the name of one, comes next."""
         if self.lexer.kind == "definition":
             value = self.definitions.get(self.lexer.value[1:])
-            return isinstance(value, IntegerAttr)
+            return _is_integer(value)
         return self.lexer.kind == "integer"
 
     def definition(self) -> Definition:
@@ -225,8 +228,8 @@ class TermReader:
         """Reads an integer constant, or the name of one."""
         if self.lexer.kind == "definition":
             value = self.defined_value()
-            if isinstance(value, IntegerAttr) and not _is_boolean(value):
-                return value.value.data
+            if _is_integer(value):
+                return integer_value(value)
             raise ReadError(self.previous_span(), f"expected an integer for the {what}")
         if self.lexer.kind != "integer":
             raise self.unexpected(f"an integer for the {what}")
@@ -249,8 +252,7 @@ class TermReader:
         if value not in INTEGER_RANGE:
             raise ReadError(
                 self.span(),
-                f"integer {shorten(text, 40)} is out of range; it must lie in "
-                "-2^63+1, ..., 2^63-1",
+                f"integer {shorten(text, 40)} is out of range; it must lie in -2^63+1, ..., 2^63-1",
             )
         return value
 
@@ -269,7 +271,7 @@ class TermReader:
         if self.lexer.kind == "definition":
             span, value = self.span(), self.defined_value()
             if isinstance(value, IntegerAttr | FloatAttr):
-                return value
+                return cast("Attribute", value)
             raise ReadError(span, "expected a boolean, integer or floating constant")
         if self.optional_punctuation("["):
             real = self._floating()
@@ -370,7 +372,7 @@ class TermReader:
         span, value = self.span(), self.defined_value()
         if not isinstance(value, ArrayAttr | DictionaryAttr | StringAttr | IntegerAttr):
             raise ReadError(span, "expected an attribute, but the name stands for something else")
-        return value
+        return cast("Attribute", value)
 
     def array_attribute(self, depth: int) -> ArrayAttr[Attribute]:
         """Reads `[attribute, ...]`."""
@@ -537,5 +539,5 @@ class TermReader:
 TYPE_CLASSES = (MemrefType, GroupType, CoopmatrixType, VoidType)
 
 
-def _is_boolean(value: IntegerAttr) -> bool:
-    return type_text(value.type) == "bool"
+def _is_integer(value: Attribute | None) -> bool:
+    return isinstance(value, IntegerAttr) and cast("IntegerAttr[I64]", value).type != BOOL

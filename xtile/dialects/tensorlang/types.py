@@ -93,6 +93,8 @@ INTEGER_TYPES = frozenset({I8, I16, I32, I64, INDEX})
 FLOATING_TYPES = frozenset({BF16, F16, F32, F64})
 COMPLEX_TYPES = frozenset({C32, C64})
 
+_REAL_PART_TYPES: dict[Attribute, Attribute] = {C32: F32, C64: F64}
+
 _PROMOTABLE: dict[Attribute, frozenset[Attribute]] = {
     I8: frozenset({I8, I16, I32, I64, BF16, F16, F32, F64, C32, C64}),
     I16: frozenset({I16, I32, I64, F32, F64, C32, C64}),
@@ -141,8 +143,10 @@ def promote(first: Attribute, second: Attribute) -> Attribute | None:
 
 def is_cast_allowed(source: Attribute, target: Attribute) -> bool:
     """Whether `cast` converts `source` to `target`: all pairs but complex to non-complex."""
-    return is_number(source) and is_number(target) and (
-        source not in COMPLEX_TYPES or target in COMPLEX_TYPES
+    return (
+        is_number(source)
+        and is_number(target)
+        and (source not in COMPLEX_TYPES or target in COMPLEX_TYPES)
     )
 
 
@@ -153,7 +157,7 @@ def component_type(type: Attribute) -> Attribute:
 
 def real_part_type(type: Attribute) -> Attribute:
     """f32 for c32, f64 for c64; any other type is its own real part."""
-    return type.element_type if isinstance(type, ComplexType) else type
+    return _REAL_PART_TYPES.get(type, type)
 
 
 def canonical_strides(shape: Sequence[int]) -> tuple[int, ...]:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from xdsl.irdl import IRDLOperation
-
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import (
     arithmetic,
@@ -30,7 +28,6 @@ def _operations_of(module: ModuleType) -> list[type[TensorLangOperation]]:
         and issubclass(value, TensorLangOperation)
         and value.__module__ == module.__name__
         and "name" in vars(value)
-        and issubclass(value, IRDLOperation)
     ]
 
 
