@@ -15,6 +15,9 @@ EXIT_INTERRUPTED = 130
 TRACE_VARIABLE = "XTILE_TRACE"
 """The environment variable that, if set, lets an internal error show its Python trace."""
 
+_RECURSION_LIMIT = 10_000
+"""Python frames that a command may use; xDSL works by recursion over nested regions."""
+
 
 def run_command(name: str, body: Callable[[], int]) -> int:
     """Runs a command so that its user never meets a Python trace.
@@ -28,6 +31,7 @@ def run_command(name: str, body: Callable[[], int]) -> int:
         `EXIT_INTERRUPTED` after an interrupt from the keyboard; `EXIT_TOOL_FAILED` after a
         defect of the command, which is reported.
     """
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
     try:
         return body()
     except BrokenPipeError:

@@ -91,7 +91,7 @@ def _expectations(source: Source, comment: str, problems: list[Diagnostic]) -> l
         try:
             pattern = _pattern(text) if match.group("regex") else re.compile(re.escape(text))
         except re.error as error:
-            message = f"invalid regular expression: {error}"
+            message = f"invalid regular expression: {error.msg}"
             problems.append(Diagnostic(Severity.ERROR, message, source, span))
             continue
         found.append(

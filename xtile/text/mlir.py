@@ -20,15 +20,18 @@ from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Sev
 from xtile.text.nesting import find_deep_nesting
 from xtile.text.source import Source, Span, attach_source
 
-MAXIMUM_NESTING = 64
+MAXIMUM_NESTING = 256
 """How many levels of brackets MLIR text may have.
 
-xDSL reads, verifies and prints by recursion, with about ten Python frames for a level; Python
-allows 1000 frames. No kernel comes near this depth.
+xDSL reads, verifies and prints by recursion, with about ten Python frames for a level. The
+commands of this package allow enough frames; Python's default of 1000 stops earlier, which is
+reported as an error too.
 """
 
 _CLEARER_MESSAGES = {
     "Could not parse entire input!": "expected an operation",
+    # xDSL forgets to fill in the character.
+    "Expected suffix identifier after {first_char}": "expected a name after this character",
 }
 
 
@@ -92,6 +95,14 @@ class MlirParser(Parser):
     ) -> SSAValue[AttributeInvT]:
         value = super().resolve_operand(operand, type)
         self._resolved.append((value, Span(operand.span.start, operand.span.end)))
+        return value
+
+    @override
+    def _parse_optional_operand_without_type(self) -> SSAValue | None:
+        token = self._current_token.span
+        value = super()._parse_optional_operand_without_type()
+        if value is not None:
+            self._resolved.append((value, Span(token.start, token.end)))
         return value
 
     @override
@@ -208,8 +219,16 @@ def _report_parse_error(error: ParseError, source: Source, diagnostics: Diagnost
         for span, text in error.refs:
             message = text or error.ref_text or "see here"
             notes.append(Diagnostic(Severity.NOTE, message, source, Span(span.start, span.end)))
-    message = _CLEARER_MESSAGES.get(error.msg, error.msg)
-    diagnostics.error(source, Span(error.span.start, error.span.end), message, notes)
+    span = Span(error.span.start, error.span.end)
+    diagnostics.error(source, span, _clearer_message(error.msg), notes)
+
+
+def _clearer_message(message: str) -> str:
+    """Returns a message of xDSL's parser in words that stand on their own."""
+    # xDSL appends what it was reading to the message, and sometimes there is no message.
+    if message.startswith(" "):
+        return f"unexpected text{message}"
+    return _CLEARER_MESSAGES.get(message, message)
 
 
 def _reason(error: Exception) -> str:
@@ -217,4 +236,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "the text nests too deeply"
     text = str(error).strip()
+    if text.startswith("Exceeds the limit"):
+        return "an integer has too many digits"
     return text or f"this text cannot be read ({type(error).__name__})"

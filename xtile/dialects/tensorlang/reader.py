@@ -28,7 +28,7 @@ from xtile.text.source import Source, Span, attach_source
 if TYPE_CHECKING:
     from xtile.dialects.tensorlang.operation import TensorLangOperation
 
-MAX_REGION_DEPTH = 100
+MAX_REGION_DEPTH = 64
 """Regions may nest this deep; passes recurse over regions, and Python's stack is finite."""
 
 _POISON = PoisonType()

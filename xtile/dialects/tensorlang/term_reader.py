@@ -60,8 +60,8 @@ _TYPE_TEXT = re.compile(
 _SCALAR_NAME = re.compile(r"(?:\s++|;[^\n]*+)*+(bool|bf16|index|[if](?:8|16|32|64)|c32|c64)")
 
 
-class ReadError(Exception):
-    """The text at `span` is not what had to stand there."""
+class TextError(Exception):
+    """A mistake in the text at `span`."""
 
     def __init__(self, span: Span, message: str, notes: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
@@ -70,7 +70,11 @@ class ReadError(Exception):
         self.notes = tuple(notes)
 
 
-class FatalSyntaxError(ReadError):
+class ReadError(TextError):
+    """A mistake that costs the instruction it stands in."""
+
+
+class FatalSyntaxError(TextError):
     """A mistake after which nothing that follows can be understood."""
 
 
@@ -93,7 +97,7 @@ class TermReader:
         """The current token's place."""
         return Span(self.lexer.start, self.lexer.end)
 
-    def report(self, error: ReadError) -> None:
+    def report(self, error: TextError) -> None:
         """Adds a caught error to the diagnostics."""
         self.diagnostics.error(self.source, error.span, error.message, notes=error.notes)
 
