@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import IO
 
@@ -14,7 +15,7 @@ from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.lexer import Span as XdslSpan
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.nesting import find_deep_nesting
@@ -42,7 +43,8 @@ class MlirParser(Parser):
     """
 
     def __init__(self, context: Context, source: Source) -> None:
-        super().__init__(context, source.text, source.name)
+        # xDSL would read the first token with its own lexer.
+        super().__init__(context, "", source.name)
         self._source = source
         self._lexer = _Lexer(Input(source.text, source.name))
         self._parser_state = ParserState(self._lexer)
@@ -188,7 +190,15 @@ def print_mlir(
 
 
 class _Lexer(MLIRLexer):
-    """xDSL's lexer, which also remembers where the token before the newest one ended."""
+    """xDSL's lexer, which also remembers where the token before the newest one ended.
+
+    xDSL prints characters beyond ASCII as escaped bytes, and would read those back as bytes
+    instead of a string.
+    """
+
+    # xDSL's pattern takes exponential time on a string that is not closed. This one matches the
+    # same strings and never goes back.
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
     previous_end: int = 0
 
@@ -196,6 +206,23 @@ class _Lexer(MLIRLexer):
     def lex(self) -> MLIRToken:
         self.previous_end = self.pos
         return super().lex()
+
+    @override
+    def _lex_string_literal(self, start_pos: int) -> MLIRToken:
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is MLIRTokenKind.BYTES_LIT and _is_text(token.span):
+            return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
+        return token
+
+
+def _is_text(literal: XdslSpan) -> bool:
+    """Whether the bytes that a string literal stands for are valid UTF-8."""
+    contents = StringLiteral(literal.start, literal.end, literal.input).bytes_contents
+    try:
+        contents.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _operand_spans(
@@ -238,4 +265,6 @@ def _reason(error: Exception) -> str:
     text = str(error).strip()
     if text.startswith("Exceeds the limit"):
         return "an integer has too many digits"
+    if text.startswith("zip()"):
+        return "a type or an attribute has the wrong number of parameters"
     return text or f"this text cannot be read ({type(error).__name__})"
