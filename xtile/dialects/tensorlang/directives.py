@@ -273,6 +273,35 @@ def _write_types(output: Output, values: Sequence[SSAValue]) -> None:
     output.write(")")
 
 
+def finish_loop(source: Input, parts: Parts, variable: Definition, type: Attribute) -> None:
+    """Reads what follows the bounds of a for loop: `init(...) -> (...) {...} attributes{...}`."""
+    carried = _read_carried(source, parts)
+    parts.regions.append(source.region([(variable, type), *carried]))
+    if source.optional_punctuation("attributes"):
+        split_dictionary(source.dictionary(), ["unroll"], parts)
+
+
+def _read_carried(source: Input, parts: Parts) -> list[tuple[Definition, Attribute]]:
+    """Reads `init(%x=%y) -> (f32)` if it is there."""
+    names: list[Definition] = []
+    values: list[SSAValue] = []
+    if source.optional_punctuation("init"):
+        source.punctuation("(")
+        while True:
+            names.append(source.definition())
+            source.punctuation("=")
+            values.append(source.operand())
+            if not source.optional_punctuation(","):
+                break
+        source.punctuation(")")
+        source.punctuation("->")
+        parts.result_types = _read_types(source)
+    parts.add_operands(values)
+    # The verifier reports a type list of another length.
+    missing = [value.type for value in values[len(parts.result_types) :]]
+    return list(zip(names, parts.result_types + missing, strict=False))
+
+
 class ForDirective:
     """`%i=%a,%b,%c init(%x=%y) -> (f32) {...} attributes{unroll=true}` ("For")."""
 
@@ -286,29 +315,7 @@ class ForDirective:
         step = [source.operand()] if source.optional_punctuation(",") else []
         for values in ([from_], [to], step):
             parts.add_operands(values)
-        carried = self._read_carried(source, parts)
-        parts.regions.append(source.region([(variable, from_.type), *carried]))
-        if source.optional_punctuation("attributes"):
-            split_dictionary(source.dictionary(), ["unroll"], parts)
-
-    def _read_carried(self, source: Input, parts: Parts) -> list[tuple[Definition, Attribute]]:
-        names: list[Definition] = []
-        values: list[SSAValue] = []
-        if source.optional_punctuation("init"):
-            source.punctuation("(")
-            while True:
-                names.append(source.definition())
-                source.punctuation("=")
-                values.append(source.operand())
-                if not source.optional_punctuation(","):
-                    break
-            source.punctuation(")")
-            source.punctuation("->")
-            parts.result_types = _read_types(source)
-        parts.add_operands(values)
-        # The verifier reports a type list of another length.
-        missing = [value.type for value in values[len(parts.result_types) :]]
-        return list(zip(names, parts.result_types + missing, strict=False))
+        finish_loop(source, parts, variable, from_.type)
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
         """Prints it."""
@@ -332,16 +339,21 @@ class ForDirective:
         write_dictionary(output, operation, ["unroll"], " attributes ")
 
 
+def finish_if(source: Input, parts: Parts) -> None:
+    """Reads what follows the condition of an if: `-> (...) {...} else {...}`."""
+    if source.optional_punctuation("->"):
+        parts.result_types = _read_types(source)
+    parts.regions.append(source.region())
+    parts.regions.append(source.region() if source.optional_punctuation("else") else Region())
+
+
 class IfDirective:
     """`%c -> (f32) {...} else {...}` ("If")."""
 
     def read(self, source: Input, parts: Parts) -> None:
         """Reads it."""
         parts.operands.append(source.operand())
-        if source.optional_punctuation("->"):
-            parts.result_types = _read_types(source)
-        parts.regions.append(source.region())
-        parts.regions.append(source.region() if source.optional_punctuation("else") else Region())
+        finish_if(source, parts)
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
         """Prints it."""
@@ -388,28 +400,39 @@ class ApplyDirective:
         output.region(operation.body)
 
 
+def read_signature(source: Input, parts: Parts) -> list[tuple[Definition, Attribute]]:
+    """Reads a function's name and parameters: `@f(%A: memref<f32> {alignment=64})`."""
+    parts.properties["sym_name"] = StringAttr(source.symbol())
+    arguments: list[tuple[Definition, Attribute]] = []
+    dictionaries: list[DictionaryAttr] = []
+    source.punctuation("(")
+    if not source.optional_punctuation(")"):
+        while True:
+            name = source.definition()
+            source.punctuation(":")
+            arguments.append((name, source.type()))
+            dictionaries.append(DictionaryAttr(source.dictionary()))
+            if not source.optional_punctuation(","):
+                break
+        source.punctuation(")")
+    if any(dictionary.data for dictionary in dictionaries):
+        parts.properties["parameter_attributes"] = ArrayAttr(dictionaries)
+    return arguments
+
+
+def read_function_attributes(source: Input, parts: Parts) -> None:
+    """Reads `attributes{...}` if it is there."""
+    if source.optional_punctuation("attributes"):
+        split_dictionary(source.dictionary(), _FUNCTION_ATTRIBUTES, parts)
+
+
 class FunctionDirective:
     """`@f(%A: memref<f32> {alignment=64}) attributes {subgroup_size=16} {...}` ("Functions")."""
 
     def read(self, source: Input, parts: Parts) -> None:
         """Reads it."""
-        parts.properties["sym_name"] = StringAttr(source.symbol())
-        arguments: list[tuple[Definition, Attribute]] = []
-        dictionaries: list[DictionaryAttr] = []
-        source.punctuation("(")
-        if not source.optional_punctuation(")"):
-            while True:
-                name = source.definition()
-                source.punctuation(":")
-                arguments.append((name, source.type()))
-                dictionaries.append(DictionaryAttr(source.dictionary()))
-                if not source.optional_punctuation(","):
-                    break
-            source.punctuation(")")
-        if any(dictionary.data for dictionary in dictionaries):
-            parts.properties["parameter_attributes"] = ArrayAttr(dictionaries)
-        if source.optional_punctuation("attributes"):
-            split_dictionary(source.dictionary(), _FUNCTION_ATTRIBUTES, parts)
+        arguments = read_signature(source, parts)
+        read_function_attributes(source, parts)
         parts.regions.append(source.region(arguments))
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.tensorlang import preprocessor
+from xtile.dialects.tensorlang import legacy, preprocessor
 from xtile.dialects.tensorlang.assembly import Definition, Parts, readers_of
 from xtile.dialects.tensorlang.lexer import END
 from xtile.dialects.tensorlang.operation import COMMENTS, TRAILING_COMMENT
@@ -40,8 +40,6 @@ def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) 
     Mistakes go to `diagnostics`, located; the module then holds what could be read. `revision`
     is "v0.1", "v0.3" or "v0.4", and detected from the text where it is None.
     """
-    from xtile.dialects.tensorlang import legacy
-
     revision = revision or legacy.detect_revision(source.text)
     return Reader(source, diagnostics, revision).read_module()
 
@@ -50,9 +48,10 @@ class Reader(TermReader):
     """Reads functions, regions and instructions; `TermReader` reads what they consist of."""
 
     def __init__(self, source: Source, diagnostics: Diagnostics, revision: str) -> None:
-        super().__init__(source, diagnostics)
-        self.revision = revision
+        super().__init__(source, diagnostics, revision)
         self.blocks: list[Block] = []
+        self.implied = legacy.ImpliedValues(self)
+        self._inner_comments: list[str] = []
         self._filename = StringAttr(source.name)
         self._integers: dict[int, IntAttr] = {}
         self._header_end: int | None = None
@@ -135,18 +134,20 @@ class Reader(TermReader):
     def _read_instruction(self, comments: list[str]) -> None:
         results: list[Definition] = []
         start_depth = len(self.blocks)
+        before = self.blocks[-1].last_op
         try:
             results = self._read_results()
             operations = self._read_operation()
         except ReadError as error:
             self.report(error)
             self._mark_incomplete()
+            self._discard_after(before)
             self._skip_instruction()
             for definition in results:
                 self.define_poison(definition)
             assert len(self.blocks) == start_depth
             return
-        self._append(operations, results, comments)
+        self._append(operations, results, comments, before)
 
     def _read_results(self) -> list[Definition]:
         if self.lexer.kind != "local":
@@ -158,8 +159,6 @@ class Reader(TermReader):
         return results
 
     def _read_operation(self) -> TensorLangOperation:
-        from xtile.dialects.tensorlang import legacy
-
         start, mnemonic = self.lexer.start, self.lexer.value
         handler = legacy.handler_of(mnemonic, self.revision)
         cls = BY_MNEMONIC.get(mnemonic)
@@ -173,39 +172,66 @@ class Reader(TermReader):
         try:
             if handler is not None:
                 operation = handler(self, mnemonic)
+                span = Span(start, start + len(mnemonic))
+                legacy.warn_older_form(self, span, mnemonic)
             else:
                 assert cls is not None
-                operation = self.read_as(cls)
+                operation = self._read_current(cls, start + len(mnemonic))
             end = self._header_end or self.lexer.previous_end
-            operation.location = self._location(start)
-            self.source.record(operation, Span(start, end), self.operand_spans)
+            self.locate(operation, start, end, self.operand_spans)
+            self._inner_comments = self._comments_within(start, end)
         finally:
             self._header_end = outer_header_end
             self.operand_spans = outer_spans
         return operation
 
+    def _read_current(self, cls: type[TensorLangOperation], start: int) -> TensorLangOperation:
+        """Reads the current form of an instruction, or else an older one."""
+        before = self.blocks[-1].last_op
+        try:
+            return self.read_as(cls)
+        except FatalSyntaxError:
+            raise
+        except ReadError as error:
+            if self._header_end is not None:
+                raise  # A region has been read, and must not be read twice.
+            self._discard_after(before)
+            return legacy.reread(self, cls.mnemonic(), start, error)
+
     def read_as(self, cls: type[TensorLangOperation]) -> TensorLangOperation:
         """Reads what follows the name of an instruction of the current revision."""
-        parts = Parts()
+        parts, start = Parts(), self.lexer.start
         for read_piece in readers_of(cls):
             read_piece(self, parts)
+        if legacy.has_older_annotation(self, cls):
+            legacy.adjust(self, cls, parts, start)
         return parts.build(cls)
 
     def _append(
-        self, operation: TensorLangOperation, results: list[Definition], comments: list[str]
+        self,
+        operation: TensorLangOperation,
+        results: list[Definition],
+        comments: list[str],
+        before: Operation | None,
     ) -> None:
-        if comments:
-            operation.attributes[COMMENTS] = _string_array(comments)
-        self.blocks[-1].add_op(operation)
+        """Adds an operation behind what was inserted for it since `before`."""
+        block = self.blocks[-1]
+        block.add_op(operation)
         if len(results) != len(operation.results):
             self._report_result_count(operation, results)
         for definition, value in zip(results, operation.results, strict=False):
             self.define(definition, value)
         for definition in results[len(operation.results) :]:
             self.define_poison(definition)
+        inner, self._inner_comments = self._inner_comments, []
         trailing = self._trailing_comment()
+        if not trailing and len(inner) == 1:
+            trailing = inner.pop()
         if trailing:
             operation.attributes[TRAILING_COMMENT] = StringAttr(trailing)
+        if comments or inner:
+            first = block.first_op if before is None else before.next_op
+            (first or operation).attributes[COMMENTS] = _string_array(comments + inner)
 
     def _report_result_count(
         self, operation: TensorLangOperation, results: list[Definition]
@@ -225,9 +251,22 @@ class Reader(TermReader):
 
     def insert(self, operation: Operation, start: int, end: int) -> None:
         """Puts an operation that the text only implies in front of the one being read."""
-        operation.location = self._location(start)
-        self.source.record(operation, Span(start, end))
+        self.locate(operation, start, end)
         self.blocks[-1].add_op(operation)
+
+    def locate(
+        self, operation: Operation, start: int, end: int, operand_spans: Sequence[Span] = ()
+    ) -> None:
+        """Remembers where an operation stands in the text."""
+        operation.location = self._location(start)
+        self.source.record(operation, Span(start, end), list(operand_spans))
+
+    def _discard_after(self, last: Operation | None) -> None:
+        """Takes back what was inserted for an instruction that could not be read."""
+        block = self.blocks[-1]
+        while (operation := block.last_op) is not last and operation is not None:
+            block.detach_op(operation)
+            self.implied.forget(operation)
 
     def _unknown_instruction(self, mnemonic: str) -> ReadError:
         from difflib import get_close_matches
@@ -237,6 +276,10 @@ class Reader(TermReader):
         close = get_close_matches(shorten(mnemonic, 40), BY_MNEMONIC, 1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
         return ReadError(self.span(), f"unknown instruction '{shorten(mnemonic, 40)}'{hint}")
+
+    def index_immediate(self) -> SSAValue:
+        """Reads an integer where the current revision wants an index value."""
+        return legacy.read_index_immediate(self)
 
     def _mark_incomplete(self) -> None:
         """Remembers that the enclosing regions lost an instruction, for the verifier."""
@@ -276,7 +319,8 @@ class Reader(TermReader):
     def _may_start_instruction(self) -> bool:
         lexer = self.lexer
         if lexer.kind == "word":
-            return lexer.value in BY_MNEMONIC
+            mnemonic = lexer.value
+            return mnemonic in BY_MNEMONIC or bool(legacy.handler_of(mnemonic, self.revision))
         return lexer.kind in ("local", "definition", "unknown") or lexer.value == "}"
 
     # Comments
@@ -291,6 +335,14 @@ class Reader(TermReader):
         # What follows a token on its own line belongs to that token's instruction.
         own = lines if self.lexer.previous_end == 0 else lines[1:]
         return pending + [line.strip()[1:].strip() for line in own if ";" in line]
+
+    def _comments_within(self, start: int, end: int) -> list[str]:
+        """The comments inside an instruction's text, in front of its region."""
+        text = self.source.text
+        if text.find(";", start, end) < 0 or text.find('"', start, end) >= 0:
+            return []
+        lines = text[start:end].split("\n")
+        return [line.partition(";")[2].strip() for line in lines if ";" in line]
 
     def _trailing_comment(self) -> str:
         gap = self.source.text[self.lexer.previous_end : self.lexer.start]

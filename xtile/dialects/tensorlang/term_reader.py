@@ -81,8 +81,9 @@ class FatalSyntaxError(TextError):
 class TermReader:
     """Reads terms from the current token on and leaves the lexer behind them."""
 
-    def __init__(self, source: Source, diagnostics: Diagnostics) -> None:
+    def __init__(self, source: Source, diagnostics: Diagnostics, revision: str) -> None:
         self.source = source
+        self.revision = revision
         self.diagnostics = diagnostics
         self.lexer = Lexer(source.text)
         self.names: NameTable[SSAValue] = NameTable()
@@ -186,10 +187,12 @@ class TermReader:
 
     def _index_operand(self) -> SSAValue:
         if self.lexer.kind in ("integer", "definition") and self.next_is_integer():
-            from xtile.dialects.tensorlang import legacy
-
-            return legacy.read_index_immediate(self)
+            return self.index_immediate()
         return self.operand()
+
+    def index_immediate(self) -> SSAValue:
+        """Reads an integer where an index value has to stand."""
+        raise self.unexpected("a local identifier '%name'")
 
     def next_is_integer(self) -> bool:
         """Whether an integer constant, or the name of one, comes next."""
@@ -215,10 +218,14 @@ class TermReader:
             note = self.note(Span(previous.start, previous.end), "it is first defined here")
             message = f"%{shorten(definition.name, 40)} is already defined; choose another name"
             self.diagnostics.error(self.source, span, message, notes=[note])
-        if SSAValue.is_valid_name(definition.name):
-            value.name_hint = definition.name
-        if value.name_hint != definition.name:
-            self.source.names[value] = definition.name
+        self.give_name(value, definition.name)
+
+    def give_name(self, value: SSAValue, name: str) -> None:
+        """Names a value as it shall be printed, without making the name visible."""
+        if SSAValue.is_valid_name(name):
+            value.name_hint = name
+        if value.name_hint != name:
+            self.source.names[value] = name
 
     def define_poison(self, definition: Definition) -> SSAValue:
         """Defines a name whose value could not be read."""
@@ -450,7 +457,7 @@ class TermReader:
         if type is None:
             from xtile.dialects.tensorlang import legacy
 
-            type = legacy.read_dropped_type(self)
+            return legacy.read_dropped_type(self)
         self.lexer.advance()
         return type
 
