@@ -10,7 +10,7 @@ from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
 from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
-from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Input
@@ -49,8 +49,8 @@ class MlirParser(Parser):
         self._lexer = _Lexer(Input(source.text, source.name))
         self._parser_state = ParserState(self._lexer)
         self._file_name = StringAttr(source.name)
-        # The operands resolved so far, and where they stand; an operation takes its own.
-        self._resolved: list[tuple[SSAValue, Span]] = []
+        # The operands read so far; an operation takes its own.
+        self._operands: list[UnresolvedOperand] = []
         self._operation_starts: list[int] = []
         self._location_end = -1
 
@@ -71,14 +71,14 @@ class MlirParser(Parser):
     @override
     def parse_operation(self) -> Operation:
         start = self.pos
-        first_operand = len(self._resolved)
+        first_operand = len(self._operands)
         self._operation_starts.append(start)
         operation = super().parse_operation()
         self._operation_starts.pop()
         span = Span(start, self._lexer.previous_end)
-        operands = _operand_spans(operation, self._resolved[first_operand:], span)
-        del self._resolved[first_operand:]
-        self._source.record(operation, span, operands)
+        places = [self._place_of_operand(operand) for operand in self._operands[first_operand:]]
+        del self._operands[first_operand:]
+        self._source.record(operation, span, _operand_spans(operation, places, span))
         has_location = self._location_end == span.end
         if not has_location and isinstance(operation.location, UnknownLocation):
             operation.location = self._location_at(start)
@@ -92,20 +92,11 @@ class MlirParser(Parser):
         return location
 
     @override
-    def resolve_operand(
-        self, operand: UnresolvedOperand, type: AttributeInvT
-    ) -> SSAValue[AttributeInvT]:
-        value = super().resolve_operand(operand, type)
-        self._resolved.append((value, Span(operand.span.start, operand.span.end)))
-        return value
-
-    @override
-    def _parse_optional_operand_without_type(self) -> SSAValue | None:
-        token = self._current_token.span
-        value = super()._parse_optional_operand_without_type()
-        if value is not None:
-            self._resolved.append((value, Span(token.start, token.end)))
-        return value
+    def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
+        operand = super().parse_optional_unresolved_operand()
+        if operand is not None:
+            self._operands.append(operand)
+        return operand
 
     @override
     def _register_ssa_definition(
@@ -115,6 +106,16 @@ class MlirParser(Parser):
         for value in values:
             if isinstance(value, BlockArgument):
                 self._source.record(value, Span(span.start, span.end))
+
+    def _place_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
+        """Returns the value of an operand, if it is known in this scope, and where it stands."""
+        values = self.ssa_values.get(operand.operand_name, ())
+        if operand.index < len(values):
+            value = values[operand.index]
+        else:
+            forward = self.forward_ssa_references.get(operand.operand_name, {})
+            value = forward.get(operand.index)
+        return value, Span(operand.span.start, operand.span.end)
 
     def _location_at(self, offset: int) -> FileLineColLoc:
         """Returns the location attribute of a character offset."""
@@ -226,7 +227,7 @@ def _is_text(literal: XdslSpan) -> bool:
 
 
 def _operand_spans(
-    operation: Operation, resolved: list[tuple[SSAValue, Span]], default: Span
+    operation: Operation, places: list[tuple[SSAValue | None, Span]], default: Span
 ) -> list[Span]:
     """Returns where each operand stands; `default` for one that the text does not show.
 
@@ -234,8 +235,8 @@ def _operand_spans(
     """
     spans: list[Span] = []
     for operand in operation.operands:
-        index = next((i for i, (value, _) in enumerate(resolved) if value is operand), None)
-        spans.append(default if index is None else resolved.pop(index)[1])
+        index = next((i for i, (value, _) in enumerate(places) if value is operand), None)
+        spans.append(default if index is None else places.pop(index)[1])
     return spans
 
 

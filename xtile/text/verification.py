@@ -14,12 +14,15 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, place_of, source_of
 
 DialectVerifier = Callable[[ModuleOp, Diagnostics, Source | None], None]
-"""Adds every error of one dialect's operations in a module."""
+"""Adds every error of a module that has operations of one dialect."""
 
 _DIALECT_VERIFIERS = {
     "tensorlang": "xtile.dialects.tensorlang.verifier",
 }
-"""The modules whose `verify` checks all operations of a dialect."""
+"""The modules whose `verify` checks a module with operations of that dialect.
+
+It checks the operations of other dialects too, by what they say about themselves.
+"""
 
 
 def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | None = None) -> None:
@@ -31,30 +34,21 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
         source: The text that the module was read from; None takes the one attached to it.
     """
     source = source or source_of(module)
-    dialects = _verify_operations(module, diagnostics, source)
-    for dialect in dialects:
-        verifier = cast(DialectVerifier, import_module(_DIALECT_VERIFIERS[dialect]).verify)
-        verifier(module, diagnostics, source)
-
-
-def _verify_operations(
-    module: ModuleOp, diagnostics: Diagnostics, source: Source | None
-) -> list[str]:
-    """Checks what xDSL knows; returns the dialects of the module that have their own verifier."""
-    dialects: dict[str, None] = {}
+    operations = list(module.walk())
+    dialects = {operation.dialect_name() for operation in operations}
+    special = [dialect for dialect in _DIALECT_VERIFIERS if dialect in dialects]
     # In this order an operation comes after everything that a block before it may have defined.
     visited: set[Operation] = set()
-    for operation in module.walk():
-        problems = [*_problems_of_order(operation, visited), *_problems_of_blocks(operation)]
-        dialect = operation.dialect_name()
-        if dialect in _DIALECT_VERIFIERS:
-            dialects[dialect] = None
-        else:
-            problems += _problems(operation)
+    for operation in operations:
+        problems = list(_problems_of_order(operation, visited))
         visited.add(operation)
+        if not special:
+            problems += [*_problems_of_blocks(operation), *_problems(operation)]
         for problem in problems:
             diagnostics.error(source, place_of(operation, source), problem)
-    return list(dialects)
+    for dialect in special:
+        verifier = cast(DialectVerifier, import_module(_DIALECT_VERIFIERS[dialect]).verify)
+        verifier(module, diagnostics, source)
 
 
 def _problems(operation: Operation) -> list[str]:
