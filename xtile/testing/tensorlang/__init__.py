@@ -1,0 +1,1 @@
+"""The parts of the random kernel generator, one module for each family of instructions."""
