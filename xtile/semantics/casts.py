@@ -1,0 +1,101 @@
+"""Conversions between number types, each with one rounding to nearest, ties to even.
+
+Source: tensor language reference, section "Cast"; docs/semantics.md, "Casts".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang import types
+from xtile.semantics.numeric_types import NUMPY_TYPES, NumberFunction, Value, is_integer
+
+_EXACT_IN_F32 = frozenset({types.I8, types.I16, types.BF16, types.F16, types.F32})
+
+
+def cast_function(source: Attribute, target: Attribute) -> NumberFunction:
+    """The function that converts a scalar or an array of `source` to `target`.
+
+    Floating numbers become integers by cutting the fraction off; what is out of range becomes
+    the nearest integer of the type, NaN becomes 0. Integers wrap around.
+
+    Raises:
+        ValueError: The language forbids the cast: complex types convert only to complex types.
+    """
+    if source == target:
+        return lambda value: value
+    if not types.is_cast_allowed(source, target):
+        raise ValueError(
+            f"no cast from {types.type_text(source)} to {types.type_text(target)} exists"
+        )
+    if target in types.COMPLEX_TYPES:
+        return _to_complex(source, target)
+    if target == types.BF16:
+        return _to_bf16(source)
+    if is_integer(source) or not is_integer(target):
+        # numpy wraps integers, and rounds all numbers to f16, f32 and f64 once.
+        return _as_type(NUMPY_TYPES[target])
+    return _to_integer(NUMPY_TYPES[target])
+
+
+def _as_type(dtype: np.dtype[Any]) -> NumberFunction:
+    def convert(value: Value) -> Value:
+        return value.astype(dtype)
+
+    return convert
+
+
+def _to_complex(source: Attribute, target: Attribute) -> NumberFunction:
+    dtype = NUMPY_TYPES[target]
+    if source in types.COMPLEX_TYPES:
+        return _as_type(dtype)
+    to_part = cast_function(source, types.real_part_type(target))
+    return lambda value: to_part(value).astype(dtype)
+
+
+def _to_bf16(source: Attribute) -> NumberFunction:
+    if source in _EXACT_IN_F32:
+        return lambda value: value.astype(np.float32).astype(ml_dtypes.bfloat16)
+    if source in (types.I64, types.INDEX):
+        return lambda value: _f64_to_bf16(_i64_to_f64_by_odd(value))
+    return lambda value: _f64_to_bf16(value.astype(np.float64))
+
+
+def _i64_to_f64_by_odd(value: Value) -> Value:
+    """i64 to f64, rounded to odd: a later rounding to fewer bits is as if it were the only one."""
+    lost = value & np.int64(0x7FF)
+    is_large = (value >= np.int64(2**53)) | (value <= np.int64(-(2**53)))
+    odd = (value - lost) | np.where(lost != 0, np.int64(0x800), np.int64(0))
+    return np.where(is_large, odd, value)[()].astype(np.float64)
+
+
+def _f64_to_bf16(value: Value) -> Value:
+    """f64 to bf16 in one rounding: f32 rounded to odd keeps what the second rounding must know."""
+    wide = np.asarray(value, np.float64)
+    near = wide.astype(np.float32)
+    bits = near.view(np.int32)
+    is_inexact = (near != wide) & ~np.isnan(wide) & np.isfinite(near)
+    is_too_large = np.abs(near.astype(np.float64)) > np.abs(wide)
+    odd = (bits - is_too_large.astype(np.int32)) | np.int32(1)
+    rounded = np.where(is_inexact, odd, bits).astype(np.int32).view(np.float32)
+    return rounded[()].astype(ml_dtypes.bfloat16)
+
+
+def _to_integer(dtype: np.dtype[Any]) -> NumberFunction:
+    info = np.iinfo(dtype)
+    # 2^63 - 1 is no f64; from 2^63 on, everything is out of range.
+    least, past = float(info.min), float(info.max) if dtype.itemsize < 8 else 2.0**63
+
+    def convert(value: Value) -> Value:
+        wide = np.trunc(value.astype(np.float64))
+        is_small, is_large = wide <= least, wide >= past
+        is_outside = is_small | is_large | np.isnan(wide)
+        inside = np.where(is_outside, 0.0, wide).astype(dtype)
+        limit = np.where(is_small, info.min, np.where(is_large, info.max, 0)).astype(dtype)
+        return np.where(is_outside, limit, inside)[()]
+
+    return convert

@@ -1,0 +1,41 @@
+"""Errors of a running kernel, at the place of the instruction."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import Operation
+
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
+from xtile.text.source import place_of, source_of
+
+
+class ExecutionError(DiagnosticError):
+    """An instruction cannot be executed.
+
+    Attributes:
+        operation: The instruction.
+        message: What is wrong.
+    """
+
+    def __init__(self, operation: Operation, message: str) -> None:
+        super().__init__([located(operation, message)])
+        self.operation = operation
+        self.message = message
+
+
+class Fault(Exception):
+    """What `ExecutionError` says, before the instruction is known."""
+
+
+def located(operation: Operation, message: str, severity: Severity = Severity.ERROR) -> Diagnostic:
+    """A diagnostic at an operation.
+
+    Without a source that knows the operation, the message begins with its location, if any.
+    """
+    source = source_of(operation.get_toplevel_object())  # type: ignore[arg-type]
+    span = place_of(operation, source)
+    location = operation.location
+    if span is None and isinstance(location, FileLineColLoc):
+        line, column = location.line.data, location.column.data
+        message = f"{location.filename.data}:{line}.{column}: {message}"
+    return Diagnostic(severity, message, source, span)

@@ -1,0 +1,317 @@
+"""Collective instructions: linear algebra, and those that open an SPMD region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.tensorlang.operation import integer_value
+from xtile.dialects.tensorlang.ops import builtins, memory
+from xtile.dialects.tensorlang.ops import collective as ops
+from xtile.dialects.tensorlang.types import MemrefType
+from xtile.semantics import linalg
+from xtile.semantics.casts import cast_function
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.instructions.events import report_block
+from xtile.semantics.numeric_types import Array, Value, accumulation_type, numpy_type
+from xtile.semantics.observer import AccessKind
+from xtile.semantics.state import State
+
+Compute: TypeAlias = Callable[..., Array]
+"""What an instruction computes of its inputs, in the accumulation type."""
+
+_MOST_THREADS = 16384
+"""Trips of a foreach that run in one round where they cannot tell their work-items apart."""
+
+_MOST_TILES = 64
+"""Tiles of a foreach_tile that run in one round; a tile holds matrices."""
+
+
+def element_type(memref: SSAValue) -> Attribute:
+    """The element type of a memref value."""
+    assert isinstance(memref.type, MemrefType)
+    return memref.type.element_type
+
+
+def _blas(
+    operation: ops.BlasA2Operation | ops.BlasA3Operation,
+    compiler: Compiler,
+    inputs: Sequence[SSAValue],
+    output: SSAValue,
+    compute: Compute,
+) -> Step:
+    """A step that updates the output with what `compute` makes of the inputs."""
+    is_atomic = operation.atomic is not None
+    update = linalg.update_function(
+        operation.alpha.type, operation.beta.type, element_type(output), is_atomic
+    )
+    alpha, beta, target = compiler.slots((operation.alpha, operation.beta, output))
+    sources = compiler.slots(inputs)
+
+    def step(state: State) -> None:
+        values = state.values
+        if state.observer is not None:
+            report(state)
+        arrays = [values[slot].array() for slot in sources]
+        update(values[alpha], compute(*arrays), values[beta], values[target].array())
+
+    def report(state: State) -> None:
+        assert state.observer is not None
+        values = state.values
+        state.observer.on_phase()
+        for slot in sources:
+            report_block(state, operation, AccessKind.READ, values[slot])
+        keeps = values[beta] != 0
+        if is_atomic:
+            kind = AccessKind.ATOMIC_UPDATE if keeps else AccessKind.ATOMIC_WRITE
+            report_block(state, operation, kind, values[target])
+        else:
+            if keeps:
+                report_block(state, operation, AccessKind.READ, values[target])
+            report_block(state, operation, AccessKind.WRITE, values[target])
+        state.observer.on_phase()
+
+    return step
+
+
+def _wide(source: SSAValue, output: SSAValue) -> Callable[[Array], Array]:
+    """The conversion of an input to the accumulation type of the output."""
+    return cast_function(element_type(source), accumulation_type(element_type(output)))
+
+
+def _axpby(operation: ops.AxpbyOp, compiler: Compiler) -> Step:
+    to_wide = _wide(operation.a, operation.b)
+    is_transposed = operation.transpose_a is not None
+    return _blas(
+        operation,
+        compiler,
+        (operation.a,),
+        operation.b,
+        lambda a: to_wide(linalg.transposed(a, is_transposed)),
+    )
+
+
+def _sum(operation: ops.SumOp, compiler: Compiler) -> Step:
+    to_wide = _wide(operation.a, operation.b)
+    is_transposed = operation.transpose_a is not None
+    return _blas(
+        operation,
+        compiler,
+        (operation.a,),
+        operation.b,
+        lambda a: np.asarray(linalg.sum_of(to_wide(linalg.transposed(a, is_transposed)))),
+    )
+
+
+def _cumsum(operation: ops.CumsumOp, compiler: Compiler) -> Step:
+    to_wide = _wide(operation.a, operation.b)
+    mode = integer_value(operation.mode)
+    return _blas(
+        operation,
+        compiler,
+        (operation.a,),
+        operation.b,
+        lambda a: linalg.cumulative_sum(to_wide(a), mode),
+    )
+
+
+def _product(operation: ops.GemmOp | ops.GemvOp, compiler: Compiler, is_b_transposed: bool) -> Step:
+    product = linalg.product_function(
+        element_type(operation.a),
+        element_type(operation.b),
+        accumulation_type(element_type(operation.c)),
+    )
+    is_a_transposed = operation.transpose_a is not None
+
+    def compute(a: Array, b: Array) -> Array:
+        a = linalg.transposed(a, is_a_transposed)
+        b = linalg.transposed(b, is_b_transposed)
+        linalg.check_depth(a, b)
+        return product(a, b)
+
+    return _blas(operation, compiler, (operation.a, operation.b), operation.c, compute)
+
+
+def _gemm(operation: ops.GemmOp, compiler: Compiler) -> Step:
+    return _product(operation, compiler, operation.transpose_b is not None)
+
+
+def _gemv(operation: ops.GemvOp, compiler: Compiler) -> Step:
+    return _product(operation, compiler, False)
+
+
+def _ger(operation: ops.GerOp, compiler: Compiler) -> Step:
+    wide_a, wide_b = _wide(operation.a, operation.c), _wide(operation.b, operation.c)
+    return _blas(
+        operation,
+        compiler,
+        (operation.a, operation.b),
+        operation.c,
+        lambda a, b: wide_a(a)[:, np.newaxis] * wide_b(b)[np.newaxis, :],
+    )
+
+
+def _hadamard(operation: ops.HadamardOp, compiler: Compiler) -> Step:
+    wide_a, wide_b = _wide(operation.a, operation.c), _wide(operation.b, operation.c)
+
+    def compute(a: Array, b: Array) -> Array:
+        linalg.check_shapes(a, b)
+        return wide_a(a) * wide_b(b)
+
+    return _blas(operation, compiler, (operation.a, operation.b), operation.c, compute)
+
+
+class _Region:
+    """Runs an SPMD region, round by round."""
+
+    def __init__(self, operation: Operation, compiler: Compiler) -> None:
+        self.body = compiler.region(operation.regions[0])
+        self.is_bound_to_work_items = _tells_work_items_apart(operation)
+
+    def run(self, state: State, rows: int, first_thread: int, mask: Value) -> None:
+        """Executes the region once on `rows` rows."""
+        before = (state.rows, state.first_thread, state.mask)
+        state.rows, state.first_thread, state.mask = rows, first_thread, mask
+        state.is_collective = False
+        try:
+            self.body.run(state)
+        finally:
+            state.rows, state.first_thread, state.mask = before
+            state.is_collective = True
+
+
+_TELLS_WORK_ITEMS_APART = (
+    builtins.SubgroupIdOp,
+    builtins.SubgroupLinearIdOp,
+    builtins.SubgroupLocalIdOp,
+    memory.BarrierOp,
+)
+
+
+def _tells_work_items_apart(operation: Operation) -> bool:
+    """Whether a region can see which work-item, or which subgroup, executes a trip.
+
+    Otherwise the mapping of trips to work-items is free, and many trips run in one round.
+    """
+    return any(isinstance(op, _TELLS_WORK_ITEMS_APART) for op in operation.walk())
+
+
+def _surround(step: Step) -> Step:
+    """`step` between automatic barriers."""
+
+    def surrounded(state: State) -> None:
+        if state.observer is not None:
+            state.observer.on_phase()
+        step(state)
+        if state.observer is not None:
+            state.observer.on_phase()
+
+    return surrounded
+
+
+def _parallel(operation: ops.ParallelOp, compiler: Compiler) -> Step:
+    region = _Region(operation, compiler)
+    return _surround(lambda state: region.run(state, state.subgroups, 0, None))
+
+
+def _counts(state: State, from_: Sequence[int], to: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The first trip and the number of trips in each mode."""
+    first = [int(state.values[slot]) for slot in from_]
+    last = [int(state.values[slot]) for slot in to]
+    return first, [max(0, b - a) for a, b in zip(first, last, strict=True)]
+
+
+def _foreach(operation: ops.ForeachOp, compiler: Compiler) -> Step:
+    region = _Region(operation, compiler)
+    from_, to = compiler.slots(operation.from_), compiler.slots(operation.to)
+    variables = compiler.slots(operation.body.block.args)
+    dtypes = [numpy_type(arg.type) for arg in operation.body.block.args]
+
+    def step(state: State) -> None:
+        first, counts = _counts(state, from_, to)
+        total = int(np.prod(counts))
+        rows = state.subgroups
+        if not region.is_bound_to_work_items:
+            rows *= max(1, _MOST_THREADS // (rows * state.lanes))
+        for base in range(0, total, rows * state.lanes):
+            run_round(state, first, counts, base, min(total - base, rows * state.lanes), rows)
+
+    def run_round(
+        state: State, first: list[int], counts: list[int], base: int, trips: int, most: int
+    ) -> None:
+        """Runs trips from number `base` on; the first mode varies fastest."""
+        bound = region.is_bound_to_work_items
+        rows = most if bound else -(-trips // state.lanes)
+        trip = np.arange(base, base + rows * state.lanes).reshape(rows, state.lanes)
+        mask = None if trips == trip.size else trip < base + trips
+        for slot, dtype, start, count in zip(variables, dtypes, first, counts, strict=True):
+            state.values[slot] = (start + trip % count).astype(dtype)
+            trip = trip // count
+        region.run(state, rows, 0 if bound else base, mask)
+
+    return _surround(step)
+
+
+def _foreach_tile(operation: ops.ForeachTileOp, compiler: Compiler) -> Step:
+    region = _Region(operation, compiler)
+    from_, to = compiler.slots(operation.from_), compiler.slots(operation.to)
+    shape = operation.tile_shape.get_values()
+    variables = compiler.slots(operation.body.block.args)
+    offsets, sizes = variables[: len(shape)], variables[len(shape) :]
+    dtypes = [numpy_type(arg.type) for arg in operation.body.block.args[: len(shape)]]
+
+    def step(state: State) -> None:
+        first, lengths = _counts(state, from_, to)
+        counts = [-(-length // tile) for length, tile in zip(lengths, shape, strict=True)]
+        total = int(np.prod(counts))
+        rows = state.subgroups
+        if not region.is_bound_to_work_items:
+            rows *= max(1, _MOST_TILES // rows)
+        for base in range(0, total, rows):
+            run_round(state, first, lengths, counts, base, min(total - base, rows), rows)
+
+    def run_round(
+        state: State,
+        first: list[int],
+        lengths: list[int],
+        counts: list[int],
+        base: int,
+        tiles: int,
+        most: int,
+    ) -> None:
+        """Runs tiles from number `base` on, one for each row."""
+        bound = region.is_bound_to_work_items
+        rows = most if bound else tiles
+        number = np.arange(base, base + rows)[:, np.newaxis]
+        mask = None if rows == tiles else number < base + tiles
+        for mode, dtype in enumerate(dtypes):
+            offset = number % counts[mode] * shape[mode]
+            size = np.minimum(shape[mode], lengths[mode] - offset)
+            state.values[offsets[mode]] = _scalar_if_one(first[mode] + offset).astype(dtype)
+            state.values[sizes[mode]] = _scalar_if_one(size).astype(dtype)
+            number = number // counts[mode]
+        region.run(state, rows, 0 if bound else base * state.lanes, mask)
+
+    return _surround(step)
+
+
+def _scalar_if_one(value: Array) -> Value:
+    """A scalar instead of an array of one row, because scalars are faster."""
+    return value[0, 0] if value.size == 1 else value
+
+
+HANDLERS: dict[type[Operation], Handler] = {
+    ops.AxpbyOp: _axpby,
+    ops.CumsumOp: _cumsum,
+    ops.SumOp: _sum,
+    ops.GemmOp: _gemm,
+    ops.GemvOp: _gemv,
+    ops.GerOp: _ger,
+    ops.HadamardOp: _hadamard,
+    ops.ParallelOp: _parallel,
+    ops.ForeachOp: _foreach,
+    ops.ForeachTileOp: _foreach_tile,
+}

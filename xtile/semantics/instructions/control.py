@@ -1,0 +1,147 @@
+"""Control flow: if and for, in which work-items can diverge."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation
+
+from xtile.dialects.tensorlang.ops import control as ops
+from xtile.dialects.tensorlang.types import CoopmatrixType
+from xtile.semantics.compiler import Body, Compiler, Handler, Step
+from xtile.semantics.errors import Fault
+from xtile.semantics.numeric_types import Value, numpy_type
+from xtile.semantics.state import State, select
+
+
+def _if(operation: ops.IfOp, compiler: Compiler) -> Step:
+    condition = compiler.slot(operation.condition)
+    then, otherwise = compiler.region(operation.then), compiler.region(operation.otherwise)
+    results = compiler.slots(operation.results_)
+    is_matrix = [isinstance(value.type, CoopmatrixType) for value in operation.results_]
+
+    def step(state: State) -> None:
+        chosen = state.values[condition]
+        if not isinstance(chosen, np.ndarray):
+            _run_branch(then if chosen else otherwise, results, state)
+            return
+        taken, left = _split(chosen, state.mask)
+        if not left.any():
+            _run_branch(then, results, state)
+        elif not taken.any():
+            _run_branch(otherwise, results, state)
+        else:
+            _run_both(state, taken, left)
+
+    def _run_both(state: State, taken: npt.NDArray[np.bool_], left: npt.NDArray[np.bool_]) -> None:
+        before = state.mask
+        try:
+            state.mask = taken
+            then.run(state)
+            from_then = [state.values[slot] for slot in then.yields]
+            state.mask = left
+            otherwise.run(state)
+        finally:
+            state.mask = before
+        from_else = [state.values[slot] for slot in otherwise.yields]
+        for slot, a, b, matrix in zip(results, from_then, from_else, is_matrix, strict=True):
+            state.values[slot] = select(taken, a, b, matrix)
+
+    return step
+
+
+def _split(
+    condition: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_] | None
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The active work-items for which the condition holds, and those for which it does not."""
+    if mask is None:
+        return condition, ~condition
+    return condition & mask, ~condition & mask
+
+
+def _run_branch(body: Body, results: tuple[int, ...], state: State) -> None:
+    body.run(state)
+    values = state.values
+    for slot, value in zip(results, [values[slot] for slot in body.yields], strict=True):
+        values[slot] = value
+
+
+def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
+    variable, *carried = compiler.slots(operation.body.block.args)
+    inits, results = compiler.slots(operation.init), compiler.slots(operation.results_)
+    from_, to = compiler.slots((operation.from_, operation.to))
+    step_slot = None if operation.step is None else compiler.slot(operation.step)
+    body = compiler.region(operation.body)
+    integer = numpy_type(operation.from_.type).type
+    is_matrix = [isinstance(value.type, CoopmatrixType) for value in operation.results_]
+
+    def step(state: State) -> None:
+        values = state.values
+        first, last = values[from_], values[to]
+        stride = integer(1) if step_slot is None else values[step_slot]
+        if step_slot is not None:
+            _check_stride(first, last, stride)
+        for slot, value in zip(carried, [values[slot] for slot in inits], strict=True):
+            values[slot] = value
+        if any(isinstance(bound, np.ndarray) for bound in (first, last, stride)):
+            _run_varying(state, first, last, stride)
+        else:
+            _run_uniform(state, int(first), int(last), int(stride))
+        for slot, value in zip(results, [values[slot] for slot in carried], strict=True):
+            values[slot] = value
+
+    def _run_uniform(state: State, first: int, last: int, stride: int) -> None:
+        values = state.values
+        yields = body.yields
+        for i in range(first, last, stride):
+            values[variable] = integer(i)
+            body.run(state)
+            for slot, value in zip(carried, [values[slot] for slot in yields], strict=True):
+                values[slot] = value
+
+    def _run_varying(state: State, first: Value, last: Value, stride: Value) -> None:
+        before = state.mask
+        values = state.values
+        active = _broadcast_and(first < last, before)
+        i = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), active.shape))
+        try:
+            while active.any():
+                state.mask = before if before is None and active.all() else active
+                values[variable] = i
+                body.run(state)
+                _carry(values, carried, body.yields, active, is_matrix)
+                following = i + stride
+                # A sum that wraps around is past the end.
+                active = active & (following < last) & (following > i)
+                i = following
+        finally:
+            state.mask = before
+
+    return step
+
+
+def _broadcast_and(
+    condition: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[np.bool_]:
+    return np.asarray(condition if mask is None else condition & mask)
+
+
+def _carry(
+    values: list[Value],
+    carried: list[int],
+    yields: tuple[int, ...],
+    active: npt.NDArray[np.bool_],
+    is_matrix: list[bool],
+) -> None:
+    """Carries the yielded values of the active work-items over to the next iteration."""
+    new = [values[slot] for slot in yields]
+    for slot, value, matrix in zip(carried, new, is_matrix, strict=True):
+        values[slot] = value if active.all() else select(active, value, values[slot], matrix)
+
+
+def _check_stride(first: Value, last: Value, stride: Value) -> None:
+    if np.any((stride < 1) & (first < last)):
+        raise Fault(f"the step of a for loop must be at least 1, but is {np.min(stride)}")
+
+
+HANDLERS: dict[type[Operation], Handler] = {ops.IfOp: _if, ops.ForOp: _for}

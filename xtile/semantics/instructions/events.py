@@ -1,0 +1,127 @@
+"""Builds the events of memory instructions for an observer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from xtile.dialects.tensorlang.operation import integer_value
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.ops.memory import AtomicLoadOp, LoadOp
+from xtile.semantics.memory import Index, Mask, Memref, View, parts
+from xtile.semantics.numeric_types import Value
+from xtile.semantics.observer import Access, AccessKind, IntArray
+from xtile.semantics.state import State
+
+
+def _active(state: State, mask: Mask) -> Value:
+    return state.active() if mask is None else state.full(mask)
+
+
+def report_elements(
+    state: State,
+    operation: Operation,
+    kind: AccessKind,
+    view: View,
+    indices: Sequence[Index],
+    mask: Mask,
+    values: Value = None,
+) -> None:
+    """Reports that each active work-item accesses one element.
+
+    In a collective region, all work-items access the same one, between automatic barriers.
+    """
+    assert state.observer is not None
+    active = _active(state, mask)
+    if state.is_collective:
+        state.observer.on_phase()
+        active = np.zeros(state.shape, np.bool_)
+        active[0, 0] = True
+
+    def flat(value: Value) -> IntArray:
+        return np.broadcast_to(value, state.shape)[active]
+
+    state.observer.on_access(
+        Access(
+            operation,
+            kind,
+            view.buffer,
+            flat(view.element(indices)),
+            tuple(flat(index) for index in indices),
+            tuple(flat(size) for size in view.shape),
+            None if state.is_collective else state.threads()[active],
+            None if values is None else flat(values),
+        )
+    )
+
+
+def report_block(state: State, operation: Operation, kind: AccessKind, view: View) -> None:
+    """Reports that the work-group accesses all of a memref."""
+    assert state.observer is not None
+    shape = tuple(int(np.asarray(size).flat[0]) for size in view.shape)
+    indices = tuple(index.ravel() for index in np.indices(shape, np.int64))
+    count = int(np.prod(shape))
+    elements = np.broadcast_to(view.element(indices), (count,))
+    sizes = tuple(np.full(count, size) for size in shape)
+    state.observer.on_access(
+        Access(operation, kind, view.buffer, elements, indices, sizes, None, None)
+    )
+
+
+def report_subview(
+    state: State,
+    operation: Operation,
+    memref: Memref,
+    offsets: Sequence[Index],
+    sizes: Sequence[Index | None],
+) -> None:
+    """Reports the block that a subview takes."""
+    assert state.observer is not None
+    for view, mask in parts(memref, state.mask):
+        active = _active(state, mask)
+
+        def flat(value: Value, active: Value = active) -> IntArray:
+            return np.broadcast_to(value, state.shape)[active]
+
+        state.observer.on_subview(
+            operation,
+            tuple(flat(size) for size in view.shape),
+            tuple(flat(offset) for offset in offsets),
+            tuple(flat(1 if size is None else size) for size in sizes),
+            state.threads()[active],
+        )
+
+
+def report_group_load(state: State, operation: LoadOp | AtomicLoadOp, memref: Memref) -> None:
+    """Reports the memrefs that are loaded from a group."""
+    assert state.observer is not None
+    alignment = _promised_alignment(operation.memref)
+    for view, _ in parts(memref, state.mask):
+        state.observer.on_group_load(operation, view, alignment)
+
+
+def _promised_alignment(group: SSAValue) -> int | None:
+    """The alignment in bytes that the attributes of a group parameter promise, if any."""
+    if not isinstance(group, BlockArgument):
+        return None
+    function = group.owner.parent_op()
+    if not isinstance(function, FuncOp):
+        return None
+    alignment = function.attributes_of_parameter(group.index).get("alignment")
+    return None if alignment is None else integer_value(alignment)
+
+
+def require_uniform(state: State, operation: Operation, what: str, value: Value) -> None:
+    """Reports a value on which the active work-items of each subgroup must agree."""
+    if state.observer is not None and isinstance(value, np.ndarray):
+        state.observer.on_uniform_required(
+            operation, what, state.full(value), state.active(), state.first_thread
+        )
+
+
+def require_converged(state: State, operation: Operation) -> None:
+    """Reports an instruction that all or none of each subgroup's work-items must execute."""
+    if state.observer is not None and state.mask is not None:
+        state.observer.on_converged_required(operation, state.active(), state.first_thread)

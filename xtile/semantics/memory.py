@@ -1,0 +1,328 @@
+"""Memory: buffers, views on them, and groups of views.
+
+A buffer is a one-dimensional array. A view addresses elements of a buffer; its offset, sizes and
+strides are Python integers where all work-items agree, and int64 arrays that broadcast to
+(subgroups, work-items in a subgroup) where not.
+
+Source: tensor language reference, sections "Memref type", "Group type", "Expand", "Fuse",
+"Load", "Size" and "Subview".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from xtile.semantics.errors import Fault
+from xtile.semantics.numeric_types import Array, Value
+
+Mask: TypeAlias = "npt.NDArray[np.bool_] | None"
+"""Which work-items are active; None: all. Broadcasts to (subgroups, work-items in each)."""
+
+Index: TypeAlias = "int | npt.NDArray[np.int64]"
+"""A number of elements: equal for all work-items, or one for each."""
+
+
+class Buffer:
+    """Memory: elements that follow each other without gaps.
+
+    Attributes:
+        data: The elements, a one-dimensional array; empty for a null pointer.
+        raw: The same memory as bytes.
+        name: What messages call it.
+        is_local: Whether only one work-group sees it.
+        is_null: Whether it is what a null pointer points to.
+        is_initialized: Whether it may be read before it is written.
+    """
+
+    __slots__ = ("data", "is_initialized", "is_local", "is_null", "name", "raw")
+
+    def __init__(
+        self,
+        data: Array,
+        name: str,
+        *,
+        is_local: bool = False,
+        is_null: bool = False,
+        is_initialized: bool = True,
+    ) -> None:
+        self.data = data
+        self.raw: npt.NDArray[np.uint8] = data.view(np.uint8)
+        self.name = name
+        self.is_local = is_local
+        self.is_null = is_null
+        self.is_initialized = is_initialized
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.data.shape[0]
+
+    def check(self, elements: Index) -> None:
+        """Checks that places lie in the buffer.
+
+        Raises:
+            Fault: One does not, or the buffer is null.
+        """
+        if isinstance(elements, int):
+            if 0 <= elements < self.data.shape[0]:
+                return
+            place = elements
+        else:
+            if elements.size == 0:
+                return
+            least, largest = int(elements.min()), int(elements.max())
+            if least >= 0 and largest < self.data.shape[0]:
+                return
+            place = least if least < 0 else largest
+        if self.is_null:
+            raise Fault(f"{self.name} is not associated: its pointer is null")
+        raise Fault(
+            f"the access to element {place} lies outside of the memory of {self.name}, which has "
+            f"{self.size} elements"
+        )
+
+
+class View:
+    """A memref: a block of a buffer.
+
+    Attributes:
+        buffer: The memory.
+        offset: The place of the first element.
+        shape: Mode sizes in elements.
+        strides: Strides in elements.
+    """
+
+    __slots__ = ("buffer", "offset", "shape", "strides")
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        offset: Index,
+        shape: tuple[Index, ...],
+        strides: tuple[Index, ...],
+    ) -> None:
+        self.buffer = buffer
+        self.offset = offset
+        self.shape = shape
+        self.strides = strides
+
+    def element(self, indices: Sequence[Index]) -> Index:
+        """The place in the buffer of the element at a multi-index."""
+        place = self.offset
+        for index, stride in zip(indices, self.strides, strict=True):
+            place = place + index * stride
+        return place
+
+    def array(self) -> Array:
+        """The whole block as an array that shares the memory. All work-items must agree on it.
+
+        Raises:
+            Fault: The block does not lie in the buffer, or the buffer is null.
+        """
+        shape, strides = uniform_integers(self.shape), uniform_integers(self.strides)
+        (offset,) = uniform_integers((self.offset,))
+        dtype = self.buffer.data.dtype
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        self.buffer.check(offset)
+        self.buffer.check(last)
+        step = dtype.itemsize
+        return np.ndarray(
+            shape, dtype, self.buffer.raw.data, offset * step, tuple(s * step for s in strides)
+        )
+
+
+class ViewChoice:
+    """A memref that differs between work-items in the buffer: one of several views for each.
+
+    Attributes:
+        selector: For each work-item the key of its view.
+        views: The views.
+    """
+
+    __slots__ = ("selector", "views")
+
+    def __init__(self, selector: npt.NDArray[np.int64], views: dict[int, View]) -> None:
+        self.selector = selector
+        self.views = views
+
+    def transform(self, function: Callable[[View], View]) -> ViewChoice:
+        """The choice between the results of `function`."""
+        return ViewChoice(self.selector, {k: function(view) for k, view in self.views.items()})
+
+
+Memref: TypeAlias = View | ViewChoice
+"""A memref at run time."""
+
+
+def parts(memref: Memref, mask: Mask) -> Iterator[tuple[View, Mask]]:
+    """Each view that a memref is for some active work-items, with the mask of these."""
+    if isinstance(memref, View):
+        yield memref, mask
+        return
+    for key, view in memref.views.items():
+        chosen: npt.NDArray[np.bool_] = memref.selector == key
+        if mask is not None:
+            chosen = chosen & mask
+        if chosen.any():
+            yield view, chosen
+
+
+def transform(memref: Memref, function: Callable[[View], View]) -> Memref:
+    """Applies `function` to the view, or to each of a choice."""
+    return function(memref) if isinstance(memref, View) else memref.transform(function)
+
+
+def combine(memref: Memref, function: Callable[[View], Any]) -> Value:
+    """The value that `function` has for each work-item's view."""
+    if isinstance(memref, View):
+        return function(memref)
+    result: Value = None
+    for key, view in memref.views.items():
+        value = function(view)
+        result = value if result is None else np.where(memref.selector == key, value, result)
+    return result
+
+
+class Group:
+    """Pointers to memory.
+
+    Attributes:
+        views: The memref at each pointer, without the group's offset.
+        offset: Elements added to each pointer.
+        is_associated: Whether the pointer to the pointers is not null.
+        name: What messages call it.
+    """
+
+    __slots__ = ("is_associated", "name", "offset", "views")
+
+    def __init__(self, views: Sequence[View], offset: int, is_associated: bool, name: str) -> None:
+        self.views = tuple(views)
+        self.offset = offset
+        self.is_associated = is_associated
+        self.name = name
+
+    def load(self, index: Index, mask: Mask) -> Memref:
+        """The memref at an index.
+
+        Raises:
+            Fault: The index lies outside of the group, or the group is null.
+        """
+        if isinstance(index, int):
+            return self._entry(index)
+        active = index if mask is None else np.broadcast_arrays(index, mask)[0][_full(index, mask)]
+        keys = [int(key) for key in np.unique(active)]
+        if len(keys) == 1:
+            return self._entry(keys[0])
+        return ViewChoice(index, {key: self._entry(key) for key in keys})
+
+    def _entry(self, index: int) -> View:
+        if not self.is_associated:
+            raise Fault(f"{self.name} is not associated: its pointer is null")
+        if not 0 <= index < len(self.views):
+            raise Fault(
+                f"index {index} lies outside of {self.name}, which has {len(self.views)} entries"
+            )
+        view = self.views[index]
+        return View(view.buffer, view.offset + self.offset, view.shape, view.strides)
+
+
+def _full(index: Array, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The mask in the shape that the index and the mask broadcast to."""
+    return np.broadcast_to(mask, np.broadcast_shapes(index.shape, mask.shape))
+
+
+def as_index(value: Value) -> Index:
+    """A value of type index as a number of elements."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.int64, copy=False)
+    return int(value)
+
+
+def from_index(value: Index) -> Value:
+    """A number of elements as a value of type index."""
+    return np.int64(value) if isinstance(value, int) else value
+
+
+def uniform_integers(values: Sequence[Index]) -> tuple[int, ...]:
+    """Numbers of elements that all work-items must agree on.
+
+    Raises:
+        Fault: They do not.
+    """
+    return tuple(v if isinstance(v, int) else _agreed(v) for v in values)
+
+
+def _agreed(values: npt.NDArray[np.int64]) -> int:
+    first = values.flat[0]
+    if (values != first).any():
+        raise Fault("the memref differs between work-items, but here it must be the same for all")
+    return int(first)
+
+
+def subview(view: View, offsets: Sequence[Index], sizes: Sequence[Index | None]) -> View:
+    """The block at `offsets`; a mode whose size is None is left out."""
+    kept = [mode for mode, size in enumerate(sizes) if size is not None]
+    return View(
+        view.buffer,
+        view.element(offsets),
+        tuple(size for size in sizes if size is not None),
+        tuple(view.strides[mode] for mode in kept),
+    )
+
+
+def expand(view: View, mode: int, sizes: Sequence[Index]) -> View:
+    """Mode `mode` as several modes of the given sizes, the first of which varies fastest.
+
+    Raises:
+        Fault: The product of the sizes is not the mode's size.
+    """
+    strides: list[Index] = []
+    stride = view.strides[mode]
+    count: Index = 1
+    for size in sizes:
+        strides.append(stride)
+        stride = stride * size
+        count = count * size
+    if np.any(count != view.shape[mode]):
+        raise Fault(
+            f"the product of the expand shape is {count}, but mode {mode} has size "
+            f"{view.shape[mode]}"
+        )
+    return View(
+        view.buffer,
+        view.offset,
+        (*view.shape[:mode], *sizes, *view.shape[mode + 1 :]),
+        (*view.strides[:mode], *strides, *view.strides[mode + 1 :]),
+    )
+
+
+def fuse(view: View, first: int, last: int) -> View:
+    """The modes from `first` to `last` as one.
+
+    Raises:
+        Fault: The modes do not follow each other without gaps.
+    """
+    size = view.shape[first]
+    for mode in range(first, last):
+        size = size * view.shape[mode + 1]
+        expected = view.strides[mode] * view.shape[mode]
+        # The stride of a mode with one element has no effect.
+        is_gap = (view.strides[mode + 1] != expected) & (np.asarray(view.shape[mode + 1]) != 1)
+        if np.any(is_gap):
+            raise Fault(
+                f"modes {mode} and {mode + 1} cannot be fused: the stride of mode {mode + 1} is "
+                f"{view.strides[mode + 1]} but must be stride times size of mode {mode}, "
+                f"{expected}"
+            )
+    return View(
+        view.buffer,
+        view.offset,
+        (*view.shape[:first], size, *view.shape[last + 1 :]),
+        (*view.strides[: first + 1], *view.strides[last + 1 :]),
+    )

@@ -1,0 +1,119 @@
+"""What changes while a work-group runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from xtile.semantics.memory import Mask
+from xtile.semantics.numeric_types import Array, Value
+from xtile.semantics.observer import Observer
+
+
+class State:
+    """A work-group that runs in lockstep.
+
+    A value that all work-items share is a numpy scalar. Any other is an array with the shape
+    (rows, lanes), in which an axis along which it is constant may have length 1; a cooperative
+    matrix has the shape (rows, M, N), rows being 1 if all subgroups share it. A row is a subgroup
+    and a lane a work-item. Inside of a foreach there can be more rows than subgroups: then row r
+    is a further trip of subgroup r modulo the number of subgroups. Inside of a
+    cooperative_matrix_apply a lane can be a component.
+
+    Attributes:
+        values: The values of the function's SSA values, by slot.
+        mask: The active work-items.
+        rows: The number of rows.
+        lanes: The number of lanes.
+        first_thread: The number of row 0, lane 0 among the threads that an observer is told of.
+        is_collective: Whether a collective region runs.
+        group: The work-group's id.
+        observer: Who is told what happens.
+        subgroups: The number of subgroups.
+        subgroup_size: The number of work-items in a subgroup.
+    """
+
+    __slots__ = (
+        "first_thread",
+        "group",
+        "is_collective",
+        "lanes",
+        "mask",
+        "observer",
+        "rows",
+        "subgroup_size",
+        "subgroups",
+        "values",
+    )
+
+    def __init__(
+        self,
+        values: list[Value],
+        group: tuple[int, int, int],
+        subgroups: int,
+        subgroup_size: int,
+        observer: Observer | None,
+    ) -> None:
+        self.values = values
+        self.mask: Mask = None
+        self.rows = subgroups
+        self.lanes = subgroup_size
+        self.first_thread = 0
+        self.is_collective = True
+        self.group = group
+        self.observer = observer
+        self.subgroups = subgroups
+        self.subgroup_size = subgroup_size
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and lanes."""
+        return self.rows, self.lanes
+
+    def active(self) -> npt.NDArray[np.bool_]:
+        """The active work-items, as an array with the shape (rows, lanes)."""
+        if self.mask is None:
+            return np.ones(self.shape, np.bool_)
+        return np.broadcast_to(self.mask, self.shape)
+
+    def active_rows(self) -> npt.NDArray[np.bool_] | None:
+        """The rows with an active work-item; None: all."""
+        return None if self.mask is None else self.active().any(axis=1)
+
+    def threads(self) -> npt.NDArray[np.int64]:
+        """The number of each thread, an array with the shape (rows, lanes)."""
+        first = self.first_thread
+        return np.arange(first, first + self.rows * self.lanes).reshape(self.shape)
+
+    def linear_ids(self) -> Value:
+        """The linear id of each row's subgroup, as int64."""
+        if self.rows == 1:
+            return np.int64(0)
+        return (np.arange(self.rows) % self.subgroups)[:, np.newaxis]
+
+    def full(self, value: Value) -> Array:
+        """A scalar value as an array with the shape (rows, lanes)."""
+        return np.broadcast_to(value, self.shape)
+
+
+def per_row(value: Value, state: State) -> Value:
+    """A value that the work-items of a subgroup agree on: a scalar, or an array (rows, 1).
+
+    Where they do not agree, the first active work-item decides.
+    """
+    if not isinstance(value, np.ndarray) or value.shape[1] == 1:  # pyright: ignore[reportUnknownMemberType]
+        return value
+    if state.mask is None:
+        return value[:, :1]  # pyright: ignore[reportUnknownVariableType]
+    first = np.argmax(state.active(), axis=1)[:, np.newaxis]
+    return np.take_along_axis(state.full(value), first, axis=1)
+
+
+def select(mask: npt.NDArray[np.bool_], chosen: Value, other: Value, is_matrix: bool) -> Value:
+    """`chosen` where the mask is set, `other` elsewhere.
+
+    A subgroup takes a cooperative matrix from `chosen` if any of its work-items does.
+    """
+    if is_matrix:
+        return np.where(mask.any(axis=1)[:, np.newaxis, np.newaxis], chosen, other)
+    return np.where(mask, chosen, other)
