@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from checking import (
     HERE,
     UNIT_ROUNDOFF_F32,
@@ -15,6 +18,7 @@ from checking import (
 )
 
 import xtile
+from xtile.launch import Group
 
 ROWS = (56, 35, 20, 10, 4)
 COLUMNS = 9
@@ -34,19 +38,23 @@ def integral(dt: float, q: Array, operators: list[Array], a: Array) -> Array:
 def main() -> int:
     """Returns 0 if the result is right."""
     generator = random_generator()
-    elements, dt, offset = 6, 0.125, 9
+    elements, dt, offset = 6, 1.25, 9
     # Each element's numbers start `offset` elements after the address in the group.
     storage = [random_array(generator, (offset + ROWS[0] * COLUMNS,)) for _ in range(elements)]
     q = [x[offset:].reshape((ROWS[0], COLUMNS), order="F") for x in storage]
-    operators = [random_array(generator, (ROWS[k + 1], ROWS[k])) for k in range(len(ROWS) - 1)]
-    a = random_array(generator, (COLUMNS, COLUMNS, elements))
+    # Scaled so that all derivatives have about the same size, and so count in the result.
+    operators = [
+        random_array(generator, (ROWS[k + 1], ROWS[k])) / np.float32(math.sqrt(ROWS[k]))
+        for k in range(len(ROWS) - 1)
+    ]
+    a = random_array(generator, (COLUMNS, COLUMNS, elements)) / np.float32(math.sqrt(COLUMNS))
     result = [unwritten((ROWS[0], COLUMNS)) for _ in range(elements)]
 
     xtile.run(
         HERE / "matrix_chain.ir",
         {
             "dt": dt,
-            "Q": xtile.launch.Group(storage, offset=offset),
+            "Q": Group(storage, offset=offset),
             **{f"K{k}": operator for k, operator in enumerate(operators)},
             "A": a,
             "I": result,
