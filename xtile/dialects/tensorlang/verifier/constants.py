@@ -1,0 +1,99 @@
+"""The values of constants and of attributes, as far as rules need them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.tensorlang.ops.arithmetic import (
+    AddOp,
+    CastOp,
+    ConstantOp,
+    MulOp,
+    NegOp,
+    SubOp,
+)
+from xtile.dialects.tensorlang.types import BOOL, INTEGER_TYPES, component_type
+
+Constant = bool | int | float | complex
+
+_MAX_DEPTH = 4
+"""How many instructions deep a value is folded; more would cost time without a use for it."""
+
+_FOLD: dict[type[Operation], Callable[..., Any]] = {
+    AddOp: operator.add,
+    SubOp: operator.sub,
+    MulOp: operator.mul,
+    NegOp: operator.neg,
+}
+
+
+def constant_of(value: SSAValue, depth: int = _MAX_DEPTH) -> Constant | None:
+    """The constant that `value`, or each component of it, is known to be; else None."""
+    owner = value.owner
+    if isinstance(owner, ConstantOp):
+        return attribute_value(owner.properties.get("value"))
+    if depth == 0 or not isinstance(owner, Operation):
+        return None
+    if isinstance(owner, CastOp) and _is_integer(value) and len(owner.operands) == 1:
+        operand = owner.operands[0]
+        return constant_of(operand, depth - 1) if _is_integer(operand) else None
+    if type(owner) in _FOLD and _is_integer(value):
+        return _fold(owner, depth)
+    return None
+
+
+def integer_of(value: SSAValue) -> int | None:
+    """The integer constant that `value` is known to be; else None."""
+    constant = constant_of(value)
+    return constant if type(constant) is int else None
+
+
+def attribute_value(attribute: Attribute | None) -> Constant | None:
+    """The Python value of what `ConstantOp.value` holds; None for anything else."""
+    if isinstance(attribute, IntegerAttr):
+        integer = cast("IntegerAttr", attribute)
+        return bool(integer.value.data) if integer.type == BOOL else integer.value.data
+    if isinstance(attribute, FloatAttr):
+        return attribute.value.data
+    if isinstance(attribute, ArrayAttr):
+        parts = cast("ArrayAttr[Attribute]", attribute).data
+        if len(parts) == 2 and all(isinstance(part, FloatAttr) for part in parts):
+            real, imaginary = cast("tuple[FloatAttr, FloatAttr]", parts)
+            return complex(real.value.data, imaginary.value.data)
+    return None
+
+
+def positive_integer(attribute: Attribute | None) -> int | None:
+    """The value of an integer attribute, if it is one and larger than 0."""
+    value = attribute_value(attribute)
+    return value if type(value) is int and value > 0 else None
+
+
+def integer_list(attribute: Attribute | None) -> list[int] | None:
+    """The entries of an array of integer attributes; None for anything else."""
+    if not isinstance(attribute, ArrayAttr):
+        return None
+    values = [attribute_value(entry) for entry in cast("ArrayAttr[Attribute]", attribute)]
+    integers = [value for value in values if type(value) is int]
+    return integers if len(integers) == len(values) else None
+
+
+def _is_integer(value: SSAValue) -> bool:
+    return component_type(value.type) in INTEGER_TYPES
+
+
+def _fold(operation: Operation, depth: int) -> Constant | None:
+    operands = [constant_of(operand, depth - 1) for operand in operation.operands]
+    if isinstance(operation, MulOp) and 0 in operands:
+        return 0
+    if None in operands:
+        return None
+    try:
+        return _FOLD[type(operation)](*operands)
+    except (TypeError, OverflowError):
+        return None  # A damaged operation, which its own rules report.

@@ -1,0 +1,119 @@
+"""What a rule reports: a problem, and the part of the instruction that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.types import DYNAMIC
+
+Part = int | Literal["result", "header"] | BlockArgument | None
+"""What to underline: an operand by its index, the result, what stands in front of the regions,
+an argument of a region, or the whole instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A further place that explains a problem."""
+
+    item: Operation | SSAValue
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One broken restriction.
+
+    Attributes:
+        operation: The instruction that breaks it.
+        message: What is wrong and what would be right; without a final full stop.
+        part: The part of the instruction that is wrong.
+        notes: Further places that explain the problem.
+    """
+
+    operation: Operation
+    message: str
+    part: Part = None
+    notes: tuple[Note, ...] = ()
+
+
+Problems = Iterable[Problem]
+Rule = Callable[[Any], Problems]
+OperationT = TypeVar("OperationT", bound=TensorLangOperation)
+RuleT = TypeVar("RuleT", bound=Rule)
+
+_RULES: dict[type[TensorLangOperation], list[Rule]] = {}
+
+
+def rule(*classes: type[TensorLangOperation]) -> Callable[[RuleT], RuleT]:
+    """Registers a rule for instructions, or for all instructions of a family's base class.
+
+    A rule may assume that operands, results and properties are of the kinds that the instruction's
+    definition asks for.
+    """
+
+    def register(function: RuleT) -> RuleT:
+        for cls in classes:
+            _RULES.setdefault(cls, []).append(function)
+        return function
+
+    return register
+
+
+@cache
+def rules_of(cls: type[TensorLangOperation]) -> tuple[Rule, ...]:
+    """The rules for one instruction: its families' first, then its own."""
+    return tuple(function for base in reversed(cls.__mro__) for function in _RULES.get(base, ()))
+
+
+def at_operand(operation: IRDLOperation, name: str, message: str, entry: int = 0) -> Problem:
+    """The problem with an operand; with the given entry of a variadic one."""
+    return Problem(operation, message, operand_index(operation, name) + entry)
+
+
+def operand_index(operation: IRDLOperation, name: str) -> int:
+    """The index of the first operand that the definition calls `name`."""
+    index = 0
+    for defined, _ in operation.get_irdl_definition().operands:
+        if defined == name:
+            return index
+        value: SSAValue | tuple[SSAValue, ...] | None = getattr(operation, defined)
+        index += len(value) if isinstance(value, tuple) else value is not None
+    raise ValueError(f"{operation.name} has no operand {name}")
+
+
+def mnemonic_of(operation: Operation) -> str:
+    """What messages call an operation."""
+    return operation.name.removeprefix("tensorlang.")
+
+
+def shape_text(shape: Iterable[int]) -> str:
+    """`4x?`, with `?` for a dynamic size."""
+    return "x".join(map(size_text, shape))
+
+
+def size_text(size: int) -> str:
+    """A size or stride, or `?` where it is dynamic."""
+    return "?" if size == DYNAMIC else str(size)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `2 rows`, `no rows`."""
+    return f"{count or 'no'} {noun}{'' if count == 1 else plural_ending(noun)}"
+
+
+def plural_ending(noun: str) -> str:
+    """`s`, or `es` after a hissing sound."""
+    return "es" if noun.endswith(("x", "s", "ch")) else "s"
+
+
+def listed(words: Iterable[str], conjunction: str = "or") -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    *front, last = words
+    return f"{', '.join(front)} {conjunction} {last}" if front else last

@@ -1,0 +1,78 @@
+"""Where instructions may stand: collective and SPMD regions, and functions.
+
+Source: tensor language reference, sections "Execution model" and "Functions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from xdsl.ir import Operation
+
+from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.verifier.context import function_of, is_instruction
+from xtile.dialects.tensorlang.verifier.problem import Note, Problem, Problems, mnemonic_of
+
+Visit = tuple[Operation, bool, bool]
+"""An operation, whether it is entered (else left), and whether it stands in an SPMD region."""
+
+
+def walk(root: Operation) -> Iterator[Visit]:
+    """Visits `root` and all operations in it in source order.
+
+    An operation with regions is entered and left. Nesting may be as deep as memory allows.
+    """
+    yield root, True, False
+    stack = [(root, _nested(root), opens_spmd_region(root))]
+    while stack:
+        parent, operations, in_spmd = stack[-1]
+        for operation in operations:
+            yield operation, True, in_spmd
+            if operation.regions:
+                opens = in_spmd or opens_spmd_region(operation)
+                stack.append((operation, _nested(operation), opens))
+                break
+        else:
+            stack.pop()
+            yield parent, False, len(stack) > 0 and stack[-1][2]
+
+
+def _nested(operation: Operation) -> Iterator[Operation]:
+    """The operations directly in the regions of `operation`."""
+    return chain.from_iterable(block.ops for region in operation.regions for block in region.blocks)
+
+
+def opens_spmd_region(operation: Operation) -> bool:
+    """Whether the regions of `operation` are SPMD regions wherever it stands."""
+    return is_instruction(operation) and (
+        operation.OPENS_SPMD_REGION or operation.EXECUTION is Execution.SPMD
+    )
+
+
+def nesting_problems(operation: TensorLangOperation, in_spmd: bool) -> Problems:
+    """Collective instructions stand in collective regions, SPMD instructions in SPMD regions."""
+    if operation.EXECUTION is Execution.COLLECTIVE and in_spmd:
+        opener = _opener(operation)
+        message = f"{mnemonic_of(operation)} is a collective instruction but stands in an SPMD "
+        message += f"region; move it out of the {mnemonic_of(opener)}"
+        note = Note(opener, "the SPMD region is opened here")
+        yield Problem(operation, message, "header", (note,))
+    elif operation.EXECUTION is Execution.SPMD and not in_spmd:
+        message = f"{mnemonic_of(operation)} is an SPMD instruction but stands in a collective "
+        message += "region; put it into a parallel, foreach or foreach_tile"
+        yield Problem(operation, message, "header")
+    elif type(operation) is FuncOp:
+        parent = operation.parent_op()
+        if parent is not None and function_of(parent) is not None:
+            yield Problem(operation, "a function must stand outside of other functions", "header")
+
+
+def _opener(operation: Operation) -> Operation:
+    """The innermost operation around `operation` that opens an SPMD region."""
+    parent = operation.parent_op()
+    while parent is not None and not opens_spmd_region(parent):
+        parent = parent.parent_op()
+    assert parent is not None
+    return parent
