@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xtile.api import parse, text, verify
+    from xtile.api import parse, to_text, verify
     from xtile.launch import run
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "parse", "run", "text", "verify"]
+__all__ = ["__version__", "parse", "run", "to_text", "verify"]
 
 _HOMES = {
     "parse": "xtile.api",
     "run": "xtile.launch",
-    "text": "xtile.api",
+    "to_text": "xtile.api",
     "verify": "xtile.api",
 }
 """The module that each name of the API is defined in."""

@@ -60,7 +60,7 @@ def parse(
     return module
 
 
-def text(module: ModuleOp, language: Literal["tensorlang", "mlir"] = "tensorlang") -> str:
+def to_text(module: ModuleOp, language: Literal["tensorlang", "mlir"] = "tensorlang") -> str:
     """Returns a module as text in the tensor language or in MLIR.
 
     Raises:

@@ -1,0 +1,119 @@
+"""The package: metadata, what importing it costs, and what every file has in common."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points, metadata, requires, version
+from pathlib import Path
+
+import pytest
+from xdsl.universe import XDSL_UNIVERSE, Universe
+
+import xtile
+from xtile.universe import XTILE_UNIVERSE
+
+ROOT = Path(__file__).parent.parent
+
+
+def python(code: str) -> str:
+    """Runs code in a fresh interpreter and returns what it prints."""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_the_version_is_stated_once() -> None:
+    assert version("xtile") == xtile.__version__
+    assert "version = " not in (ROOT / "pyproject.toml").read_text().split("[tool.", 1)[0]
+
+
+def test_metadata() -> None:
+    fields = metadata("xtile")
+    assert fields["Requires-Python"] == ">=3.11"
+    assert fields["License-Expression"] == "Apache-2.0 WITH LLVM-exception"
+    licence = (ROOT / "LICENSE").read_text()
+    assert "Apache License" in licence
+    assert "LLVM Exceptions to the Apache 2.0 License" in licence
+
+
+def test_dependencies_and_extras() -> None:
+    requirements = requires("xtile") or []
+    needed = [r for r in requirements if "extra ==" not in r]
+    names = sorted(r.split(">")[0].split("<")[0].strip().replace("_", "-") for r in needed)
+    assert names == ["ml-dtypes", "numpy", "rich", "xdsl"]
+    assert "<0.75" in next(r for r in needed if r.startswith("xdsl"))
+    extras = metadata("xtile").get_all("Provides-Extra")
+    assert sorted(extras or []) == ["amd", "intel", "nvidia", "test"]
+
+
+def test_types_are_shipped() -> None:
+    assert (ROOT / "xtile" / "py.typed").exists()
+
+
+def test_the_commands_exist() -> None:
+    commands = {e.name: e.value for e in entry_points(group="console_scripts")}
+    assert commands["xtile-opt"] == "xtile.opt:main"
+    assert commands["xtile"] == "xtile.cli:main"
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    code = (
+        "import sys; import xtile; xtile.__version__; dir(xtile)\n"
+        "print([m for m in sys.modules if m.split('.')[0] in"
+        " ('xdsl', 'numpy', 'rich', 'ml_dtypes') or m.startswith('xtile.')])"
+    )
+    assert python(code) == "[]\n"
+
+
+def test_the_driver_loads_no_more_than_it_needs() -> None:
+    code = (
+        "import sys; import xtile.opt\n"
+        "print([m for m in ('numpy', 'rich', 'ml_dtypes', 'xdsl.dialects.arith',"
+        " 'xtile.dialects.tensorlang') if m in sys.modules])"
+    )
+    assert python(code) == "[]\n"
+
+
+def test_importing_is_fast() -> None:
+    code = "import time; s = time.process_time(); import xtile; print(time.process_time() - s)"
+    # The promise is 0.1 s for the process; a busy machine may be slow once.
+    assert min(float(python(code)) for _ in range(3)) < 0.05
+
+
+def test_the_names_of_the_api() -> None:
+    assert set(xtile.__all__) <= set(dir(xtile))
+    with pytest.raises(AttributeError, match="module 'xtile' has no attribute 'no_such'"):
+        _ = xtile.no_such  # type: ignore[attr-defined]
+    for name in xtile.__all__:
+        assert getattr(xtile, name) is not None
+
+
+def test_no_name_of_the_api_is_a_module() -> None:
+    # Importing a submodule would replace the function of that name.
+    modules = {path.stem for path in (ROOT / "xtile").iterdir()}
+    assert not modules & set(xtile.__all__)
+
+
+def test_xdsl_finds_the_package() -> None:
+    found = Universe.get_multiverse()
+    assert "tensorlang" in found.all_dialects
+    assert "tensorlang" in found.all_targets
+    assert "tensorlang-verify" in found.all_passes
+
+
+def test_no_name_clashes_with_xdsl() -> None:
+    assert not XTILE_UNIVERSE.all_dialects.keys() & XDSL_UNIVERSE.all_dialects.keys()
+    assert not XTILE_UNIVERSE.all_passes.keys() & XDSL_UNIVERSE.all_passes.keys()
+    assert not XTILE_UNIVERSE.all_targets.keys() & XDSL_UNIVERSE.all_targets.keys()
+
+
+def test_everything_in_the_universe_loads() -> None:
+    for name, dialect in XTILE_UNIVERSE.all_dialects.items():
+        assert dialect().name == name
+    for name, module_pass in XTILE_UNIVERSE.all_passes.items():
+        assert module_pass().name == name
+    for name, target in XTILE_UNIVERSE.all_targets.items():
+        assert target().name == name
