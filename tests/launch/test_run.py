@@ -1,0 +1,176 @@
+"""Launches through `xtile.run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xtile
+from xtile.launch import DEVICES, ArgumentError, DeviceError, Group
+from xtile.text.diagnostics import DiagnosticError
+
+SCALE = """
+func @scale(%alpha: f32, %A: memref<f32x4x?>, %B: memref<f32x4x?>) {
+    %zero = constant 0.0 : f32
+    axpby.n %alpha, %A, %zero, %B
+}
+"""
+
+
+def random(*shape: int) -> Any:
+    return np.asfortranarray(np.random.default_rng().standard_normal(shape).astype(np.float32))
+
+
+def unwritten(*shape: int) -> Any:
+    return np.full(shape, np.nan, np.float32, order="F")
+
+
+# Scaling by a power of two is exact, so the tests that do no other arithmetic compare for equality.
+
+
+@pytest.mark.parametrize("how", ["text", "path", "module"])
+def test_kinds_of_kernels(how: str, tmp_path: Path) -> None:
+    path = tmp_path / "scale.ir"
+    path.write_text(SCALE)
+    kernel = {"text": SCALE, "path": path, "module": xtile.parse(SCALE)}[how]
+    a, b = random(4, 6), unwritten(4, 6)
+    xtile.run(kernel, [2.0, a, b])
+    assert np.array_equal(b, 2 * a)
+
+
+def test_arguments_by_name_and_strided() -> None:
+    a = random(4, 6)
+    storage = unwritten(4, 9)
+    xtile.run(SCALE, {"B": storage[:, 3:], "alpha": 0.5, "A": a})
+    assert np.array_equal(storage[:, 3:], 0.5 * a)
+    assert np.isnan(storage[:, :3]).all()
+
+
+def test_another_leading_dimension() -> None:
+    kernel = SCALE.replace("memref<f32x4x?>", "memref<f32x4x?,strided<1,?>>")
+    a, storage = random(4, 6), unwritten(7, 6)
+    xtile.run(kernel, [2.0, a, storage[2:6]])
+    assert np.array_equal(storage[2:6], 2 * a)
+    assert np.isnan(storage[[0, 1, 6]]).all()
+
+
+class Exporter:
+    """Has nothing but DLPack's protocol."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack_is_updated_in_place() -> None:
+    a, b = random(4, 6), unwritten(4, 6)
+    xtile.run(SCALE, [4.0, Exporter(a), Exporter(b)])
+    assert np.array_equal(b, 4 * a)
+
+
+def test_torch_is_updated_in_place() -> None:
+    torch = pytest.importorskip("torch")
+    a = torch.randn(6, 4)
+    b = torch.full((6, 4), float("nan"))
+    xtile.run(SCALE, [4.0, a.T, b.T])
+    assert torch.equal(b, 4 * a)
+
+
+def test_bf16() -> None:
+    kernel = SCALE.replace("f32", "bf16")
+    a = random(4, 3).astype(ml_dtypes.bfloat16, order="F")
+    b = unwritten(4, 3).astype(ml_dtypes.bfloat16, order="F")
+    xtile.run(kernel, [2.0, a, b])
+    assert np.array_equal(b.astype(float), 2 * a.astype(float))
+
+
+def test_a_group_with_different_sizes_and_offsets() -> None:
+    kernel = """
+    func @f(%A: group<memref<f32x?x?>x?, offset: ?>) {
+        %one = constant 1.0 : f32
+        %i = group_id.x : index
+        %a = load %A[%i] : memref<f32x?x?>
+        axpby.n %one, %a, %one, %a
+    }
+    """
+    memory = [random(20), random(30)]
+    before = [entry.copy() for entry in memory]
+    xtile.run(kernel, [Group(memory, offset=2, shapes=[(3, 4), (5, 5)])], grid=(2,))
+    for entry, old, count in zip(memory, before, (12, 25), strict=True):
+        changed = slice(2, 2 + count)
+        assert np.array_equal(entry[changed], 2 * old[changed])
+        entry[changed] = old[changed]
+        assert np.array_equal(entry, old)
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    kernel = "func @f() {\n}\n"
+    xtile.run(kernel, [], grid=(2, 2), progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (4, 4)
+
+
+@pytest.mark.parametrize("grid", [0, -1, (1, 0), (1, 1, 1, 1), (), "4", 1.5, True, (2.0,)])
+def test_wrong_grids(grid: Any) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        xtile.run("func @f() {\n}\n", [], grid=grid)
+    assert str(raised.value) == f"expected a grid of up to 3 positive integers, given {grid!r}"
+
+
+def test_a_grid_may_be_a_numpy_integer() -> None:
+    xtile.run("func @f() {\n}\n", [], grid=(np.int64(2), 1))
+
+
+def test_no_workers() -> None:
+    with pytest.raises(ArgumentError, match="expected at least 1 worker, given 0"):
+        xtile.run("func @f() {\n}\n", [], workers=0)
+
+
+def test_an_unknown_device() -> None:
+    with pytest.raises(DeviceError) as raised:
+        xtile.run(SCALE, [], device="gpu")
+    assert str(raised.value) == "there is no device 'gpu'; available: 'reference'"
+    assert list(DEVICES) == ["reference"]
+
+
+def test_a_kernel_with_a_mistake() -> None:
+    with pytest.raises(DiagnosticError) as raised:
+        xtile.run("func @f(%A: memref<f32x4>) {\n    axpby %A, %A, %A, %A\n}\n", [None])
+    assert "<text>:2" in str(raised.value)
+
+
+def test_a_module_is_verified() -> None:
+    module = xtile.parse(
+        "func @f(%A: memref<f32x4>) {\n    %x = size %A[3] : index\n}\n", check=False
+    )
+    with pytest.raises(DiagnosticError):
+        xtile.run(module, [np.zeros(4, np.float32)])
+
+
+def test_the_sanitizer_reports() -> None:
+    kernel = """
+    func @f(%A: memref<f32x?>) {
+        %c9 = constant 9 : index
+        parallel {
+            %x = load %A[%c9] : f32
+        }
+    }
+    """
+    with pytest.raises(DiagnosticError) as raised:
+        xtile.run(kernel, [random(8)], sanitize=True)
+    message = str(raised.value)
+    assert message.startswith("<text>:5.")
+    assert "9" in message
+
+
+def test_the_sanitizer_is_silent_on_a_correct_kernel() -> None:
+    xtile.run(SCALE, [2.0, random(4, 6), unwritten(4, 6)], sanitize=True)

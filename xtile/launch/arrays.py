@@ -1,0 +1,128 @@
+"""Memory arguments: whatever holds an array, as a numpy array that shares its memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from xtile.launch.errors import ArgumentError
+from xtile.launch.scalars import describe_type
+from xtile.semantics.numeric_types import Array
+
+
+@dataclass(frozen=True)
+class Output:
+    """Memory whose content before the launch means nothing.
+
+    The sanitizer reports a kernel that reads from it before it writes to it. Floating point
+    arrays that are NaN everywhere need no such declaration.
+
+    Attributes:
+        array: What would be passed without the declaration.
+    """
+
+    array: Any
+
+
+_CPU_DEVICES = frozenset({1, 3})
+"""DLPack's device types whose memory the CPU reads: CPU and pinned CUDA host memory."""
+
+
+def as_array(name: str, value: object) -> Array:
+    """Returns a numpy array on the memory of `value`: of an array, a tensor, or DLPack data.
+
+    Nothing is copied, so that what a kernel writes arrives in `value`.
+
+    Args:
+        name: What messages call the argument.
+        value: A numpy array, a torch tensor on the CPU, or anything with `__dlpack__`.
+
+    Raises:
+        ArgumentError: The value is none of these, or its memory is not accessible here.
+    """
+    if isinstance(value, np.ndarray):
+        return value  # pyright: ignore[reportUnknownVariableType]
+    if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach"):
+        return _from_torch(name, value)
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack(name, value)
+    raise ArgumentError(
+        f"{name}: expected a numpy array or an object with __dlpack__, "
+        f"given {describe_type(value)}{_array_hint(value)}"
+    )
+
+
+def _array_hint(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "; a list is the argument of a group"
+    if isinstance(value, int | float | complex | np.generic):
+        return "; a kernel writes through a memref, so even one number must be in an array"
+    return ""
+
+
+def _from_torch(name: str, tensor: Any) -> Array:
+    """Returns the memory of a torch tensor; numpy's DLPack knows no bf16, so it goes as i16."""
+    import torch  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+
+    if tensor.device.type != "cpu":
+        raise _wrong_device(name, f"'{tensor.device}'")
+    try:
+        tensor = tensor.detach()
+        if tensor.dtype == torch.bfloat16:  # pyright: ignore[reportUnknownMemberType]
+            bits: Array = tensor.view(torch.int16).numpy()  # pyright: ignore[reportUnknownMemberType]
+            return bits.view(ml_dtypes.bfloat16)
+        return tensor.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise _no_exchange(name, tensor, error) from error
+
+
+def _from_dlpack(name: str, value: Any) -> Array:
+    try:
+        device_type, device_number = value.__dlpack_device__()
+        if int(device_type) not in _CPU_DEVICES:
+            raise _wrong_device(name, f"of DLPack type {int(device_type)}, number {device_number}")
+        return np.from_dlpack(value)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise _no_exchange(name, value, error) from error
+
+
+def _wrong_device(name: str, device: str) -> ArgumentError:
+    return ArgumentError(
+        f"{name}: expected memory of the CPU, but it lies on the device {device}; "
+        "copy it to the CPU first"
+    )
+
+
+def _no_exchange(name: str, value: object, error: Exception) -> ArgumentError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return ArgumentError(f"{name}: {describe_type(value)} does not share its memory: {reason}")
+
+
+def element_strides(name: str, array: Array) -> tuple[int, ...]:
+    """Returns the strides of an array in elements.
+
+    The stride of a mode with fewer than two elements has no effect; numpy leaves it arbitrary.
+    Such a mode gets the packed stride after the mode before it, as the language requires of it.
+
+    Raises:
+        ArgumentError: A stride is no multiple of the element size.
+    """
+    strides: list[int] = []
+    packed = 1
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        if size < 2:
+            strides.append(packed)
+        elif stride % array.itemsize:
+            raise ArgumentError(
+                f"{name}: expected strides that are multiples of the element size "
+                f"({array.itemsize} bytes), given strides {array.strides} in bytes"
+            )
+        else:
+            strides.append(stride // array.itemsize)
+        packed = strides[-1] * max(size, 1)
+    return tuple(strides)

@@ -1,0 +1,101 @@
+"""Binds the arguments of a launch to the parameters of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.types import GroupType, MemrefType
+from xtile.launch.errors import ArgumentError
+from xtile.launch.groups import GroupView, bind_group
+from xtile.launch.kernel import Parameter, parameters_of
+from xtile.launch.scalars import convert_scalar, describe_type
+from xtile.launch.views import View, bind_memref, check_divisors
+from xtile.launch.writes import written_parameters
+
+BoundArgument: TypeAlias = "np.generic | View | GroupView | None"
+"""A scalar of the parameter's type, memory, or None for a null memref."""
+
+
+def bind(
+    function: FuncOp, arguments: Sequence[Any] | Mapping[str, Any], *, check_promises: bool = True
+) -> list[BoundArgument]:
+    """Checks the arguments against the function's signature.
+
+    Args:
+        function: The function to launch.
+        arguments: Values in signature order, or by parameter name.
+        check_promises: Whether shape_gcd and stride_gcd are checked. Promises about alignment
+            are not: numpy aligns to 16 bytes, and no result depends on it.
+
+    Returns:
+        The arguments in signature order.
+
+    Raises:
+        ArgumentError: Arguments are missing, superfluous, or do not fit.
+    """
+    parameters = parameters_of(function)
+    written = written_parameters(function)
+    values = _in_order(function.sym_name.data, parameters, arguments)
+    return [
+        _bind_one(parameter, value, index in written, check_promises)
+        for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
+    ]
+
+
+def _in_order(
+    name: str, parameters: Sequence[Parameter], arguments: Sequence[Any] | Mapping[str, Any]
+) -> list[Any]:
+    if isinstance(arguments, Mapping):
+        return _by_name(name, parameters, arguments)
+    if isinstance(arguments, list | tuple):
+        if len(arguments) != len(parameters):
+            names = ", ".join(parameter.name for parameter in parameters)
+            raise ArgumentError(
+                f"@{name} takes {_count(len(parameters))} ({names}), given {len(arguments)}"
+            )
+        return list(arguments)
+    raise ArgumentError(
+        f"expected the arguments as a list or a dict, given {describe_type(arguments)}"
+    )
+
+
+def _by_name(name: str, parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> list[Any]:
+    names = [parameter.name for parameter in parameters]
+    for given in arguments:
+        if given not in names:
+            raise ArgumentError(
+                f"@{name} has no parameter '{given}'; its parameters are {', '.join(names)}"
+            )
+    for parameter in parameters:
+        if parameter.name not in arguments:
+            raise ArgumentError(f"{parameter}: no value is given")
+    return [arguments[parameter_name] for parameter_name in names]
+
+
+def _count(number: int) -> str:
+    return "1 argument" if number == 1 else f"{number} arguments"
+
+
+def _bind_one(
+    parameter: Parameter, value: Any, is_written: bool, check_promises: bool
+) -> BoundArgument:
+    label = str(parameter)
+    if isinstance(parameter.type, GroupType):
+        group = bind_group(label, parameter.type, value, is_written)
+        views = [view for view in group.entries if view is not None]
+        bound: BoundArgument = group
+    elif isinstance(parameter.type, MemrefType):
+        if value is None:
+            return None
+        view = bind_memref(label, parameter.type, value, is_written)
+        views, bound = [view], view
+    else:
+        return convert_scalar(parameter, value)
+    if check_promises:
+        for view in views:
+            check_divisors(label, parameter.attributes, view.shape, view.strides)
+    return bound

@@ -1,0 +1,74 @@
+"""Finding the function to launch in what a caller calls a kernel."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from xtile.api import parse, verify
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.types import type_text
+from xtile.launch.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a function.
+
+    Attributes:
+        name: Its name without `%`.
+        type: Its type.
+        attributes: Its named attributes: alignment (bytes), shape_gcd, stride_gcd.
+    """
+
+    name: str
+    type: Attribute
+    attributes: dict[str, Attribute]
+
+    def __str__(self) -> str:
+        return f"argument '{self.name}' ({type_text(self.type)})"
+
+
+def find_function(kernel: str | os.PathLike[str] | ModuleOp, entry: str | None) -> FuncOp:
+    """Returns the function named `entry`, or the only function of the kernel.
+
+    Raises:
+        ArgumentError: There is no such function, or several and no `entry`.
+        DiagnosticError: The text cannot be read, or the kernel breaks the language's rules.
+    """
+    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
+    if module is kernel:
+        verify(module)
+    return choose_function(module, entry)
+
+
+def choose_function(module: ModuleOp, entry: str | None) -> FuncOp:
+    """Returns the function named `entry`, or the only one of a module.
+
+    Raises:
+        ArgumentError: There is no such function, or several and no `entry`.
+    """
+    functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
+    if not functions:
+        raise ArgumentError("the kernel has no function to launch")
+    names = ", ".join(f"'{name}'" for name in functions)
+    if entry is None:
+        if len(functions) > 1:
+            raise ArgumentError(f"the kernel has several functions; choose entry from {names}")
+        return next(iter(functions.values()))
+    if entry not in functions:
+        raise ArgumentError(f"the kernel has no function '{entry}'; it has {names}")
+    return functions[entry]
+
+
+def parameters_of(function: FuncOp) -> list[Parameter]:
+    """The parameters of a function in signature order; a nameless one is named by its place."""
+    return [
+        Parameter(
+            value.name_hint or str(index), value.type, function.attributes_of_parameter(index)
+        )
+        for index, value in enumerate(function.parameters)
+    ]

@@ -1,0 +1,84 @@
+"""Launches on the reference device: the language's meaning in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType
+from xtile.launch.binding import BoundArgument
+from xtile.launch.devices import Grid, Progress
+from xtile.launch.groups import GroupView
+from xtile.launch.views import View
+from xtile.semantics.arguments import (
+    Argument,
+    GroupArgument,
+    MemrefArgument,
+    ScalarArgument,
+)
+
+
+def launch_on_reference(
+    function: FuncOp,
+    arguments: Sequence[BoundArgument],
+    grid: Grid,
+    *,
+    sanitize: bool,
+    workers: int,
+    progress: Progress | None,
+) -> None:
+    """Runs a function; the arrays of the arguments hold the results afterwards.
+
+    Raises:
+        DiagnosticError: `sanitize` is set and mistakes were found.
+    """
+    from xtile.semantics.engine import launch
+
+    launch(
+        function,
+        [
+            _argument(parameter.type, argument)
+            for parameter, argument in zip(function.parameters, arguments, strict=True)
+        ],
+        grid,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def _argument(type: Attribute, argument: BoundArgument) -> Argument:
+    """Returns an argument as the engine takes it."""
+    if isinstance(type, GroupType):
+        assert isinstance(argument, GroupView)
+        entries = [_memref(type.element, entry) for entry in argument.entries]
+        return GroupArgument(entries, argument.offset)
+    if isinstance(type, MemrefType):
+        assert argument is None or isinstance(argument, View)
+        return _memref(type, argument)
+    assert isinstance(argument, np.generic)
+    return ScalarArgument(argument)
+
+
+def _memref(type: MemrefType, view: View | None) -> MemrefArgument:
+    if view is None:
+        return _null(type)
+    return MemrefArgument(view.memory, view.shape, view.strides, is_initialized=not _is_blank(view))
+
+
+def _null(type: MemrefType) -> MemrefArgument:
+    """The null pointer; its dynamic sizes are 0, its dynamic strides 1."""
+    shape = tuple(0 if size == DYNAMIC else size for size in type.shape)
+    strides = tuple(1 if stride == DYNAMIC else stride for stride in type.strides)
+    return MemrefArgument(None, shape, strides)
+
+
+def _is_blank(view: View) -> bool:
+    """Whether the memory holds nothing that a kernel may read: it is declared so, or all NaN."""
+    if view.is_output:
+        return True
+    if view.memory.dtype.kind not in "fVc" or view.memory.size == 0:
+        return False
+    return bool(np.isnan(view.memory).all())

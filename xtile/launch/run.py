@@ -1,0 +1,105 @@
+"""`xtile.run`: launches a kernel on arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.launch.binding import bind
+from xtile.launch.devices import Device, Grid, Progress, find_device
+from xtile.launch.errors import ArgumentError
+from xtile.launch.kernel import find_function
+
+_GRID_MODES = 3
+
+
+def run(
+    kernel: str | os.PathLike[str] | ModuleOp,
+    args: Sequence[Any] | Mapping[str, Any],
+    grid: int | Sequence[int] = (1, 1, 1),
+    device: str = "reference",
+    entry: str | None = None,
+    *,
+    sanitize: bool = False,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> None:
+    """Launches a kernel and waits until it is done; memory arguments are updated in place.
+
+    Args:
+        kernel: The path of a file ending with `.ir` or `.mlir`, a text, or a module.
+        args: The arguments in signature order, or by parameter name.
+            Scalars are Python or numpy numbers. A memref takes a numpy array, a torch tensor on
+            the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for
+            `memref<f32x4x8>` has `A.shape == (4, 8)`, and its first mode is the contiguous one
+            (column-major, `order="F"`) unless the type gives other strides. A group takes a list
+            of these, or an `xtile.launch.Group`.
+        grid: The number of work-groups in x, y and z; missing modes are 1.
+        device: The name of the device, one of `xtile.launch.DEVICES`.
+        entry: The function to launch; needed if the kernel has several.
+        sanitize: Whether to look for mistakes that produce no wrong text: accesses out of
+            bounds, reads of what was never written, races, broken promises and others. The
+            launch is slower.
+        workers: Processes that share the work-groups.
+        progress: Called from time to time with the numbers of done and of all work-groups.
+
+    Raises:
+        ArgumentError: An argument does not fit the signature, or the launch is malformed.
+        DiagnosticError: The kernel cannot be read or breaks the language's rules; or, with
+            `sanitize`, what was found while it ran. The launch is complete then.
+    """
+    chosen = find_device(device)
+    function = find_function(kernel, entry)
+    launch_function(
+        function, args, grid, chosen, sanitize=sanitize, workers=workers, progress=progress
+    )
+
+
+def launch_function(
+    function: FuncOp,
+    args: Sequence[Any] | Mapping[str, Any],
+    grid: int | Sequence[int],
+    device: Device,
+    *,
+    sanitize: bool = False,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> None:
+    """Like `run`, for a function that is known to be right."""
+    if sanitize and not device.can_sanitize:
+        raise ArgumentError(f"the device '{device.name}' cannot sanitize")
+    if workers < 1:
+        raise ArgumentError(f"expected at least 1 worker, given {workers}")
+    checked_grid = _checked_grid(grid)
+    # The sanitizer itself reports broken promises, at the place in the kernel.
+    arguments = bind(function, args, check_promises=not sanitize)
+    device.launch(
+        function,
+        arguments,
+        checked_grid,
+        sanitize=sanitize,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def _checked_grid(grid: Any) -> Grid:
+    """Returns the three modes of a grid.
+
+    Raises:
+        ArgumentError: A mode is no positive integer, or there are more than three.
+    """
+    is_list = isinstance(grid, list | tuple)
+    modes = list(cast("Sequence[Any]", grid)) if is_list else [grid]
+    if not 1 <= len(modes) <= _GRID_MODES or not all(_is_positive(mode) for mode in modes):
+        raise ArgumentError(f"expected a grid of up to 3 positive integers, given {grid!r}")
+    x, y, z = (*(int(mode) for mode in modes), 1, 1)[:_GRID_MODES]
+    return x, y, z
+
+
+def _is_positive(mode: Any) -> bool:
+    return not isinstance(mode, bool) and hasattr(mode, "__index__") and int(mode) > 0

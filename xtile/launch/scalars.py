@@ -1,0 +1,124 @@
+"""Scalar arguments: Python and numpy numbers as values of the parameter's type."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang.types import (
+    COMPLEX_TYPES,
+    INTEGER_TYPES,
+    SIZE_IN_BYTES,
+    is_number,
+)
+from xtile.launch.errors import ArgumentError
+from xtile.launch.kernel import Parameter
+from xtile.semantics.numeric_types import NUMPY_TYPES, Array
+
+
+def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
+    """Returns `value` as a numpy scalar of the parameter's type.
+
+    A float is rounded to the parameter's type, as it is when C code passes a double. An integer
+    must be exact.
+
+    Raises:
+        ArgumentError: The value is no number, of the wrong kind, or out of the type's range.
+    """
+    type = parameter.type
+    if not is_number(type):
+        raise ArgumentError(f"{parameter}: a value of this type cannot be passed to a kernel")
+    number = _python_number(parameter, value)
+    if type in INTEGER_TYPES:
+        return _integer(parameter, type, number)
+    if type in COMPLEX_TYPES:
+        return _complex(parameter, type, number)
+    return _float(parameter, type, number)
+
+
+def _python_number(parameter: Parameter, value: Any) -> int | float | complex:
+    """Returns a Python or numpy number, or an array of order 0, as a Python number."""
+    if isinstance(value, np.ndarray) and cast(Array, value).ndim == 0:
+        value = cast(Array, value)[()]
+    if isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{parameter}: expected a number, given the bool {value}")
+    if isinstance(value, int | float | complex):
+        return value
+    if isinstance(value, np.generic):
+        return _numpy_number(parameter, cast(Any, value))
+    raise ArgumentError(f"{parameter}: expected a number, given {describe_type(value)}")
+
+
+def _numpy_number(parameter: Parameter, value: Any) -> int | float | complex:
+    if isinstance(value, np.integer):
+        return int(cast(Any, value))
+    if isinstance(value, np.complexfloating):
+        return complex(cast(Any, value))
+    try:
+        # Includes bf16, which is no numpy.floating.
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"{parameter}: expected a number, given {describe_type(value)}"
+        ) from None
+
+
+def _integer(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+    if not isinstance(number, int):
+        kind = "float" if isinstance(number, float) else "complex number"
+        raise ArgumentError(f"{parameter}: expected an integer, given the {kind} {number}")
+    bits = 8 * SIZE_IN_BYTES[type]
+    least, largest = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    if not least <= number <= largest:
+        raise ArgumentError(
+            f"{parameter}: expected an integer from {least} to {largest}, given {number}"
+        )
+    return NUMPY_TYPES[type].type(number)
+
+
+def _float(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+    if isinstance(number, complex):
+        raise ArgumentError(f"{parameter}: expected a real number, given the complex {number}")
+    return _rounded(parameter, type, number)
+
+
+def _complex(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+    return _rounded(parameter, type, number)
+
+
+def _rounded(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+    """Rounds to the type; an integer must stay exact, and a finite number finite."""
+    try:
+        with np.errstate(over="ignore"):
+            result: Any = NUMPY_TYPES[type].type(number)
+        back: complex = complex(result) if isinstance(number, complex) else float(result.real)
+    except OverflowError:
+        raise _too_large(parameter, number) from None
+    if _is_finite(number) and not _is_finite(back):
+        raise _too_large(parameter, number)
+    if isinstance(number, int) and int(back.real) != number:
+        raise ArgumentError(
+            f"{parameter}: the integer {number} is not exact in this type; it would become "
+            f"{int(back.real)}; pass a float if that is meant"
+        )
+    return result
+
+
+def _too_large(parameter: Parameter, number: complex) -> ArgumentError:
+    return ArgumentError(f"{parameter}: {number} is out of the type's range")
+
+
+def _is_finite(number: complex) -> bool:
+    return isinstance(number, int) or (math.isfinite(number.real) and math.isfinite(number.imag))
+
+
+def describe_type(value: Any) -> str:
+    """The type of a value as messages name it: `a str`, `an ndarray`, `None`."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    article = "an" if name[0].lower() in "aeiou" or name == "ndarray" else "a"
+    return f"{article} {name}"

@@ -1,0 +1,224 @@
+"""What `xtile run` understands as the value of an argument.
+
+A scalar is a number: `2`, `-1.5`, `inf`, `1+2j`. An array is the path of an `.npy` file, or one of
+`zeros`, `ones`, `nan` and `rand`, followed by `:` and its shape where the type leaves it open
+(`zeros:16x16`); `null` is a null pointer. A group is a list of arrays between commas, in which
+`*n` repeats an array (`rand:16x8*10`), or the path of an `.npz` file.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xtile.dialects.tensorlang.types import (
+    DYNAMIC,
+    FLOATING_TYPES,
+    INTEGER_TYPES,
+    GroupType,
+    MemrefType,
+)
+from xtile.launch.errors import ArgumentError
+from xtile.launch.groups import Group
+from xtile.launch.kernel import Parameter
+from xtile.launch.views import list_text
+from xtile.semantics.numeric_types import NUMPY_TYPES, Array
+
+FILLS = ("zeros", "ones", "nan", "rand")
+
+_LARGEST_RANDOM_INTEGER = 8
+"""Random integers are small, so that sums and products stay exact in most types."""
+
+_FILL = re.compile("(" + "|".join(FILLS) + r")(?::(\d{1,15}(?:x\d{1,15})*))?(?:\*(\d{1,6}))?")
+_SIZE = re.compile(r"(\d{1,15}(?:x\d{1,15})*)?(?:\*(\d{1,6}))?")
+
+
+def value_of(parameter: Parameter, text: str, generator: np.random.Generator) -> Any:
+    """Returns the argument that `text` describes for a parameter.
+
+    Raises:
+        ArgumentError: The text is no such description, or a file cannot be read.
+    """
+    if isinstance(parameter.type, GroupType):
+        return _group(parameter, parameter.type, text, generator)
+    if isinstance(parameter.type, MemrefType):
+        return _array(str(parameter), parameter.type, text, generator)
+    return _number(parameter, text)
+
+
+def random_value(parameter: Parameter, size: str | None, generator: np.random.Generator) -> Any:
+    """Returns random memory for a memref or group parameter.
+
+    Args:
+        parameter: The parameter.
+        size: Its shape as `64x64`, for a group `16x8*10`; None if the type gives it.
+        generator: Where the numbers come from.
+
+    Raises:
+        ArgumentError: The size is missing or malformed.
+    """
+    match = _SIZE.fullmatch(size or "")
+    if match is None:
+        raise ArgumentError(f"{parameter}: expected a size such as 64x64, given '{size}'")
+    shape_text, count = match.groups()
+    shape = f":{shape_text}" if shape_text else ""
+    if isinstance(parameter.type, GroupType):
+        count = count or _static_count(parameter, parameter.type)
+        return value_of(parameter, f"rand{shape}*{count}", generator)
+    return value_of(parameter, f"rand{shape}", generator)
+
+
+def _static_count(parameter: Parameter, type: GroupType) -> str:
+    if type.size == DYNAMIC:
+        raise ArgumentError(
+            f"{parameter}: the number of entries is dynamic; give it, "
+            f"e.g. --size {parameter.name}=16x16*4"
+        )
+    return str(type.size)
+
+
+def _number(parameter: Parameter, text: str) -> int | float | complex:
+    for kind in (int, float, float.fromhex, complex):
+        try:
+            return kind(text)
+        except (ValueError, OverflowError):
+            continue
+    raise ArgumentError(f"{parameter}: expected a number, given '{text}'")
+
+
+def _array(label: str, type: MemrefType, text: str, generator: np.random.Generator) -> Array | None:
+    if text == "null":
+        return None
+    match = _FILL.fullmatch(text)
+    if match is None:
+        return _placed(label, type, _load(label, type, text))
+    fill, shape, count = match.groups()
+    if count is not None:
+        raise ArgumentError(f"{label}: '*{count}' repeats an entry of a group, this is none")
+    return _filled(label, type, fill, shape, generator)
+
+
+def _filled(
+    label: str, type: MemrefType, fill: str, shape_text: str | None, generator: np.random.Generator
+) -> Array:
+    shape = type.shape
+    if shape_text is not None:
+        shape = tuple(int(size) for size in shape_text.split("x"))
+    if DYNAMIC in shape:
+        raise ArgumentError(
+            f"{label}: its shape {list_text(shape)} is dynamic; give it, e.g. {fill}:"
+            + "x".join("16" if size == DYNAMIC else str(size) for size in shape)
+        )
+    try:
+        return _placed(label, type, _values(label, type, fill, shape, generator))
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError(f"{label}: shape {list_text(shape)} is too large") from None
+
+
+def _values(
+    label: str, type: MemrefType, fill: str, shape: Sequence[int], generator: np.random.Generator
+) -> Array:
+    element = NUMPY_TYPES[type.element_type]
+    is_integer = type.element_type in INTEGER_TYPES
+    if fill == "zeros":
+        return np.zeros(shape, element)
+    if fill == "ones":
+        return np.ones(shape, element)
+    if fill == "nan":
+        if is_integer:
+            raise ArgumentError(f"{label}: integers have no NaN; use zeros, ones or rand")
+        return np.full(shape, np.nan, element)
+    if is_integer:
+        largest = _LARGEST_RANDOM_INTEGER
+        return generator.integers(-largest, largest, shape, endpoint=True).astype(element)
+    real = generator.standard_normal(shape)
+    if type.element_type in FLOATING_TYPES:
+        return np.asarray(real, element)
+    return np.asarray(real + 1j * generator.standard_normal(shape), element)
+
+
+def _group(
+    parameter: Parameter, type: GroupType, text: str, generator: np.random.Generator
+) -> Group:
+    label = str(parameter)
+    entries: list[Array | None] = []
+    if text.endswith(".npz"):
+        loaded = _load_archive(label, text)
+        entries = [_placed(label, type.element, array) for array in loaded]
+        return Group(entries)
+    for part in text.split(",") if text else []:
+        base, star, count = part.rpartition("*")
+        if not star or not re.fullmatch(r"\d{1,6}", count):
+            base, count = part, "1"
+        if base == "null":
+            entries += [None] * int(count)
+            continue
+        entries += [_array(label, type.element, base, generator) for _ in range(int(count))]
+    return Group(entries)
+
+
+def _load(label: str, type: MemrefType, path: str) -> Array:
+    if not path.endswith(".npy"):
+        fills = ", ".join(FILLS)
+        raise ArgumentError(
+            f"{label}: expected the path of an .npy file, null, or one of {fills}, given '{path}'"
+        )
+    array = _read(label, path)
+    if not isinstance(array, np.ndarray):
+        raise ArgumentError(f"{label}: {path} holds no array")
+    return _named_type(array, type)
+
+
+def _load_archive(label: str, path: str) -> list[Array]:
+    archive = _read(label, path)
+    try:
+        return [archive[name] for name in archive.files]
+    except (AttributeError, OSError, ValueError, zipfile.BadZipFile) as error:
+        raise ArgumentError(f"{label}: {path} is no .npz archive: {error}") from None
+
+
+def _read(label: str, path: str) -> Any:
+    """Reads a file without running pickled code from it."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise ArgumentError(f"{label}: cannot read {path}: {error.strerror or error}") from None
+    except (EOFError, ValueError, zipfile.BadZipFile) as error:
+        reason = "it is damaged, or no .npy file" if "pickle" in str(error) else str(error)
+        first_line = reason.partition("\n")[0]
+        raise ArgumentError(f"{label}: {path} holds no array: {first_line}") from None
+
+
+def _named_type(array: Any, type: MemrefType) -> Array:
+    """Gives bf16 its name back: the .npy format only stores that an element has two bytes."""
+    wanted = NUMPY_TYPES[type.element_type]
+    if array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
+        return array.view(wanted)
+    return array
+
+
+def _placed(label: str, type: MemrefType, array: Array) -> Array:
+    """Copies an array to memory with the type's strides; dynamic strides become packed ones.
+
+    The command owns the memory, so a row-major file needs no preparation by its user.
+    """
+    if array.ndim != type.order or 0 in array.shape:
+        return array
+    strides: list[int] = []
+    packed = 1
+    for size, stride in zip(array.shape, type.strides, strict=True):
+        strides.append(packed if stride == DYNAMIC else stride)
+        packed = strides[-1] * size
+    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
+    memory = np.zeros(span, array.dtype)
+    view = np.lib.stride_tricks.as_strided(
+        memory, array.shape, [stride * array.itemsize for stride in strides]
+    )
+    view[...] = array
+    return view

@@ -1,0 +1,205 @@
+"""Checks of arrays against memref types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang.types import (
+    DYNAMIC,
+    INTEGER_TYPES,
+    MemrefType,
+    canonical_strides,
+)
+from xtile.launch.arrays import Output, as_array, element_strides
+from xtile.launch.errors import ArgumentError
+from xtile.semantics.numeric_types import NUMPY_TYPES, Array
+
+
+@dataclass(frozen=True)
+class View:
+    """An array that fits a memref type.
+
+    Attributes:
+        memory: The memory from the first to past the last element as an array of order 1 without
+            gaps, whose element type is the memref's. It is the caller's.
+        shape: Mode sizes in elements.
+        strides: Strides in elements.
+        is_output: Whether the caller declared that the memory holds nothing yet.
+    """
+
+    memory: Array
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    is_output: bool = False
+
+
+def typed_array(label: str, element_type: Attribute, array: Array, is_written: bool) -> Array:
+    """Returns `array` with the memref's element type.
+
+    The language's integers have no sign, so an unsigned array of the same width is accepted.
+
+    Raises:
+        ArgumentError: The element type differs, or the kernel writes and the array is read-only.
+    """
+    wanted = NUMPY_TYPES[element_type]
+    if array.dtype != wanted:
+        if element_type not in INTEGER_TYPES or array.dtype.str != wanted.str.replace("i", "u"):
+            raise ArgumentError(
+                f"{label}: expected elements of type {wanted.name}, "
+                f"given {_type_name(array)}; pass a converted copy, "
+                f"e.g. array.astype({_constructor(wanted.name)}, order='F')"
+            )
+        array = array.view(wanted)
+    if is_written and not array.flags.writeable:
+        raise ArgumentError(f"{label}: the kernel writes to it, but the given array is read-only")
+    return array
+
+
+def _type_name(array: Array) -> str:
+    """The element type of an array; a foreign byte order is shown, because it is no match."""
+    return array.dtype.name if array.dtype.isnative else array.dtype.str
+
+
+def _constructor(name: str) -> str:
+    return "ml_dtypes.bfloat16" if name == "bfloat16" else f"numpy.{name}"
+
+
+def bind_memref(label: str, type: MemrefType, value: Any, is_written: bool) -> View:
+    """Checks the argument of a memref parameter: element type, shape and strides.
+
+    Raises:
+        ArgumentError: The argument is no array, or does not fit.
+    """
+    is_output = isinstance(value, Output)
+    given = as_array(label, value.array if isinstance(value, Output) else value)
+    array = typed_array(label, type.element_type, given, is_written)
+    return _checked_view(label, type, array, is_output)
+
+
+def _checked_view(label: str, type: MemrefType, array: Array, is_output: bool) -> View:
+    check_shape(label, type, array.shape)
+    given = element_strides(label, array)
+    check_strides(label, type, array.shape, given)
+    # They differ only where a mode has fewer than two elements.
+    strides = tuple(
+        stride if wanted == DYNAMIC else wanted
+        for wanted, stride in zip(type.strides, given, strict=True)
+    )
+    return View(_flat_memory(array, given), array.shape, strides, is_output)
+
+
+def _flat_memory(array: Array, strides: Sequence[int]) -> Array:
+    """Returns the memory from the first to past the last element as an array of order 1."""
+    if array.size == 0:
+        return np.empty(0, array.dtype)
+    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
+    return np.lib.stride_tricks.as_strided(
+        array, (span,), (array.itemsize,), writeable=array.flags.writeable
+    )
+
+
+def check_shape(label: str, type: MemrefType, shape: Sequence[int]) -> None:
+    """Checks sizes against a memref type.
+
+    Raises:
+        ArgumentError: The order or a size differs.
+    """
+    if len(shape) == type.order and _fits(type.shape, shape):
+        return
+    hint = ""
+    if len(shape) == type.order > 1 and _fits(type.shape, shape[::-1]):
+        hint = "; the given array looks transposed, the first mode is the one of the rows"
+    raise ArgumentError(
+        f"{label}: expected shape {list_text(type.shape)}, given shape {list_text(shape)}{hint}"
+    )
+
+
+def check_strides(
+    label: str, type: MemrefType, shape: Sequence[int], strides: Sequence[int]
+) -> None:
+    """Checks strides in elements against a memref type.
+
+    Raises:
+        ArgumentError: A stride differs from the type's, or the modes overlap.
+    """
+    if math.prod(shape) == 0:
+        return
+    if any(
+        wanted not in (DYNAMIC, given) and size > 1
+        for wanted, given, size in zip(type.strides, strides, shape, strict=True)
+    ):
+        raise ArgumentError(
+            f"{label}: expected strides {list_text(type.strides)}, given strides "
+            f"{list_text(strides)} for shape {list_text(shape)}, counted in elements"
+            f"{_stride_hint(type.strides, shape)}"
+        )
+    _check_order(label, shape, strides)
+
+
+def _stride_hint(expected: Sequence[int], shape: Sequence[int]) -> str:
+    packed = canonical_strides(shape)
+    if all(wanted in (DYNAMIC, given) for wanted, given in zip(expected, packed, strict=True)):
+        return "; numpy.asfortranarray makes a column-major copy"
+    return ""
+
+
+def _check_order(label: str, shape: Sequence[int], strides: Sequence[int]) -> None:
+    """Checks 1 <= S_1 and S_{i-1} s_{i-1} <= S_i; a mode of size 1 fits anywhere."""
+    least = 1
+    for size, stride in zip(shape, strides, strict=True):
+        if size < 2:
+            continue
+        if stride < least:
+            raise ArgumentError(
+                f"{label}: expected strides of at least 1 in which each mode lies outside the "
+                f"one before (S_1 s_1 <= S_2), given strides {list_text(strides)} for shape "
+                f"{list_text(shape)}, counted in elements; "
+                "numpy.asfortranarray makes a column-major copy"
+            )
+        least = stride * size
+
+
+def check_divisors(
+    label: str, attributes: dict[str, Attribute], shape: Sequence[int], strides: Sequence[int]
+) -> None:
+    """Checks the promises shape_gcd and stride_gcd.
+
+    Raises:
+        ArgumentError: A size or stride is no multiple of the promised divisor.
+    """
+    for name, what, values in (
+        ("shape_gcd", "shape", shape),
+        ("stride_gcd", "strides", strides),
+    ):
+        divisors = _integers(attributes.get(name))
+        promised = list(zip(values, divisors, strict=False))
+        if any(divisor and value % divisor for value, divisor in promised):
+            raise ArgumentError(
+                f"{label}: expected {what} that are multiples of {name}={divisors}, "
+                f"given {what} {list_text(values)}"
+            )
+
+
+def _integers(attribute: Attribute | None) -> list[int]:
+    """The integers of an array attribute; empty where there is none."""
+    if not isinstance(attribute, ArrayAttr):
+        return []
+    entries = cast("ArrayAttr[Attribute]", attribute)
+    return [entry.value.data for entry in entries if isinstance(entry, IntegerAttr)]
+
+
+def _fits(expected: Sequence[int], given: Sequence[int]) -> bool:
+    return all(wanted in (DYNAMIC, size) for wanted, size in zip(expected, given, strict=True))
+
+
+def list_text(values: Sequence[int]) -> str:
+    """Sizes or strides as messages show them, e.g. `(4, ?)`."""
+    entries = ", ".join("?" if value == DYNAMIC else str(value) for value in values)
+    return f"({entries},)" if len(values) == 1 else f"({entries})"
