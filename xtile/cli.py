@@ -1,0 +1,152 @@
+"""`xtile`: the command that runs kernels."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from xtile import __version__
+from xtile.command import (
+    EXIT_USAGE_WRONG,
+    run_command,
+)
+
+# Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
+
+_RUN_EPILOG = """\
+values of --arg:
+  a scalar     2, -1.5, inf, 1+2j
+  an array     A.npy, or zeros, ones, nan, rand and the shape: zeros:16x16; null
+  a group      arrays between commas, *n repeats one: A.npy,rand:16x8*3,null; or A.npz
+
+examples:
+  xtile run examples/axpby.ir --grid 2 --arg alpha=2.0 --arg beta=0.5 --rand \\
+      --size A=33x50 --size B=33x50 --out B=result.npy
+  xtile run kernel.ir --grid 4,1,1 --arg A=a.npy --arg D=zeros:16x16 --out D=d.npy --sanitize
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code.
+
+    0: ok. 1: the input is wrong. 2: the usage is wrong. 3: a device is missing, or a defect.
+
+    Args:
+        arguments: The command line without the command's name; None is this process's own.
+    """
+    return run_command("xtile", lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parser = _make_parser()
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:
+        # argparse has printed the help or the mistake.
+        return stop.code if isinstance(stop.code, int) else EXIT_USAGE_WRONG
+    if options.command == "run":
+        from xtile.launch.command import run_kernel
+
+        return run_kernel(options)
+    if options.command == "devices":
+        from xtile.launch.command import list_devices
+
+        return list_devices()
+    parser.print_help(sys.stderr)
+    return EXIT_USAGE_WRONG
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="xtile", description="Run GPU tile kernels on arrays, and check them."
+    )
+    parser.add_argument("--version", action="version", version=f"xtile {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    _add_run(
+        commands.add_parser(
+            "run",
+            help="run a kernel on arrays",
+            description="Run a kernel and show its arguments and results.",
+            epilog=_RUN_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    commands.add_parser("devices", help="list the devices", description="List the devices.")
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernel", help="a file with tensor language (.ir) or MLIR (.mlir) text")
+    parser.add_argument("--entry", metavar="NAME", help="the function, if there are several")
+    parser.add_argument(
+        "--grid",
+        type=_grid,
+        default=(1, 1, 1),
+        metavar="X[,Y[,Z]]",
+        help="the number of work-groups (default: 1,1,1)",
+    )
+    parser.add_argument("--device", default="reference", metavar="NAME", help="see xtile devices")
+    _add_arguments(parser)
+    parser.add_argument("--sanitize", action="store_true", help="look for mistakes while running")
+    parser.add_argument(
+        "--workers", type=_positive, default=1, metavar="N", help="processes (default: 1)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no table")
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for the kernel's arguments and results."""
+    for option, metavar, text in (
+        ("--arg", "NAME=VALUE", "the value of an argument; may be repeated"),
+        ("--size", "NAME=SHAPE", "the shape for --rand, as in 64x64, for a group 16x8*10"),
+        ("--out", "NAME=PATH", "save a result as .npy, a group as .npz"),
+    ):
+        parser.add_argument(
+            option, type=_assignment, action="append", default=[], metavar=metavar, help=text
+        )
+    parser.add_argument(
+        "--rand", action="store_true", help="fill arrays that have no --arg with random numbers"
+    )
+    parser.add_argument(
+        "--seed", type=_seed, metavar="N", help="the seed of --rand (default: a fresh one)"
+    )
+
+
+def _grid(text: str) -> tuple[int, ...]:
+    """The type of --grid."""
+    modes = text.split(",")
+    if not 1 <= len(modes) <= 3 or not all(_is_count(mode) for mode in modes):
+        raise argparse.ArgumentTypeError(f"expected up to 3 positive integers, given '{text}'")
+    return tuple(int(mode) for mode in modes)
+
+
+def _positive(text: str) -> int:
+    """The type of --workers."""
+    if not _is_count(text):
+        raise argparse.ArgumentTypeError(f"expected a positive integer, given '{text}'")
+    return int(text)
+
+
+def _is_count(text: str) -> bool:
+    """Whether a text is a positive integer below 10^9."""
+    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0
+
+
+def _seed(text: str) -> int:
+    """The type of --seed."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise argparse.ArgumentTypeError(f"expected a number of 0 or more, given '{text}'")
+    return int(text)
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    """The type of --arg, --size and --out."""
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"expected NAME=..., given '{text}'")
+    return name.removeprefix("%"), value
+
+
+if __name__ == "__main__":
+    sys.exit(main())
