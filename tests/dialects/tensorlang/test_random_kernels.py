@@ -68,7 +68,7 @@ FEATURES = {
     "negative infinity": r"constant -inf :",
     "a nan": r"constant nan :",
     "the largest double": r"constant 1\.7976931348623157e\+308 :",
-    "the least double": r"constant 5e-324 :",
+    "the least double": r"0x0\.0000000000001p-1022",
     "the largest integer": r"constant 9223372036854775807 :",
     "the least integer": r"constant -9223372036854775807 :",
     "a complex constant": r"constant \[[-0-9.e+]+, [-0-9.e+]+\] :",

@@ -233,6 +233,8 @@ def _constant_text(value: Attribute) -> str:
     for word, constant in _CONSTANT_WORDS.items():
         if constant == value:
             return word
-    text = constant_text(value)
+    if not isinstance(value, FloatAttr):
+        return constant_text(value)
+    text = repr(value.value.data)
     # MLIR's lexer wants a point in front of an exponent.
-    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+    return text.replace("e", ".0e") if "." not in text else text

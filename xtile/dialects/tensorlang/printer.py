@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import IO, cast
 
@@ -221,6 +222,10 @@ def constant_text(value: Attribute) -> str:
 def _float_text(value: float) -> str:
     if math.isnan(value):
         return "-nan" if math.copysign(1.0, value) < 0 else "nan"
+    if 0.0 < abs(value) < sys.float_info.min:
+        # The reference's compiler takes no subnormal number in decimal notation, which strtod
+        # reports as out of range.
+        return value.hex()
     text = repr(value)
     return text if "inf" in text or "." in text or "e" in text else f"{text}.0"
 

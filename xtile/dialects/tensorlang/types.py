@@ -96,12 +96,12 @@ COMPLEX_TYPES = frozenset({C32, C64})
 _REAL_PART_TYPES: dict[Attribute, Attribute] = {C32: F32, C64: F64}
 
 _PROMOTABLE: dict[Attribute, frozenset[Attribute]] = {
-    I8: frozenset({I8, I16, I32, I64, BF16, F16, F32, F64, C32, C64}),
-    I16: frozenset({I16, I32, I64, F32, F64, C32, C64}),
-    I32: frozenset({I32, I64, F64, C32, C64}),
+    I8: frozenset({I8, I16, I32, I64, INDEX, BF16, F16, F32, F64, C32, C64}),
+    I16: frozenset({I16, I32, I64, INDEX, F32, F64, C32, C64}),
+    I32: frozenset({I32, I64, INDEX, F64, C32, C64}),
     I64: frozenset({I64}),
-    # The reference's matrix leaves `index` out; its width depends on the platform, so nothing
-    # but itself holds all its values for certain.
+    # The reference's matrix leaves `index` out. It is an i64 in the calling convention, and the
+    # reference's compiler promotes the narrower integers to it.
     INDEX: frozenset({INDEX}),
     BF16: frozenset({BF16, F32, F64, C32, C64}),
     F16: frozenset({F16, F32, F64, C32, C64}),
@@ -112,8 +112,8 @@ _PROMOTABLE: dict[Attribute, frozenset[Attribute]] = {
 }
 """The partial order of the reference's section "Scalar types", row by row.
 
-The row of i32 lists c32 although an f32 part cannot hold every i32; the matrix is the
-reference's, and is kept as it stands.
+The row of i32 lists c32 although an f32 part cannot hold every i32, and the reference's compiler
+refuses it; the matrix is the reference's, and is kept as it stands.
 """
 
 
