@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.memory import Buffer, Index, Mask
-from xtile.semantics.numeric_types import Array, Value
+from xtile.semantics.numeric_types import Array, Value, is_array
 
 
 def read(buffer: Buffer, place: Index, mask: Mask) -> Value:
     """The elements at `place`; work-items that are not active get any element.
 
     Raises:
-        Fault: An active work-item reads outside of the buffer.
+        UnlocatedError: An active work-item reads outside of the buffer.
     """
     if isinstance(place, int):
         buffer.check(place)
@@ -40,7 +40,7 @@ def write(buffer: Buffer, place: Index, value: Value, mask: Mask) -> None:
     """Writes the active work-items' values.
 
     Raises:
-        Fault: An active work-item writes outside of the buffer.
+        UnlocatedError: An active work-item writes outside of the buffer.
     """
     if isinstance(place, int):
         buffer.check(place)
@@ -48,8 +48,8 @@ def write(buffer: Buffer, place: Index, value: Value, mask: Mask) -> None:
         return
     if mask is None:
         buffer.check(place)
-        if isinstance(value, np.ndarray):
-            place, value = np.broadcast_arrays(place, value)  # pyright: ignore[reportUnknownVariableType]
+        if is_array(value):
+            place, value = np.broadcast_arrays(place, value)
         buffer.data[place] = value
         return
     place, value, mask = np.broadcast_arrays(place, value, mask)
@@ -59,7 +59,7 @@ def write(buffer: Buffer, place: Index, value: Value, mask: Mask) -> None:
 
 
 def _last(value: Value, mask: Mask) -> Value:
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         return value
     if mask is None:
         return value[-1, -1]
@@ -82,7 +82,7 @@ def update(
         function: The update.
 
     Raises:
-        Fault: A place lies outside of the buffer.
+        UnlocatedError: A place lies outside of the buffer.
     """
     buffer.check(place)
     data = buffer.data

@@ -20,17 +20,20 @@ from xtile.semantics.numeric_types import NUMPY_TYPES, Value, is_integer
 Binary = Callable[[Value, Value], Value]
 Unary = Callable[[Value], Value]
 
+# Its functions take anything, which the type checker cannot say.
+_OPERATOR: Any = operator
+
 _ANY_TYPE: dict[type[Any], Binary] = {
-    ops.AddOp: operator.add,
-    ops.SubOp: operator.sub,
-    ops.MulOp: operator.mul,
-    ops.AndOp: operator.and_,
-    ops.OrOp: operator.or_,
-    ops.XorOp: operator.xor,
+    ops.AddOp: _OPERATOR.add,
+    ops.SubOp: _OPERATOR.sub,
+    ops.MulOp: _OPERATOR.mul,
+    ops.AndOp: _OPERATOR.and_,
+    ops.OrOp: _OPERATOR.or_,
+    ops.XorOp: _OPERATOR.xor,
 }
 
 _FLOATING: dict[type[Any], Binary] = {
-    ops.DivOp: operator.truediv,
+    ops.DivOp: _OPERATOR.truediv,
     ops.RemOp: np.fmod,
     # A NaN is ignored unless both operands are NaN, as OpenCL's fmax and fmin do.
     ops.MaxOp: np.fmax,
@@ -39,7 +42,7 @@ _FLOATING: dict[type[Any], Binary] = {
 
 
 def integer_quotient(a: Value, b: Value) -> Value:
-    """The quotient rounded towards zero; the smallest integer divided by -1 wraps around to itself."""
+    """The quotient rounded towards zero; the smallest integer divided by -1 gives itself."""
     return (a - np.fmod(a, b)) // b
 
 
@@ -63,17 +66,17 @@ def binary_function(operation: type[Any], type: Attribute) -> Binary:
     if operation in _ANY_TYPE:
         return _ANY_TYPE[operation]
     if operation is ops.ShlOp:
-        return _shift(operator.lshift, type)
+        return _shift(_OPERATOR.lshift, type)
     if operation is ops.ShrOp:
-        return _shift(operator.rshift, type)
+        return _shift(_OPERATOR.rshift, type)
     return (_INTEGER if is_integer(type) else _FLOATING)[operation]
 
 
 _UNARY: dict[type[Any], Unary] = {
     # The absolute value of the smallest integer wraps around to itself.
     ops.AbsOp: np.abs,
-    ops.NegOp: operator.neg,
-    ops.NotOp: operator.invert,
+    ops.NegOp: _OPERATOR.neg,
+    ops.NotOp: _OPERATOR.invert,
     ops.ConjOp: np.conj,
     ops.ImOp: np.imag,
     ops.ReOp: np.real,
@@ -86,12 +89,12 @@ def unary_function(operation: type[Any]) -> Unary:
 
 
 _COMPARISONS: dict[type[Any], tuple[Binary, Binary]] = {
-    ops.EqualOp: (operator.eq, np.equal),
-    ops.NotEqualOp: (operator.ne, np.not_equal),
-    ops.GreaterThanOp: (operator.gt, np.greater),
-    ops.GreaterThanEqualOp: (operator.ge, np.greater_equal),
-    ops.LessThanOp: (operator.lt, np.less),
-    ops.LessThanEqualOp: (operator.le, np.less_equal),
+    ops.EqualOp: (_OPERATOR.eq, np.equal),
+    ops.NotEqualOp: (_OPERATOR.ne, np.not_equal),
+    ops.GreaterThanOp: (_OPERATOR.gt, np.greater),
+    ops.GreaterThanEqualOp: (_OPERATOR.ge, np.greater_equal),
+    ops.LessThanOp: (_OPERATOR.lt, np.less),
+    ops.LessThanEqualOp: (_OPERATOR.le, np.less_equal),
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from xtile.semantics.errors import Fault
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Index, View, as_index
 from xtile.semantics.numeric_types import Array, Value
 from xtile.semantics.state import State, per_row
@@ -75,7 +75,7 @@ class Block:
         """The part in memory.
 
         Raises:
-            Fault: It lies outside of the buffer.
+            UnlocatedError: It lies outside of the buffer.
         """
         m, n = self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
         last = self.offset + (m - 1) * self.strides[0] + (n - 1) * self.strides[1]
@@ -109,10 +109,12 @@ def blocks(
         is_shared: Whether one block is enough where all subgroups access the same.
 
     Raises:
-        Fault: The memref differs between work-items in its buffer.
+        UnlocatedError: The memref differs between work-items in its buffer.
     """
     if not isinstance(memref, View):
-        raise Fault("cooperative matrix instructions need a memref on which work-items agree")
+        raise UnlocatedError(
+            "cooperative matrix instructions need a memref on which work-items agree"
+        )
     numbers = [
         _per_row_index(value, state)
         for value in (memref.offset, *memref.shape, *memref.strides, as_index(x), as_index(y))

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
-from xtile.semantics.numeric_types import NUMPY_TYPES, NumberFunction, Value, is_integer
+from xtile.semantics.numeric_types import NUMPY_TYPES, NumberFunction, Value, choose, is_integer
 
 _EXACT_IN_F32 = frozenset({types.I8, types.I16, types.BF16, types.F16, types.F32})
 
@@ -70,7 +70,7 @@ def _i64_to_f64_by_odd(value: Value) -> Value:
     lost = value & np.int64(0x7FF)
     is_large = (value >= np.int64(2**53)) | (value <= np.int64(-(2**53)))
     odd = (value - lost) | np.where(lost != 0, np.int64(0x800), np.int64(0))
-    return np.where(is_large, odd, value)[()].astype(np.float64)
+    return choose(is_large, odd, value).astype(np.float64)
 
 
 def _f64_to_bf16(value: Value) -> Value:

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xtile.dialects.tensorlang.ops.collective import AllocaOp
 from xtile.dialects.tensorlang.ops.control import YieldOp
 from xtile.semantics.configuration import Configuration
-from xtile.semantics.errors import ExecutionError, Fault
+from xtile.semantics.errors import ExecutionError, UnlocatedError
 from xtile.semantics.state import State
 
 Step: TypeAlias = Callable[[State], None]
@@ -55,10 +55,10 @@ class Body:
         try:
             for step in self.steps:
                 step(state)
-        except Fault as fault:
+        except UnlocatedError as error:
             assert step is not None
             operation = self.operations[self.steps.index(step)]
-            raise ExecutionError(operation, str(fault)) from None
+            raise ExecutionError(operation, str(error)) from None
         if state.observer is not None:
             for operation, slot in self.allocated:
                 state.observer.on_lifetime_stop(operation, state.values[slot].buffer)
@@ -127,5 +127,5 @@ class Compiler:
             raise ExecutionError(operation, f"{operation.name} cannot be executed")
         try:
             return handler(operation, self)
-        except (Fault, ValueError) as error:
+        except (UnlocatedError, ValueError) as error:
             raise ExecutionError(operation, str(error)) from error

@@ -29,16 +29,16 @@ def constant_value(value: Attribute, type: Attribute) -> np.generic:
         return number_of(integer_value(cast("Attribute", value)), type)
     if isinstance(value, FloatAttr) and type in types.FLOATING_TYPES:
         return number_of(_float_value(value), type)
-    parts = array_entries(value)
+    parts = array_entries(cast("Attribute", value))
     if parts is not None and type in types.COMPLEX_TYPES:
         return number_of(complex(*(_float_value(part) for part in parts)), type)
     raise ValueError(f"{value} is no constant of type {types.type_text(type)}")
 
 
-def _float_value(attribute: Attribute) -> float:
+def _float_value(attribute: Any) -> float:
     if not isinstance(attribute, FloatAttr):
         raise ValueError(f"expected a floating constant, but got {attribute}")
-    return cast("FloatAttr[Any]", attribute).value.data
+    return attribute.value.data
 
 
 def number_of(value: Any, type: Attribute) -> np.generic:

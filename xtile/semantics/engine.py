@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, S
 from xtile.semantics.compiler import Body, Compiler, Handler
 from xtile.semantics.configuration import Configuration, configuration_of
 from xtile.semantics.constants import number_of
-from xtile.semantics.errors import ExecutionError
 from xtile.semantics.instructions import (
     arithmetic,
     builtins,
@@ -204,17 +203,3 @@ def _view(type: MemrefType, name: str, argument: MemrefArgument, memory: _Buffer
         raise ValueError(f"{name} has type {type_text(type)}, given {argument}")
     buffer = memory.of(argument, numpy_type(type), name)
     return View(buffer, argument.offset, tuple(argument.shape), tuple(argument.strides))
-
-
-def run_groups(
-    program: Program, groups: Iterable[GroupId], done: Callable[[], None] | None = None
-) -> ExecutionError | None:
-    """Runs work-groups until one fails; returns the error."""
-    for group in groups:
-        try:
-            program.run_group(group)
-        except ExecutionError as error:
-            return error
-        if done is not None:
-            done()
-    return None

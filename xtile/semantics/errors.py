@@ -23,7 +23,7 @@ class ExecutionError(DiagnosticError):
         self.message = message
 
 
-class Fault(Exception):
+class UnlocatedError(Exception):
     """What `ExecutionError` says, before the instruction is known."""
 
 

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
 from xtile.semantics.casts import cast_function
-from xtile.semantics.errors import Fault
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.numeric_types import Array, Value, accumulation_type, is_integer, numpy_type
 
 Update = Callable[[Value, Array, Value, Array], None]
@@ -55,7 +55,7 @@ def update_function(
 ) -> Update:
     """The function of alpha, a result, beta and the output that updates the output.
 
-    The result is in the accumulation type. The function raises Fault if the shapes differ.
+    The result is in the accumulation type. The function raises UnlocatedError if the shapes differ.
     """
     wide = accumulation_type(output_type)
     to_alpha, to_beta = cast_function(alpha_type, wide), cast_function(beta_type, wide)
@@ -63,7 +63,9 @@ def update_function(
 
     def update(alpha: Value, result: Array, beta: Value, output: Array) -> None:
         if result.shape != output.shape:
-            raise Fault(f"the result has shape {result.shape}, but the output {output.shape}")
+            raise UnlocatedError(
+                f"the result has shape {result.shape}, but the output {output.shape}"
+            )
         scaled = to_alpha(alpha) * result
         if beta == 0:
             output[...] = to_narrow(scaled)
@@ -84,10 +86,10 @@ def check_depth(a: Array, b: Array) -> None:
     """Checks that a matrix product exists.
 
     Raises:
-        Fault: The factors' depths differ.
+        UnlocatedError: The factors' depths differ.
     """
     if a.shape[-1] != b.shape[0]:
-        raise Fault(
+        raise UnlocatedError(
             f"the first factor has {a.shape[-1]} columns, but the second has {b.shape[0]} rows"
         )
 
@@ -96,10 +98,10 @@ def check_shapes(a: Array, b: Array) -> None:
     """Checks that two inputs have one shape.
 
     Raises:
-        Fault: They do not.
+        UnlocatedError: They do not.
     """
     if a.shape != b.shape:
-        raise Fault(f"the inputs have different shapes, {a.shape} and {b.shape}")
+        raise UnlocatedError(f"the inputs have different shapes, {a.shape} and {b.shape}")
 
 
 def sum_of(wide: Array) -> Array:

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from xtile.semantics.errors import Fault
-from xtile.semantics.numeric_types import Array, Value
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.numeric_types import Array, Value, is_array
 
 Mask: TypeAlias = "npt.NDArray[np.bool_] | None"
 """Which work-items are active; None: all. Broadcasts to (subgroups, work-items in each)."""
@@ -65,7 +65,7 @@ class Buffer:
         """Checks that places lie in the buffer.
 
         Raises:
-            Fault: One does not, or the buffer is null.
+            UnlocatedError: One does not, or the buffer is null.
         """
         if isinstance(elements, int):
             if 0 <= elements < self.data.shape[0]:
@@ -79,8 +79,8 @@ class Buffer:
                 return
             place = least if least < 0 else largest
         if self.is_null:
-            raise Fault(f"{self.name} is not associated: its pointer is null")
-        raise Fault(
+            raise UnlocatedError(f"{self.name} is not associated: its pointer is null")
+        raise UnlocatedError(
             f"the access to element {place} lies outside of the memory of {self.name}, which has "
             f"{self.size} elements"
         )
@@ -121,7 +121,7 @@ class View:
         """The whole block as an array that shares the memory. All work-items must agree on it.
 
         Raises:
-            Fault: The block does not lie in the buffer, or the buffer is null.
+            UnlocatedError: The block does not lie in the buffer, or the buffer is null.
         """
         shape, strides = uniform_integers(self.shape), uniform_integers(self.strides)
         (offset,) = uniform_integers((self.offset,))
@@ -182,11 +182,8 @@ def combine(memref: Memref, function: Callable[[View], Any]) -> Value:
     """The value that `function` has for each work-item's view."""
     if isinstance(memref, View):
         return function(memref)
-    result: Value = None
-    for key, view in memref.views.items():
-        value = function(view)
-        result = value if result is None else np.where(memref.selector == key, value, result)
-    return result
+    values = [function(view) for view in memref.views.values()]
+    return np.select([memref.selector == key for key in memref.views], values)
 
 
 class Group:
@@ -211,7 +208,7 @@ class Group:
         """The memref at an index.
 
         Raises:
-            Fault: The index lies outside of the group, or the group is null.
+            UnlocatedError: The index lies outside of the group, or the group is null.
         """
         if isinstance(index, int):
             return self._entry(index)
@@ -223,9 +220,9 @@ class Group:
 
     def _entry(self, index: int) -> View:
         if not self.is_associated:
-            raise Fault(f"{self.name} is not associated: its pointer is null")
+            raise UnlocatedError(f"{self.name} is not associated: its pointer is null")
         if not 0 <= index < len(self.views):
-            raise Fault(
+            raise UnlocatedError(
                 f"index {index} lies outside of {self.name}, which has {len(self.views)} entries"
             )
         view = self.views[index]
@@ -239,7 +236,7 @@ def _full(index: Array, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 def as_index(value: Value) -> Index:
     """A value of type index as a number of elements."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return value.astype(np.int64, copy=False)
     return int(value)
 
@@ -253,7 +250,7 @@ def uniform_integers(values: Sequence[Index]) -> tuple[int, ...]:
     """Numbers of elements that all work-items must agree on.
 
     Raises:
-        Fault: They do not.
+        UnlocatedError: They do not.
     """
     return tuple(v if isinstance(v, int) else _agreed(v) for v in values)
 
@@ -261,7 +258,9 @@ def uniform_integers(values: Sequence[Index]) -> tuple[int, ...]:
 def _agreed(values: npt.NDArray[np.int64]) -> int:
     first = values.flat[0]
     if (values != first).any():
-        raise Fault("the memref differs between work-items, but here it must be the same for all")
+        raise UnlocatedError(
+            "the memref differs between work-items, but here it must be the same for all"
+        )
     return int(first)
 
 
@@ -280,7 +279,7 @@ def expand(view: View, mode: int, sizes: Sequence[Index]) -> View:
     """Mode `mode` as several modes of the given sizes, the first of which varies fastest.
 
     Raises:
-        Fault: The product of the sizes is not the mode's size.
+        UnlocatedError: The product of the sizes is not the mode's size.
     """
     strides: list[Index] = []
     stride = view.strides[mode]
@@ -290,7 +289,7 @@ def expand(view: View, mode: int, sizes: Sequence[Index]) -> View:
         stride = stride * size
         count = count * size
     if np.any(count != view.shape[mode]):
-        raise Fault(
+        raise UnlocatedError(
             f"the product of the expand shape is {count}, but mode {mode} has size "
             f"{view.shape[mode]}"
         )
@@ -306,7 +305,7 @@ def fuse(view: View, first: int, last: int) -> View:
     """The modes from `first` to `last` as one.
 
     Raises:
-        Fault: The modes do not follow each other without gaps.
+        UnlocatedError: The modes do not follow each other without gaps.
     """
     size = view.shape[first]
     for mode in range(first, last):
@@ -315,7 +314,7 @@ def fuse(view: View, first: int, last: int) -> View:
         # The stride of a mode with one element has no effect.
         is_gap = (view.strides[mode + 1] != expected) & (np.asarray(view.shape[mode + 1]) != 1)
         if np.any(is_gap):
-            raise Fault(
+            raise UnlocatedError(
                 f"modes {mode} and {mode + 1} cannot be fused: the stride of mode {mode + 1} is "
                 f"{view.strides[mode + 1]} but must be stride times size of mode {mode}, "
                 f"{expected}"

@@ -7,7 +7,7 @@ either gives a number of the same type, so results are rounded (or wrap around) 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import ml_dtypes
 import numpy as np
@@ -44,6 +44,20 @@ _ACCUMULATION_TYPES: dict[Attribute, Attribute] = {
     types.BF16: types.F32,
     types.F16: types.F32,
 }
+
+
+def is_array(value: Value) -> TypeGuard[Array]:
+    """Whether a number is an array, and not a scalar that all work-items share."""
+    return isinstance(value, np.ndarray)
+
+
+# The type checker cannot follow numpy.where on values of any type.
+_WHERE: Any = np.where
+
+
+def choose(condition: Value, chosen: Value, other: Value) -> Value:
+    """`chosen` where a condition holds, `other` elsewhere; scalars give a scalar."""
+    return _WHERE(condition, chosen, other)[()]
 
 
 def numpy_type(type: Attribute) -> np.dtype[Any]:

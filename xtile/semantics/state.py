@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.memory import Mask
-from xtile.semantics.numeric_types import Array, Value
+from xtile.semantics.numeric_types import Array, Value, choose, is_array
 from xtile.semantics.observer import Observer
 
 
@@ -78,7 +78,7 @@ class State:
 
     def active_rows(self) -> npt.NDArray[np.bool_] | None:
         """The rows with an active work-item; None: all."""
-        return None if self.mask is None else self.active().any(axis=1)
+        return None if self.mask is None else np.logical_or.reduce(self.active(), axis=1)
 
     def threads(self) -> npt.NDArray[np.int64]:
         """The number of each thread, an array with the shape (rows, lanes)."""
@@ -101,10 +101,10 @@ def per_row(value: Value, state: State) -> Value:
 
     Where they do not agree, the first active work-item decides.
     """
-    if not isinstance(value, np.ndarray) or value.shape[1] == 1:  # pyright: ignore[reportUnknownMemberType]
+    if not is_array(value) or value.shape[1] == 1:
         return value
     if state.mask is None:
-        return value[:, :1]  # pyright: ignore[reportUnknownVariableType]
+        return value[:, :1]
     first = np.argmax(state.active(), axis=1)[:, np.newaxis]
     return np.take_along_axis(state.full(value), first, axis=1)
 
@@ -115,5 +115,5 @@ def select(mask: npt.NDArray[np.bool_], chosen: Value, other: Value, is_matrix: 
     A subgroup takes a cooperative matrix from `chosen` if any of its work-items does.
     """
     if is_matrix:
-        return np.where(mask.any(axis=1)[:, np.newaxis, np.newaxis], chosen, other)
-    return np.where(mask, chosen, other)
+        mask = np.logical_or.reduce(mask, axis=1)[:, np.newaxis, np.newaxis]
+    return choose(mask, chosen, other)

@@ -19,9 +19,9 @@ from xtile.semantics.arithmetic import (
 from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.constants import constant_value
-from xtile.semantics.errors import Fault
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.index_overflow import observed
-from xtile.semantics.numeric_types import Value, is_integer
+from xtile.semantics.numeric_types import NUMPY_TYPES, Value, choose, is_integer
 from xtile.semantics.state import State
 
 
@@ -30,7 +30,7 @@ def _binary(operation: ops.BinaryArithmeticOperation, compiler: Compiler) -> Ste
     function = binary_function(type(operation), type_)
     a, b, result = compiler.slots((operation.a, operation.b, operation.result))
     if is_integer(type_) and isinstance(operation, ops.DivOp | ops.RemOp):
-        return _division(function, a, b, result)
+        return _division(function, NUMPY_TYPES[type_].type(1), (a, b, result))
 
     def step(state: State) -> None:
         values = state.values
@@ -39,15 +39,19 @@ def _binary(operation: ops.BinaryArithmeticOperation, compiler: Compiler) -> Ste
     return observed(operation, compiler, step) if type_ == types.INDEX else step
 
 
-def _division(function: Callable[[Value, Value], Value], a: int, b: int, result: int) -> Step:
+def _division(
+    function: Callable[[Value, Value], Value], one: Value, slots: tuple[int, int, int]
+) -> Step:
+    a, b, result = slots
+
     def step(state: State) -> None:
         values = state.values
         divisor = values[b]
         is_zero = divisor == 0
         if is_zero.any():
             if _is_any_active(is_zero, state):
-                raise Fault("division by zero")
-            divisor = np.where(is_zero, divisor.dtype.type(1), divisor)
+                raise UnlocatedError("division by zero")
+            divisor = choose(is_zero, one, divisor)
         values[result] = function(values[a], divisor)
 
     return step

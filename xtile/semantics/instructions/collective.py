@@ -85,37 +85,31 @@ def _wide(source: SSAValue, output: SSAValue) -> Callable[[Array], Array]:
 def _axpby(operation: ops.AxpbyOp, compiler: Compiler) -> Step:
     to_wide = _wide(operation.a, operation.b)
     is_transposed = operation.transpose_a is not None
-    return _blas(
-        operation,
-        compiler,
-        (operation.a,),
-        operation.b,
-        lambda a: to_wide(linalg.transposed(a, is_transposed)),
-    )
+
+    def compute(a: Array) -> Array:
+        return to_wide(linalg.transposed(a, is_transposed))
+
+    return _blas(operation, compiler, (operation.a,), operation.b, compute)
 
 
 def _sum(operation: ops.SumOp, compiler: Compiler) -> Step:
     to_wide = _wide(operation.a, operation.b)
     is_transposed = operation.transpose_a is not None
-    return _blas(
-        operation,
-        compiler,
-        (operation.a,),
-        operation.b,
-        lambda a: np.asarray(linalg.sum_of(to_wide(linalg.transposed(a, is_transposed)))),
-    )
+
+    def compute(a: Array) -> Array:
+        return np.asarray(linalg.sum_of(to_wide(linalg.transposed(a, is_transposed))))
+
+    return _blas(operation, compiler, (operation.a,), operation.b, compute)
 
 
 def _cumsum(operation: ops.CumsumOp, compiler: Compiler) -> Step:
     to_wide = _wide(operation.a, operation.b)
     mode = integer_value(operation.mode)
-    return _blas(
-        operation,
-        compiler,
-        (operation.a,),
-        operation.b,
-        lambda a: linalg.cumulative_sum(to_wide(a), mode),
-    )
+
+    def compute(a: Array) -> Array:
+        return linalg.cumulative_sum(to_wide(a), mode)
+
+    return _blas(operation, compiler, (operation.a,), operation.b, compute)
 
 
 def _product(operation: ops.GemmOp | ops.GemvOp, compiler: Compiler, is_b_transposed: bool) -> Step:
@@ -145,13 +139,11 @@ def _gemv(operation: ops.GemvOp, compiler: Compiler) -> Step:
 
 def _ger(operation: ops.GerOp, compiler: Compiler) -> Step:
     wide_a, wide_b = _wide(operation.a, operation.c), _wide(operation.b, operation.c)
-    return _blas(
-        operation,
-        compiler,
-        (operation.a, operation.b),
-        operation.c,
-        lambda a, b: wide_a(a)[:, np.newaxis] * wide_b(b)[np.newaxis, :],
-    )
+
+    def compute(a: Array, b: Array) -> Array:
+        return wide_a(a)[:, np.newaxis] * wide_b(b)[np.newaxis, :]
+
+    return _blas(operation, compiler, (operation.a, operation.b), operation.c, compute)
 
 
 def _hadamard(operation: ops.HadamardOp, compiler: Compiler) -> Step:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
-from xtile.semantics.errors import Fault
-from xtile.semantics.numeric_types import Value, numpy_type
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.numeric_types import Value, is_array, numpy_type
 from xtile.semantics.state import State, select
 
 
@@ -18,11 +20,11 @@ def _if(operation: ops.IfOp, compiler: Compiler) -> Step:
     condition = compiler.slot(operation.condition)
     then, otherwise = compiler.region(operation.then), compiler.region(operation.otherwise)
     results = compiler.slots(operation.results_)
-    is_matrix = [isinstance(value.type, CoopmatrixType) for value in operation.results_]
+    is_matrix = _are_matrices(operation.results_)
 
     def step(state: State) -> None:
         chosen = state.values[condition]
-        if not isinstance(chosen, np.ndarray):
+        if not is_array(chosen):
             _run_branch(then if chosen else otherwise, results, state)
             return
         taken, left = _split(chosen, state.mask)
@@ -50,6 +52,10 @@ def _if(operation: ops.IfOp, compiler: Compiler) -> Step:
     return step
 
 
+def _are_matrices(values: Sequence[SSAValue]) -> list[bool]:
+    return [isinstance(value.type, CoopmatrixType) for value in values]
+
+
 def _split(
     condition: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_] | None
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
@@ -61,8 +67,12 @@ def _split(
 
 def _run_branch(body: Body, results: tuple[int, ...], state: State) -> None:
     body.run(state)
-    values = state.values
-    for slot, value in zip(results, [values[slot] for slot in body.yields], strict=True):
+    _copy(state.values, body.yields, results)
+
+
+def _copy(values: list[Value], sources: Sequence[int], targets: Sequence[int]) -> None:
+    """Copies values between slots, all at once: a target may be a source, too."""
+    for slot, value in zip(targets, [values[slot] for slot in sources], strict=True):
         values[slot] = value
 
 
@@ -73,7 +83,7 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
     step_slot = None if operation.step is None else compiler.slot(operation.step)
     body = compiler.region(operation.body)
     integer = numpy_type(operation.from_.type).type
-    is_matrix = [isinstance(value.type, CoopmatrixType) for value in operation.results_]
+    is_matrix = _are_matrices(operation.results_)
 
     def step(state: State) -> None:
         values = state.values
@@ -81,14 +91,12 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
         stride = integer(1) if step_slot is None else values[step_slot]
         if step_slot is not None:
             _check_stride(first, last, stride)
-        for slot, value in zip(carried, [values[slot] for slot in inits], strict=True):
-            values[slot] = value
-        if any(isinstance(bound, np.ndarray) for bound in (first, last, stride)):
+        _copy(values, inits, carried)
+        if any(is_array(bound) for bound in (first, last, stride)):
             _run_varying(state, first, last, stride)
         else:
             _run_uniform(state, int(first), int(last), int(stride))
-        for slot, value in zip(results, [values[slot] for slot in carried], strict=True):
-            values[slot] = value
+        _copy(values, carried, results)
 
     def _run_uniform(state: State, first: int, last: int, stride: int) -> None:
         values = state.values
@@ -96,8 +104,7 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
         for i in range(first, last, stride):
             values[variable] = integer(i)
             body.run(state)
-            for slot, value in zip(carried, [values[slot] for slot in yields], strict=True):
-                values[slot] = value
+            _copy(values, yields, carried)
 
     def _run_varying(state: State, first: Value, last: Value, stride: Value) -> None:
         before = state.mask
@@ -141,7 +148,7 @@ def _carry(
 
 def _check_stride(first: Value, last: Value, stride: Value) -> None:
     if np.any((stride < 1) & (first < last)):
-        raise Fault(f"the step of a for loop must be at least 1, but is {np.min(stride)}")
+        raise UnlocatedError(f"the step of a for loop must be at least 1, but is {np.min(stride)}")
 
 
 HANDLERS: dict[type[Operation], Handler] = {ops.IfOp: _if, ops.ForOp: _for}

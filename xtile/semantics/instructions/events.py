@@ -11,7 +11,7 @@ from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import AtomicLoadOp, LoadOp
 from xtile.semantics.memory import Index, Mask, Memref, View, parts
-from xtile.semantics.numeric_types import Value
+from xtile.semantics.numeric_types import Value, is_array
 from xtile.semantics.observer import Access, AccessKind, IntArray
 from xtile.semantics.state import State
 
@@ -115,7 +115,7 @@ def _promised_alignment(group: SSAValue) -> int | None:
 
 def require_uniform(state: State, operation: Operation, what: str, value: Value) -> None:
     """Reports a value on which the active work-items of each subgroup must agree."""
-    if state.observer is not None and isinstance(value, np.ndarray):
+    if state.observer is not None and is_array(value):
         state.observer.on_uniform_required(
             operation, what, state.full(value), state.active(), state.first_thread
         )

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
-
-from xdsl.ir import Operation
+from typing import Any, cast
 
 from xtile.dialects.tensorlang.ops import arithmetic as ops
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.state import State
 
-_EXACT: dict[type[Operation], Callable[..., int]] = {
+
+def _shift_left(a: int, b: int) -> int:
+    return a << (b & 63)
+
+
+_EXACT: dict[type[Any], Callable[..., Any]] = {
     ops.AddOp: operator.add,
     ops.SubOp: operator.sub,
     ops.MulOp: operator.mul,
-    ops.ShlOp: lambda a, b: a << (b & 63),
+    ops.ShlOp: _shift_left,
     ops.AbsOp: abs,
     ops.NegOp: operator.neg,
-    ops.CastOp: lambda a: a,
+    ops.CastOp: int,
 }
 """The instructions that can overflow, in Python's unbounded integers."""
 
 
 def observed(operation: Any, compiler: Compiler, step: Step) -> Step:
     """`step`, followed by a check of its result if the launch is observed."""
-    exact = _EXACT.get(type(operation))
+    exact = _EXACT.get(cast("type[Any]", type(operation)))
     if exact is None or not compiler.is_observed:
         return step
     operands = compiler.slots(operation.operands)

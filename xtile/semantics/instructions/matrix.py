@@ -16,7 +16,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_converged, require_uniform
 from xtile.semantics.layout import Layout, layout_of, owners_of
 from xtile.semantics.linalg import product_function
-from xtile.semantics.numeric_types import Array, Value, accumulation_type
+from xtile.semantics.numeric_types import Array, Value, accumulation_type, is_array
 from xtile.semantics.state import State, per_row
 
 
@@ -94,11 +94,11 @@ def _scale(operation: ops.CooperativeMatrixScaleOp, compiler: Compiler) -> Step:
 
 def _by_component(value: Value, owners: Array) -> Value:
     """A scalar value as each component's work-item has it."""
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         return value
-    if value.shape[1] == 1:  # pyright: ignore[reportUnknownMemberType]
-        return value[:, :, np.newaxis]  # pyright: ignore[reportUnknownVariableType]
-    return value[:, owners]  # pyright: ignore[reportUnknownVariableType]
+    if value.shape[1] == 1:
+        return value[:, :, np.newaxis]
+    return value[:, owners]
 
 
 _REDUCTIONS: dict[type[Operation], type[Operation]] = {
@@ -273,7 +273,7 @@ def _apply(operation: ops.CooperativeMatrixApplyOp, compiler: Compiler) -> Step:
 
 def _is_varying(value: Value) -> bool:
     """Whether a scalar value differs between the work-items of a subgroup."""
-    return isinstance(value, np.ndarray) and value.shape[1] > 1  # pyright: ignore[reportUnknownMemberType]
+    return is_array(value) and value.shape[1] > 1
 
 
 HANDLERS: dict[type[Operation], Handler] = {

@@ -52,7 +52,8 @@ def _report(
     matrix: Array | None = None,
 ) -> None:
     """Reports the elements of one subgroup's block, each accessed by the component's owner."""
-    assert state.observer is not None and block.row is not None
+    assert state.observer is not None
+    assert block.row is not None
     rows, columns = np.arange(*block.rows), np.arange(*block.columns)
     i, j = (index.ravel() for index in np.meshgrid(rows, columns))
     owners = owners_of(type, state.subgroup_size)[i, j]

@@ -14,7 +14,7 @@ from xtile.dialects.tensorlang.ops import arithmetic, collective, memory
 from xtile.semantics import access
 from xtile.semantics.arithmetic import binary_function
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.errors import Fault
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import (
     report_elements,
     report_group_load,
@@ -44,7 +44,7 @@ def _alloca(operation: collective.AllocaOp, compiler: Compiler) -> Step:
     assert isinstance(type_, types.MemrefType)
     size = type_.size_in_bytes
     if size is None:
-        raise Fault("alloca needs a static shape and static strides")
+        raise UnlocatedError("alloca needs a static shape and static strides")
     dtype = numpy_type(type_)
     shape, strides = type_.shape, type_.strides
     (result,) = compiler.slots((operation.result,))

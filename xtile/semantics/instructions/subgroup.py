@@ -14,7 +14,7 @@ from xtile.dialects.tensorlang.ops import subgroup as ops
 from xtile.semantics.arithmetic import identity_of, reduction_ufunc
 from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.errors import Fault
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_converged, require_uniform
 from xtile.semantics.numeric_types import Array, accumulation_type
 from xtile.semantics.state import State, per_row
@@ -30,7 +30,7 @@ def _broadcast(operation: ops.SubgroupBroadcastOp, compiler: Compiler) -> Step:
         lane = per_row(values[index], state)
         active = lane if state.active_rows() is None else _of_active_rows(lane, state)
         if np.any((active < 0) | (active >= state.lanes)):
-            raise Fault(f"the index must be from 0 to {state.lanes - 1}, but is {active}")
+            raise UnlocatedError(f"the index must be from 0 to {state.lanes - 1}, but is {active}")
         full = state.full(values[a])
         lanes = np.clip(np.broadcast_to(lane, (state.rows, 1)), 0, state.lanes - 1)
         values[result] = np.take_along_axis(full, lanes.astype(np.int64), axis=1)

@@ -1,0 +1,154 @@
+"""Runs the work-groups of a launch in several processes.
+
+The processes are forked, so that they share the compiled kernel's inputs for free; memory that the
+kernel may write lies in a shared mapping while they run and is copied back at the end.
+"""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from typing import Any, cast
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xtile.dialects.tensorlang.ops.collective import BlasOperation
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.ops.memory import AtomicOperation
+from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
+from xtile.semantics.engine import GroupId, Program, Progress, group_ids
+from xtile.semantics.errors import ExecutionError
+from xtile.semantics.numeric_types import Array
+
+
+def can_share(function: FuncOp) -> bool:
+    """Whether work-groups may run in different processes.
+
+    Atomic instructions are atomic in one process only, so a kernel that has any may not.
+    """
+    return hasattr(os, "fork") and not any(_is_atomic(op) for op in function.body.walk())
+
+
+def _is_atomic(operation: Operation) -> bool:
+    if isinstance(operation, BlasOperation):
+        return operation.atomic is not None
+    return isinstance(operation, AtomicOperation)
+
+
+def launch_in_processes(
+    function: FuncOp,
+    arguments: Sequence[Argument],
+    grid: GroupId,
+    workers: int,
+    progress: Progress | None,
+) -> None:
+    """Runs a launch in up to `workers` processes.
+
+    Raises:
+        ExecutionError: An instruction cannot be executed in some work-group.
+    """
+    shared = _SharedMemory()
+    program = Program(function, [shared.argument(argument) for argument in arguments], grid)
+    total = grid[0] * grid[1] * grid[2]
+    workers = min(workers, total)
+    context = multiprocessing.get_context("fork")
+    operations = list(function.walk())
+    readers: list[Connection] = []
+    processes: list[Any] = []
+    for index in range(workers):
+        reader, writer = context.Pipe(duplex=False)
+        groups = list(islice(group_ids(grid), index, None, workers))
+        process = context.Process(target=_work, args=(program, groups, operations, writer))
+        process.start()
+        writer.close()
+        readers.append(reader)
+        processes.append(process)
+    try:
+        _collect(readers, operations, total, progress)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+        shared.copy_back()
+
+
+def _work(
+    program: Program, groups: list[GroupId], operations: list[Operation], writer: Connection
+) -> None:
+    """Runs some work-groups; sends None for each, or an operation's number and a message."""
+    for group in groups:
+        try:
+            program.run_group(group)
+        except ExecutionError as error:
+            writer.send((operations.index(error.operation), error.message))
+            return
+        writer.send(None)
+
+
+def _collect(
+    readers: list[Connection],
+    operations: list[Operation],
+    total: int,
+    progress: Progress | None,
+) -> None:
+    """Waits for all work-groups.
+
+    Raises:
+        ExecutionError: One failed.
+    """
+    done = 0
+    while done < total:
+        for reader in wait(readers):
+            assert isinstance(reader, Connection)
+            try:
+                failure = reader.recv()
+            except EOFError:
+                readers.remove(reader)
+                if not readers:
+                    raise RuntimeError("a worker process ended before its work") from None
+                continue
+            if failure is not None:
+                index, message = cast("tuple[int, str]", failure)
+                raise ExecutionError(operations[index], message)
+            done += 1
+            if progress is not None:
+                progress(done, total)
+
+
+class _SharedMemory:
+    """Copies of the arguments' memory that forked processes share."""
+
+    def __init__(self) -> None:
+        self._copies: dict[tuple[int, int], tuple[Array, Array]] = {}
+
+    def argument(self, argument: Argument) -> Argument:
+        """The argument on shared memory."""
+        if isinstance(argument, MemrefArgument):
+            return replace(argument, base=self._share(argument.base))
+        if isinstance(argument, GroupArgument):
+            entries = [replace(e, base=self._share(e.base)) for e in argument.entries]
+            return replace(argument, entries=entries)
+        return argument
+
+    def _share(self, base: Array | None) -> Array | None:
+        if base is None or base.nbytes == 0:
+            return base
+        key = (base.ctypes.data, base.nbytes)
+        if key not in self._copies:
+            mapping = mmap.mmap(-1, base.nbytes)
+            copy = np.frombuffer(mapping, np.uint8).view(base.dtype)
+            copy[...] = base
+            self._copies[key] = (base, copy)
+        return self._copies[key][1]
+
+    def copy_back(self) -> None:
+        """Writes what the kernel changed to the caller's memory."""
+        for base, copy in self._copies.values():
+            if base.flags.writeable:
+                base[...] = copy
