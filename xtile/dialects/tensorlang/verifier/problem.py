@@ -48,6 +48,8 @@ Rule = Callable[[Any], Problems]
 OperationT = TypeVar("OperationT", bound=TensorLangOperation)
 RuleT = TypeVar("RuleT", bound=Rule)
 
+_PLURALS = {"index": "indices"}
+
 _RULES: dict[type[TensorLangOperation], list[Rule]] = {}
 
 
@@ -105,12 +107,8 @@ def size_text(size: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     """`1 row`, `2 rows`, `no rows`."""
-    return f"{count or 'no'} {noun}{'' if count == 1 else plural_ending(noun)}"
-
-
-def plural_ending(noun: str) -> str:
-    """`s`, or `es` after a hissing sound."""
-    return "es" if noun.endswith(("x", "s", "ch")) else "s"
+    plural = _PLURALS.get(noun, f"{noun}s")
+    return f"{count or 'no'} {noun if count == 1 else plural}"
 
 
 def listed(words: Iterable[str], conjunction: str = "or") -> str:
