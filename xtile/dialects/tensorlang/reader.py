@@ -8,6 +8,7 @@ Source: tensor language reference; preprocessor reference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,17 @@ MAX_REGION_DEPTH = 64
 """Regions may nest this deep; passes recurse over regions, and Python's stack is finite."""
 
 _POISON = PoisonType()
+
+_LANDMARK = re.compile(
+    r"""[^{}\n;"]*+ (?: (?: ; [^\n]*+ | " [^"\n]*+ " | " ) [^{}\n;"]*+ )*+ ([{}\n])""", re.VERBOSE
+)
+"""The way to the next brace or line end that is in no comment or string.
+
+Skipping token by token would take minutes on a line of 100 MB.
+"""
+
+_FUNCTION_START = re.compile(r"^[ \t]*+func\b", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"[ \t\r]*+(?:;[^\n]*+)?+(?:\n|\Z)")
 
 
 def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) -> ModuleOp:
@@ -79,10 +91,18 @@ class Reader(TermReader):
             self._skip_to_global()
 
     def _skip_to_global(self) -> None:
-        while self.lexer.kind != END:
-            self.lexer.advance()
-            if self.lexer.value == "func" and self._starts_line():
-                return
+        """Goes to the next line that starts a function."""
+        text = self.source.text
+        match = _FUNCTION_START.search(text, self.lexer.end)
+        if match is None:
+            self.lexer.move_to(len(text))
+            return
+        start = match.start()
+        while _COMMENT_LINE.match(text, before := text.rfind("\n", 0, max(start - 1, 0)) + 1):
+            if before >= start or before < self.lexer.end:
+                break
+            start = before
+        self.lexer.move_to(max(start - 1, 0))
 
     # Regions
 
@@ -92,9 +112,10 @@ class Reader(TermReader):
             raise FatalSyntaxError(
                 self.span(), f"regions are nested more than {MAX_REGION_DEPTH} deep"
             )
-        if self._header_end is None:
-            self._header_end = self.lexer.previous_end
+        header_end = self.lexer.previous_end
         self.punctuation("{")
+        if self._header_end is None:
+            self._header_end = header_end
         block = Block()
         self.blocks.append(block)
         self.names.enter()
@@ -134,7 +155,7 @@ class Reader(TermReader):
     def _read_instruction(self, comments: list[str]) -> None:
         results: list[Definition] = []
         start_depth = len(self.blocks)
-        before = self.blocks[-1].last_op
+        before, start = self.blocks[-1].last_op, self.lexer.start
         try:
             results = self._read_results()
             operations = self._read_operation()
@@ -142,7 +163,9 @@ class Reader(TermReader):
             self.report(error)
             self._mark_incomplete()
             self._discard_after(before)
-            self._skip_instruction()
+            # What is wrong may be found only when the whole instruction has been read.
+            if not (start < self.lexer.start > error.span.start and self._is_at_instruction()):
+                self._skip_instruction()
             for definition in results:
                 self.define_poison(definition)
             assert len(self.blocks) == start_depth
@@ -225,7 +248,7 @@ class Reader(TermReader):
             self.define_poison(definition)
         inner, self._inner_comments = self._inner_comments, []
         trailing = self._trailing_comment()
-        if not trailing and len(inner) == 1:
+        if not trailing and len(inner) == 1 and not operation.regions:
             trailing = inner.pop()
         if trailing:
             operation.attributes[TRAILING_COMMENT] = StringAttr(trailing)
@@ -299,18 +322,26 @@ class Reader(TermReader):
 
     def _skip_instruction(self) -> None:
         """Goes to the next line that starts an instruction, or to the region's end."""
-        depth = 0
-        lexer = self.lexer
-        while lexer.kind != END:
-            if lexer.value == "{":
+        depth, offset = 0, self.lexer.start
+        while match := _LANDMARK.match(self.source.text, offset):
+            offset = match.end()
+            if match[1] == "{":
                 depth += 1
-            elif lexer.value == "}":
+            elif match[1] == "}":
                 if depth == 0:
+                    self.lexer.move_to(offset - 1)
                     return
                 depth -= 1
-            lexer.advance()
-            if depth == 0 and self._starts_line() and self._may_start_instruction():
-                return
+            elif depth == 0:
+                # From the line's end on, so that comments on the next lines count as its own.
+                self.lexer.move_to(offset - 1)
+                if self._may_start_instruction():
+                    return
+                offset = self.lexer.start
+        self.lexer.move_to(len(self.source.text))
+
+    def _is_at_instruction(self) -> bool:
+        return self._starts_line() and self._may_start_instruction()
 
     def _starts_line(self) -> bool:
         text, lexer = self.source.text, self.lexer

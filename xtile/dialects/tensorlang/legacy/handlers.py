@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.assembly import Parts
+from xtile.dialects.tensorlang.legacy.access import read_alloca, read_load, read_size
 from xtile.dialects.tensorlang.legacy.blas import ROWS, read_blas, read_store
 from xtile.dialects.tensorlang.legacy.control import (
     read_for,
@@ -20,6 +21,7 @@ from xtile.dialects.tensorlang.legacy.control import (
     read_if,
     read_yield,
 )
+from xtile.dialects.tensorlang.legacy.reshape import read_expand, read_fuse
 from xtile.dialects.tensorlang.legacy.revisions import CURRENT
 from xtile.dialects.tensorlang.legacy.scalars import (
     read_arith,
@@ -31,6 +33,7 @@ from xtile.dialects.tensorlang.legacy.scalars import (
     read_math,
     read_plain_arithmetic,
 )
+from xtile.dialects.tensorlang.legacy.subview import read_subview
 from xtile.dialects.tensorlang.legacy.terms import (
     Annotation,
     Operand,
@@ -38,16 +41,7 @@ from xtile.dialects.tensorlang.legacy.terms import (
     read_annotation,
     read_annotations,
 )
-from xtile.dialects.tensorlang.legacy.views import (
-    VIEWS,
-    operand_style_result,
-    read_alloca,
-    read_expand,
-    read_fuse,
-    read_load,
-    read_size,
-    read_subview,
-)
+from xtile.dialects.tensorlang.legacy.view_types import VIEWS, operand_style_result
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops.arithmetic import CastOp
 from xtile.dialects.tensorlang.ops.collective import BlasOperation
