@@ -112,6 +112,23 @@ def test_a_group_with_different_sizes_and_offsets() -> None:
         assert np.array_equal(entry, old)
 
 
+def test_several_workers() -> None:
+    kernel = """
+    func @f(%A: memref<f32x?>) {
+        %zero = constant 0 : index
+        %one = constant 1 : index
+        %i = group_id.x : index
+        parallel {
+            %x = cast %i : f32
+            store %x, %A[%i]
+        }
+    }
+    """
+    a = unwritten(8)
+    xtile.run(kernel, [a], grid=8, workers=2)
+    assert a.tolist() == list(range(8))
+
+
 def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
     kernel = "func @f() {\n}\n"
@@ -146,6 +163,12 @@ def test_a_kernel_with_a_mistake() -> None:
     with pytest.raises(DiagnosticError) as raised:
         xtile.run("func @f(%A: memref<f32x4>) {\n    axpby %A, %A, %A, %A\n}\n", [None])
     assert "<text>:2" in str(raised.value)
+
+
+def test_no_kernel() -> None:
+    with pytest.raises(ArgumentError) as raised:
+        xtile.run(3, [])  # type: ignore[arg-type]
+    assert str(raised.value) == ("expected a kernel as a path, a text or a module, given an int")
 
 
 def test_a_module_is_verified() -> None:

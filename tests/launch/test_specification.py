@@ -135,3 +135,5 @@ def test_random_sizes() -> None:
         random("group<memref<f32x4>x?>", None)
     with pytest.raises(ArgumentError, match="expected a size such as 64x64, given '4,4'"):
         random("memref<f32x?x?>", "4,4")
+    with pytest.raises(ArgumentError, match=r"is dynamic; give it, e.g. --size A=16x4$"):
+        random("memref<f32x?x4>", None)

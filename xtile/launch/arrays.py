@@ -8,8 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from xtile.launch.errors import ArgumentError
-from xtile.launch.scalars import describe_type
+from xtile.launch.errors import ArgumentError, describe_type
 from xtile.semantics.numeric_types import Array
 
 

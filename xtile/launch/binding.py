@@ -9,10 +9,10 @@ import numpy as np
 
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import GroupView, bind_group
 from xtile.launch.kernel import Parameter, parameters_of
-from xtile.launch.scalars import convert_scalar, describe_type
+from xtile.launch.scalars import convert_scalar
 from xtile.launch.views import View, bind_memref, check_divisors
 from xtile.launch.writes import written_parameters
 

@@ -21,7 +21,7 @@ from xtile.command import (
 )
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.launch.devices import DEVICES, Device, DeviceError, find_device
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, SanitizerError
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter, choose_function, parameters_of
 from xtile.launch.progress import progress_bar
@@ -161,7 +161,7 @@ def _launch(
                 workers=options.workers,
                 progress=progress,
             )
-    except DiagnosticError as error:
+    except SanitizerError as error:
         return error.diagnostics
     return []
 

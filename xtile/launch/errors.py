@@ -1,7 +1,24 @@
-"""What a launch can object to, apart from mistakes in the kernel's text."""
+"""What a launch can object to, and the words for it."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from xtile.text.diagnostics import DiagnosticError
 
 
 class ArgumentError(ValueError):
     """An argument of a launch does not fit the kernel's signature, or the launch itself is odd."""
+
+
+class SanitizerError(DiagnosticError):
+    """The sanitizer found mistakes in a kernel. The launch is complete, its results are there."""
+
+
+def describe_type(value: Any) -> str:
+    """The type of a value as messages name it: `a str`, `an ndarray`, `None`."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    article = "an" if name[0].lower() in "aeiou" or name == "ndarray" else "a"
+    return f"{article} {name}"

@@ -8,8 +8,7 @@ from typing import Any
 
 from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType, canonical_strides
 from xtile.launch.arrays import as_array
-from xtile.launch.errors import ArgumentError
-from xtile.launch.scalars import describe_type
+from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.views import (
     View,
     bind_memref,

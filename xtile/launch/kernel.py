@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
@@ -11,7 +12,7 @@ from xdsl.ir import Attribute
 from xtile.api import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import type_text
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, describe_type
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,21 @@ class Parameter:
         return f"argument '{self.name}' ({type_text(self.type)})"
 
 
-def find_function(kernel: str | os.PathLike[str] | ModuleOp, entry: str | None) -> FuncOp:
-    """Returns the function named `entry`, or the only function of the kernel.
+def find_function(kernel: object, entry: str | None) -> FuncOp:
+    """Returns the function named `entry`, or the only function of a path, a text or a module.
 
     Raises:
-        ArgumentError: There is no such function, or several and no `entry`.
+        ArgumentError: It is none of these, there is no such function, or several and no `entry`.
         DiagnosticError: The text cannot be read, or the kernel breaks the language's rules.
     """
-    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    if module is kernel:
-        verify(module)
-    return choose_function(module, entry)
+    if isinstance(kernel, ModuleOp):
+        verify(kernel)
+        return choose_function(kernel, entry)
+    if not isinstance(kernel, str | os.PathLike):
+        raise ArgumentError(
+            f"expected a kernel as a path, a text or a module, given {describe_type(kernel)}"
+        )
+    return choose_function(parse(cast("str | os.PathLike[str]", kernel)), entry)
 
 
 def choose_function(module: ModuleOp, entry: str | None) -> FuncOp:

@@ -49,8 +49,9 @@ def run(
 
     Raises:
         ArgumentError: An argument does not fit the signature, or the launch is malformed.
-        DiagnosticError: The kernel cannot be read or breaks the language's rules; or, with
-            `sanitize`, what was found while it ran. The launch is complete then.
+        DiagnosticError: The kernel cannot be read, breaks the language's rules, or has an
+            instruction that cannot be executed, such as an access out of bounds.
+        SanitizerError: With `sanitize`, what was found. The launch is complete then.
     """
     chosen = find_device(device)
     function = find_function(kernel, entry)

@@ -14,7 +14,7 @@ from xtile.dialects.tensorlang.types import (
     SIZE_IN_BYTES,
     is_number,
 )
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.kernel import Parameter
 from xtile.semantics.numeric_types import NUMPY_TYPES, Array
 
@@ -113,12 +113,3 @@ def _too_large(parameter: Parameter, number: complex) -> ArgumentError:
 
 def _is_finite(number: complex) -> bool:
     return isinstance(number, int) or (math.isfinite(number.real) and math.isfinite(number.imag))
-
-
-def describe_type(value: Any) -> str:
-    """The type of a value as messages name it: `a str`, `an ndarray`, `None`."""
-    if value is None:
-        return "None"
-    name = type(value).__name__
-    article = "an" if name[0].lower() in "aeiou" or name == "ndarray" else "a"
-    return f"{article} {name}"

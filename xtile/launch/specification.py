@@ -65,11 +65,25 @@ def random_value(parameter: Parameter, size: str | None, generator: np.random.Ge
     if match is None:
         raise ArgumentError(f"{parameter}: expected a size such as 64x64, given '{size}'")
     shape_text, count = match.groups()
+    _check_size_is_known(parameter, shape_text)
     shape = f":{shape_text}" if shape_text else ""
     if isinstance(parameter.type, GroupType):
         count = count or _static_count(parameter, parameter.type)
         return value_of(parameter, f"rand{shape}*{count}", generator)
     return value_of(parameter, f"rand{shape}", generator)
+
+
+def _check_size_is_known(parameter: Parameter, shape_text: str | None) -> None:
+    type = parameter.type.element if isinstance(parameter.type, GroupType) else parameter.type
+    if shape_text is None and isinstance(type, MemrefType) and not type.has_static_shape:
+        raise ArgumentError(
+            f"{parameter}: its shape {list_text(type.shape)} is dynamic; "
+            f"give it, e.g. --size {parameter.name}={_example_of(type)}"
+        )
+
+
+def _example_of(type: MemrefType) -> str:
+    return "x".join("16" if size == DYNAMIC else str(size) for size in type.shape)
 
 
 def _static_count(parameter: Parameter, type: GroupType) -> str:
@@ -110,8 +124,8 @@ def _filled(
         shape = tuple(int(size) for size in shape_text.split("x"))
     if DYNAMIC in shape:
         raise ArgumentError(
-            f"{label}: its shape {list_text(shape)} is dynamic; give it, e.g. {fill}:"
-            + "x".join("16" if size == DYNAMIC else str(size) for size in shape)
+            f"{label}: its shape {list_text(shape)} is dynamic; "
+            f"give it, e.g. {fill}:{_example_of(type)}"
         )
     try:
         return _placed(label, type, _values(label, type, fill, shape, generator))
