@@ -241,3 +241,19 @@ def test_damaged_text_never_raises(data: st.DataObject) -> None:
     module, _, diagnostics = read(text)
     assert (module is None) == diagnostics.has_errors
     diagnostics.render()
+
+
+def test_text_beyond_ascii_survives() -> None:
+    module, _ = read_well('"test.op"() {a = "é ∑"} : () -> ()')
+    text = printed(module)
+    again, _ = read_well(text)
+    assert printed(again) == text
+    assert str(named(again, "test.op").attributes["a"]) == str(
+        named(module, "test.op").attributes["a"]
+    )
+
+
+def test_a_string_that_is_not_closed_is_an_error() -> None:
+    message = error_of('"test.op"() {a = "' + "x" * 1000 + "} : () -> ()")
+    assert "End of file reached before closing string literal." in message
+    assert "closing string literal" in error_of('"' + "x" * 1000)

@@ -123,4 +123,19 @@ def test_other_dialects_beside_it_are_checked_once() -> None:
 %z = "arith.negf"(%y) : (i32) -> i32
 """
     (error,) = errors(text)
-    assert error.startswith("t.mlir:4.1-36: error: arith.negf is not valid: ")
+    assert error.startswith("t.mlir:4.1-36: error: 'arith.negf': ")
+
+
+def test_blocks_of_other_dialects_beside_it_are_checked() -> None:
+    text = """\
+tensorlang.func @f() {
+}
+func.func @g() {
+  %y = "test.op"() : () -> i32
+}
+"""
+    message = (
+        "t.mlir:3.1-5.1: error: 'func.func' has a block that ends with 'test.op', "
+        "which is not a terminator"
+    )
+    assert errors(text) == [message]

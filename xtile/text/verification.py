@@ -42,8 +42,10 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     for operation in operations:
         problems = list(_problems_of_order(operation, visited))
         visited.add(operation)
+        if operation.dialect_name() not in special:
+            problems += _problems_of_blocks(operation)
         if not special:
-            problems += [*_problems_of_blocks(operation), *_problems(operation)]
+            problems += _problems(operation)
         for problem in problems:
             diagnostics.error(source, place_of(operation, source), problem)
     for dialect in special:
