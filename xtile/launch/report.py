@@ -61,7 +61,7 @@ def make_table(title: str, rows: Sequence[Row]) -> Table:
     table.add_column("type", overflow="fold")
     table.add_column("out")
     for heading in ("shape", "strides", "min", "max", "mean", "NaN"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         mark = "yes" if row.is_written else ""
         table.add_row(row.name, row.type, mark, *_cells(row.value))
@@ -92,4 +92,4 @@ def _statistics(array: Array) -> tuple[str, str, str, str]:
         return ("", "", "", nan_count)
     with np.errstate(all="ignore"):
         least, largest, mean = numbers.min(), numbers.max(), numbers.mean()
-    return (f"{least:.6g}", f"{largest:.6g}", f"{mean:.6g}", nan_count)
+    return (f"{least:.4g}", f"{largest:.4g}", f"{mean:.4g}", nan_count)
