@@ -17,9 +17,9 @@ from xtile.dialects.tensorlang.verifier import (
     subgroup,
 )
 from xtile.dialects.tensorlang.verifier.problem import Note, Problem
-from xtile.dialects.tensorlang.verifier.program import operation_problems, report, verify
+from xtile.dialects.tensorlang.verifier.program import operation_problems, verify
 
 RULE_MODULES = (arithmetic, collective, control, cooperative_matrix, functions, memory, subgroup)
 """Importing these registers their rules."""
 
-__all__ = ["RULE_MODULES", "Note", "Problem", "operation_problems", "report", "verify"]
+__all__ = ["RULE_MODULES", "Note", "Problem", "operation_problems", "verify"]

@@ -142,7 +142,7 @@ def view_kept(operation: ViewOp) -> Problems:
 
 
 def _types(operation: ViewOp) -> tuple[MemrefType, MemrefType]:
-    old, new = operation.memref.type, operation.result.type
+    old, new = operation.operand_types[0], operation.result_types[0]
     assert isinstance(old, MemrefType)
     assert isinstance(new, MemrefType)
     return old, new
@@ -151,15 +151,15 @@ def _types(operation: ViewOp) -> tuple[MemrefType, MemrefType]:
 def _check_view(operation: ViewOp, shape: Sequence[int], strides: Sequence[int]) -> Problems:
     """The result has this shape, and these strides or `?` in place of some."""
     _, new = _types(operation)
-    if new.order != len(shape):
-        message = f"the result has order {len(shape)}, but {type_text(new)} has order {new.order}"
+    given = new.shape
+    if len(given) != len(shape):
+        message = f"the result has order {len(shape)}, but {type_text(new)} has order {len(given)}"
         yield Problem(operation, message, "result")
-        return
-    if new.shape != tuple(shape):
-        message = f"the result has the shape {shape_text(shape)}, not {shape_text(new.shape)}"
+    elif given != tuple(shape):
+        message = f"the result has the shape {shape_text(shape)}, not {shape_text(given)}"
         yield Problem(operation, message, "result")
     elif any(
-        given not in (wanted, DYNAMIC) for wanted, given in zip(strides, new.strides, strict=True)
+        stride not in (wanted, DYNAMIC) for wanted, stride in zip(strides, new.strides, strict=True)
     ):
         right, wrong = (",".join(map(size_text, values)) for values in (strides, new.strides))
         message = f"the result has strided<{right}>, or '?' for any of these, not strided<{wrong}>"
@@ -234,31 +234,34 @@ def fuse_shape(operation: FuseOp) -> Problems:
 def subview_shape(operation: SubviewOp) -> Problems:
     """There is a slice for each mode; the result has the modes whose size is not 0."""
     old, _ = _types(operation)
-    offsets = [int(offset) for offset in operation.static_offsets.get_values()]
-    sizes = [int(size) for size in operation.static_sizes.get_values()]
-    if len(offsets) != old.order or len(sizes) != old.order:
+    shape, strides = old.shape, old.strides
+    offsets: Sequence[int] = operation.static_offsets.get_values()
+    sizes: Sequence[int] = operation.static_sizes.get_values()
+    if len(offsets) != len(shape) or len(sizes) != len(shape):
         message = f"{counted(len(offsets), 'slice')} given, but {type_text(old)} has order "
-        yield Problem(operation, f"{message}{old.order}; write one slice for each mode")
+        yield Problem(operation, f"{message}{len(shape)}; write one slice for each mode")
         return
-    if offsets.count(DYNAMIC) != len(operation.offsets) or sizes.count(DYNAMIC) != len(
-        operation.sizes
-    ):
+    dynamic = (offsets.count(DYNAMIC), sizes.count(DYNAMIC))
+    if dynamic != (len(operation.offsets), len(operation.sizes)):
         yield Problem(operation, "static_offsets and static_sizes must have a '?' for each operand")
         return
-    for mode, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
-        yield from _slice(operation, mode, offset, size, old.shape[mode])
-    kept = [mode for mode in range(old.order) if sizes[mode] != 0]
-    shape = [sizes[mode] for mode in kept]
-    if all(size > 0 or size == DYNAMIC for size in shape):
-        yield from _check_view(operation, shape, [old.strides[mode] for mode in kept])
+    wrong = [*_slice_problems(operation, offsets, sizes, shape)]
+    yield from wrong
+    if not wrong:
+        kept = [mode for mode, size in enumerate(sizes) if size != 0]
+        kept_strides = [strides[mode] for mode in kept]
+        yield from _check_view(operation, [sizes[mode] for mode in kept], kept_strides)
 
 
-def _slice(operation: SubviewOp, mode: int, offset: int, size: int, mode_size: int) -> Problems:
-    if offset < 0 and offset != DYNAMIC:
-        yield Problem(operation, f"offset {offset} of mode {mode} must not be negative")
-    elif size < 0 and size != DYNAMIC:
-        yield Problem(operation, f"size {size} of mode {mode} must not be negative")
-    elif DYNAMIC not in (offset, size, mode_size) and offset + max(size, 1) > mode_size:
-        last = offset + max(size, 1) - 1
-        message = f"the subview reaches to index {last} of mode {mode}, which has size {mode_size}"
-        yield Problem(operation, f"{message}; it must stay below that")
+def _slice_problems(
+    operation: SubviewOp, offsets: Sequence[int], sizes: Sequence[int], shape: Sequence[int]
+) -> Problems:
+    """Offsets and sizes are not negative, and where all is known, a slice is within its mode."""
+    for mode, (offset, size, mode_size) in enumerate(zip(offsets, sizes, shape, strict=True)):
+        if offset < 0 and offset != DYNAMIC:
+            yield Problem(operation, f"offset {offset} of mode {mode} must not be negative")
+        elif size < 0 and size != DYNAMIC:
+            yield Problem(operation, f"size {size} of mode {mode} must not be negative")
+        elif DYNAMIC not in (offset, size, mode_size) and offset + max(size, 1) > mode_size:
+            message = f"the slice of mode {mode} ends at {offset + max(size, 1)}; it must not end "
+            yield Problem(operation, f"{message}behind the mode's size, {mode_size}")
