@@ -1,9 +1,17 @@
 """How fast the reference device runs; the yardstick is numpy doing the same mathematics.
 
+Both use one thread: several threads of BLAS wait for each other on a machine that does other work,
+and the figures would tell about that.
+
 python benchmarks/reference_device.py
 """
 
+
 from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import math
 from collections.abc import Callable
@@ -15,7 +23,7 @@ from measuring import conditions, cost_of_call, print_table, seconds
 
 import xtile
 
-REPEATS = 5
+REPEATS = 11
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -79,7 +87,7 @@ def main() -> None:
         ratio = f"{device.wall / yardstick.wall:.2g}"
         rows.append([name, seconds(device.wall), seconds(yardstick.wall), ratio])
     headings = ["kernel", "reference device", "plain numpy", "ratio"]
-    print_table(f"reference device, wall clock, median of {REPEATS}", headings, rows)
+    print_table(f"reference device, one thread, wall clock, median of {REPEATS}", headings, rows)
     print(conditions("ml_dtypes"))
 
 
