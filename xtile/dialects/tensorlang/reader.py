@@ -22,7 +22,7 @@ from xtile.dialects.tensorlang.operation import COMMENTS, TRAILING_COMMENT
 from xtile.dialects.tensorlang.ops import BY_MNEMONIC
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.term_reader import FatalSyntaxError, ReadError, TermReader
-from xtile.dialects.tensorlang.types import PoisonType
+from xtile.dialects.tensorlang.types import SCALAR_TYPES, PoisonType
 from xtile.text.diagnostics import Diagnostics, shorten
 from xtile.text.source import Source, Span, attach_source
 
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 MAX_REGION_DEPTH = 64
 """Regions may nest this deep; passes recurse over regions, and Python's stack is finite."""
+
+_CONTINUATIONS = frozenset(
+    {"as", "attributes", "else", "init", "x", "void", "memref", "group", "coopmatrix"}
+) | frozenset(SCALAR_TYPES)
+"""Words that may start a line in the middle of an instruction."""
 
 _POISON = PoisonType()
 
@@ -41,9 +46,6 @@ _LANDMARK = re.compile(
 
 Skipping token by token would take minutes on a line of 100 MB.
 """
-
-_FUNCTION_START = re.compile(r"^[ \t]*+func\b", re.MULTILINE)
-_COMMENT_LINE = re.compile(r"[ \t\r]*+(?:;[^\n]*+)?+(?:\n|\Z)")
 
 
 def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) -> ModuleOp:
@@ -91,18 +93,20 @@ class Reader(TermReader):
             self._skip_to_global()
 
     def _skip_to_global(self) -> None:
-        """Goes to the next line that starts a function."""
-        text = self.source.text
-        match = _FUNCTION_START.search(text, self.lexer.end)
-        if match is None:
-            self.lexer.move_to(len(text))
-            return
-        start = match.start()
-        while _COMMENT_LINE.match(text, before := text.rfind("\n", 0, max(start - 1, 0)) + 1):
-            if before >= start or before < self.lexer.end:
-                break
-            start = before
-        self.lexer.move_to(max(start - 1, 0))
+        """Goes to the next line that starts a function, or a definition outside of functions."""
+        offset = self.lexer.previous_end
+        while (newline := self.source.text.find("\n", offset)) >= 0:
+            # From the line's end on, so that comments below it belong to what follows.
+            self.lexer.move_to(newline)
+            if self.lexer.value == "func" or self._is_at_outer_definition():
+                return
+            offset = self.lexer.start
+        self.lexer.move_to(len(self.source.text))
+
+    def _is_at_outer_definition(self) -> bool:
+        """Whether a definition stands at the margin, where none within a function does."""
+        lexer = self.lexer
+        return lexer.kind == "definition" and self.source.text[lexer.start - 1] == "\n"
 
     # Regions
 
@@ -122,6 +126,7 @@ class Reader(TermReader):
         self.definitions.enter()
         for definition, type in arguments:
             value = block.insert_arg(type, len(block.args))
+            self.source.record(value, Span(definition.start, definition.end))
             self.define(definition, value)
         try:
             self._read_instructions()
@@ -147,7 +152,7 @@ class Reader(TermReader):
             preprocessor.read_definition(self)
         except ReadError as error:
             self.report(error)
-            self._skip_instruction()
+            self._skip()
         self._pending_comments = comments
 
     # Instructions
@@ -165,7 +170,7 @@ class Reader(TermReader):
             self._discard_after(before)
             # What is wrong may be found only when the whole instruction has been read.
             if not (start < self.lexer.start > error.span.start and self._is_at_instruction()):
-                self._skip_instruction()
+                self._skip()
             for definition in results:
                 self.define_poison(definition)
             assert len(self.blocks) == start_depth
@@ -320,6 +325,13 @@ class Reader(TermReader):
 
     # Recovery
 
+    def _skip(self) -> None:
+        """Goes to where reading may go on after a mistake."""
+        if len(self.blocks) == 1:
+            self._skip_to_global()
+        else:
+            self._skip_instruction()
+
     def _skip_instruction(self) -> None:
         """Goes to the next line that starts an instruction, or to the region's end."""
         depth, offset = 0, self.lexer.start
@@ -333,7 +345,7 @@ class Reader(TermReader):
                     return
                 depth -= 1
             elif depth == 0:
-                # From the line's end on, so that comments on the next lines count as its own.
+                # From the line's end on, so that comments below it belong to what follows.
                 self.lexer.move_to(offset - 1)
                 if self._may_start_instruction():
                     return
@@ -350,8 +362,7 @@ class Reader(TermReader):
     def _may_start_instruction(self) -> bool:
         lexer = self.lexer
         if lexer.kind == "word":
-            mnemonic = lexer.value
-            return mnemonic in BY_MNEMONIC or bool(legacy.handler_of(mnemonic, self.revision))
+            return lexer.value not in _CONTINUATIONS
         return lexer.kind in ("local", "definition", "unknown") or lexer.value == "}"
 
     # Comments

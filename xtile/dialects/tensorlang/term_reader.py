@@ -50,14 +50,17 @@ INTEGER_RANGE = range(-(2**63) + 1, 2**63)
 """Integer constants lie in -2^63+1, ..., 2^63-1 (reference: "Constants")."""
 
 _TYPE_TEXT = re.compile(
-    r"(?:bool|bf16|index|[if](?:8|16|32|64)|c32|c64)\b"
-    r"|memref<\s*\w+\s*(?:,\s*strided<[\d?, ]*>)?\s*(?:,\s*(?:local|global)\s*)?>"
-    r"|memref<\s*\w*(?:[\w\s]|\?)*(?:,\s*strided<[\d?,\s]*>)?\s*(?:,\s*(?:local|global)\s*)?>"
-    r"|coopmatrix<[\w\s]*,\s*\w+\s*>"
+    r"(?:bool|bf16|index|i(?:8|16|32|64)|f(?:16|32|64)|c32|c64)\b"
+    r"|memref<[\w\s?]*+(?:,\s*+strided<[\d?,\s]*+>)?+\s*+(?:,\s*+(?:local|global)\s*+)?+>"
+    r"|coopmatrix<[\w\s]*+,\s*+\w++\s*+>"
 )
 """Whole types without preprocessor names; what matches is looked up by its text."""
 
-_SCALAR_NAME = re.compile(r"(?:\s++|;[^\n]*+)*+(bool|bf16|index|[if](?:8|16|32|64)|c32|c64)")
+_COMPOUND_TYPES = frozenset({"memref", "group", "coopmatrix"})
+
+_SCALAR_NAME = re.compile(
+    r"(?:\s++|;[^\n]*+)*+(bool|bf16|index|i(?:8|16|32|64)|f(?:16|32|64)|c32|c64)"
+)
 
 
 class TextError(Exception):
@@ -466,6 +469,9 @@ class TermReader:
         lexer = self.lexer
         match = _SCALAR_NAME.match(self.source.text, lexer.start)
         if match is None:
+            # Looking into it would recurse as deep as the text nests.
+            if lexer.value in _COMPOUND_TYPES:
+                raise self.unexpected("a number type")
             return self.type()
         lexer.move_to(match.end())
         return SCALAR_TYPES[match[1]]
@@ -520,6 +526,8 @@ class TermReader:
         from xtile.dialects.tensorlang import legacy
 
         span = self.span()
+        if self.lexer.value in _COMPOUND_TYPES - {"memref"}:
+            raise self.unexpected("a memref type")
         entry = self.type()
         if not self.optional_punctuation("x"):
             # The older revisions write no size, which leaves it to the launch.

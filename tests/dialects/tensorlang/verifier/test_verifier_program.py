@@ -48,7 +48,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 
 MISTAKES = """\
-func @f(%a: bool, %A: memref<f32x8> {alignment=3}) attributes{subgroup_size=0} {
+func @f(%a: bool, %v: void, %A: memref<f32x8> {alignment=3}) attributes{subgroup_size=0} {
     %i = constant 1 : index
     %x = load %A[%i,%i] : f32
     if %x {
@@ -74,9 +74,9 @@ func @f() {
 """
 
 MESSAGES = [
-    "1.1-78: subgroup_size must be a positive integer",
-    "1.1-78: a parameter cannot be bool",
-    "1.1-78: alignment 3 must be a positive multiple of 4",
+    "1.1-88: subgroup_size must be a positive integer",
+    "1.19-20: a parameter cannot be void",
+    "1.29-30: alignment 3 must be a positive multiple of 4",
     "3.10-29: 2 indices given",
     "4.8-9: operand 1 must be a bool",
     "6.10-23: an if that returns values needs an else",
@@ -127,7 +127,7 @@ def test_all_errors_in_source_order() -> None:
 def test_errors_beyond_the_limit_are_the_last_ones() -> None:
     source, diagnostics = Source("kernel.ir", MISTAKES), Diagnostics(limit=5)
     verify(read(source, diagnostics, "v0.4"), diagnostics)
-    assert [line[:4] for line in _lines(diagnostics)] == ["1.1-", "1.1-", "1.1-", "3.10", "4.8-"]
+    assert [line[:4] for line in _lines(diagnostics)] == ["1.1-", "1.19", "1.29", "3.10", "4.8-"]
 
 
 def test_notes_show_the_first_definition() -> None:

@@ -64,7 +64,7 @@ _SIGNS = re.compile(
         | : \s* [fi]\d++ \s*, \s* memref \s* <
         | : \s* (?: i\d++ | index ) \s* \{
       )
-    | (?P<plain> = \s* (?:add | sub | mul | div | rem | neg) \s+ % )
+    | (?P<plain> = (?= \s*+ (?:add | sub | mul | div | rem | neg) \s++ % ) )
     """,
     re.VERBOSE,
 )

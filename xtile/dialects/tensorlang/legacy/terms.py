@@ -166,7 +166,9 @@ def convert_literal(
     """
     converted: Attribute | None = None
     if isinstance(literal, IntegerAttr):
-        converted = _integer_literal(literal.value.data, type, unsigned)
+        value = literal.value.data
+        # A BoolAttr keeps true as -1.
+        converted = _integer_literal(abs(value) if literal.type == BOOL else value, type, unsigned)
     elif isinstance(literal, FloatAttr):
         converted = _float_literal(literal.value.data, type)
     if converted is None:

@@ -19,7 +19,7 @@ from xtile.dialects.tensorlang.types import (
     GroupType,
     MemrefType,
     PoisonType,
-    is_number,
+    is_scalar,
     type_text,
 )
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
@@ -59,7 +59,7 @@ def launch_attributes(function: FuncOp) -> Problems:
 
 @rule(FuncOp)
 def parameters(function: FuncOp) -> Problems:
-    """A parameter is a number, a memref or a group, and its attributes are right for it."""
+    """A parameter is a bool, a number, a memref or a group, and its attributes are right for it."""
     block = block_of(function.body)
     arguments: Sequence[BlockArgument] = block.args if block else ()
     for argument in arguments:
@@ -77,13 +77,12 @@ def parameters(function: FuncOp) -> Problems:
 
 def _parameter_type(function: FuncOp, argument: BlockArgument) -> Problems:
     type = argument.type
-    if is_number(type) or isinstance(type, MemrefType | GroupType | PoisonType):
+    # A calling convention may have no bool; the language has.
+    if is_scalar(type) or isinstance(type, MemrefType | GroupType | PoisonType):
         return
-    hint = "a parameter must be a number, a memref or a group"
+    hint = "a parameter must be a bool, a number, a memref or a group"
     if isinstance(type, CoopmatrixType):
         hint = "pass a memref and load it with cooperative_matrix_load"
-    elif type_text(type) == "bool":
-        hint = "pass an i8 and compare it with 0"
     yield Problem(function, f"a parameter cannot be {type_text(type)}; {hint}", argument)
 
 
