@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import Builtin, LocationAttr, ModuleOp
 from xdsl.ir import Operation
 
 from xtile.dialects.tensorlang import TensorLang
-from xtile.dialects.tensorlang.printer import print_module
+from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp
+from xtile.dialects.tensorlang.printer import constant_text, print_module
 from xtile.dialects.tensorlang.reader import read
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
@@ -69,5 +70,7 @@ def assert_equivalent(module: ModuleOp, other: ModuleOp, text: str) -> None:
 
 def _own_text(operation: Operation) -> str:
     """An operation's name and properties; unlike equality this tells 0.0 from -0.0."""
+    if isinstance(operation, ConstantOp):
+        return f"constant {constant_text(operation.value)}"
     properties = ", ".join(f"{k}: {v}" for k, v in sorted(operation.properties.items()))
     return f"{operation.name} {properties}"

@@ -67,7 +67,7 @@ class Diagnostic:
         """
         paint = _COLORS[self.severity] if colored else ""
         bold, reset = (_BOLD, _RESET) if colored else ("", "")
-        message = shorten(self.message, MAXIMUM_MESSAGE_LENGTH)
+        message = _printable(shorten(self.message, MAXIMUM_MESSAGE_LENGTH))
         place = _place(self.source, self.span)
         lines = [f"{bold}{place}{reset}{paint}{self.severity.value}: {reset}{bold}{message}{reset}"]
         if self.source is not None and self.span is not None:
@@ -251,7 +251,9 @@ def _printable(text: str) -> str:
     """Returns `text` with control characters replaced, so that a terminal stays as it is."""
     if text.isprintable():
         return text
-    return "".join(c if c == "\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "".join(
+        c if c in "\t\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
 
 
 def _blank(text: str) -> str:

@@ -40,6 +40,9 @@ _ATTRIBUTE_NAMES = frozenset(
     {"alignment", "shape_gcd", "stride_gcd", "subgroup_size", "unroll", "work_group_size"}
 )
 _INTERNAL_PREFIX = "tensorlang."
+_STRING = re.compile(r'[^"\n]*')
+_LARGEST_NUMBER_LENGTH = 18
+"""Unnamed values are numbered above those in the text, but not above longer numbers than this."""
 
 
 def print_module(module: ModuleOp, stream: IO[str]) -> None:
@@ -49,7 +52,8 @@ def print_module(module: ModuleOp, stream: IO[str]) -> None:
     they stood.
 
     Raises:
-        DiagnosticError: The module holds an operation of another dialect.
+        DiagnosticError: The module holds an operation of another dialect, or a name or an attribute
+            that the text has no place for.
     """
     source = source_of(module)
     names = source.names if source else {}
@@ -68,6 +72,10 @@ def _not_tensorlang(operation: Operation, source: Source | None) -> DiagnosticEr
         f"'{operation.name}' has no tensor language text; "
         "translate the module to the tensorlang dialect first"
     )
+    return _error(operation, source, message)
+
+
+def _error(operation: Operation, source: Source | None, message: str) -> DiagnosticError:
     span = source.span_of(operation) if source else None
     return DiagnosticError([Diagnostic(Severity.ERROR, message, source, span)])
 
@@ -84,6 +92,7 @@ class Printer:
         self._source = source
         self._names: dict[SSAValue, str] = {}
         self._taken: set[str] = set()
+        self._recently_taken: list[str] = []
         self._suffixes: dict[str, int] = {}
         self._next_number = 0
         self._depth = 0
@@ -102,8 +111,11 @@ class Printer:
             self.operand(result)
         self.write(" = " if operation.results else "")
         self.write(type(operation).mnemonic())
-        for directive in directives_of(type(operation)):
-            directive.write(self, operation)
+        try:
+            for directive in directives_of(type(operation)):
+                directive.write(self, operation)
+        except ValueError as error:
+            raise _error(operation, self._source, str(error)) from None
         trailing = operation.attributes.get(TRAILING_COMMENT)
         if isinstance(trailing, StringAttr):
             self.write(f" ; {_one_line(trailing.data)}")
@@ -119,7 +131,8 @@ class Printer:
         if not self._preferred_names:
             return 0
         numbers = (self._preferred_names.get(value, "") for value in _values_of(function))
-        return max((int(name) + 1 for name in numbers if name.isdecimal()), default=0)
+        known = (int(name) for name in numbers if name.isdecimal() and _is_short(name))
+        return max(known, default=-1) + 1
 
     # assembly.Output
 
@@ -133,6 +146,7 @@ class Printer:
         if name is None:
             name = self._names[value] = self._new_name(value)
             self._taken.add(name)
+            self._recently_taken.append(name)
         self.write(f"%{name}")
 
     def _new_name(self, value: SSAValue) -> str:
@@ -178,19 +192,28 @@ class Printer:
 
     def symbol(self, name: str) -> None:
         """Prints `@name`."""
+        if not _BARE_NAME.fullmatch(name):
+            raise ValueError(
+                f"'{name}' cannot be the name of a function in the tensor language; "
+                "write a letter, then letters, digits and underscores"
+            )
         self.write(f"@{name}")
 
     def region(self, region: Region) -> None:
         """Prints a region; its names are free again behind it."""
-        arguments = {self._names[value] for block in region.blocks for value in block.args}
-        outer_taken, outer_number = self._taken - arguments, self._next_number
+        outer_count, outer_number = len(self._recently_taken), self._next_number
         self.write(" {\n")
         self._depth += 1
         for block in region.blocks:
             for operation in block.ops:
                 self.print_operation(operation)
         self._depth -= 1
-        self._taken, self._next_number = outer_taken, outer_number
+        self._next_number = outer_number
+        arguments = (value for block in region.blocks for value in block.args)
+        self._taken.difference_update(
+            self._recently_taken[outer_count:], (self._names.get(value, "") for value in arguments)
+        )
+        del self._recently_taken[outer_count:]
         self.write(_INDENT * self._depth + "}")
 
 
@@ -202,8 +225,12 @@ def _values_of(function: FuncOp) -> Iterable[SSAValue]:
                 yield from block.args
 
 
+def _is_short(number: str) -> bool:
+    return len(number) <= _LARGEST_NUMBER_LENGTH
+
+
 def _one_line(comment: str) -> str:
-    return " ".join(comment.splitlines())
+    return comment.replace("\n", " ")
 
 
 def constant_text(value: Attribute) -> str:
@@ -231,7 +258,11 @@ def _float_text(value: float) -> str:
 
 
 def attribute_text(attribute: Attribute) -> str:
-    """An attribute as the tensor language writes it."""
+    """An attribute as the tensor language writes it.
+
+    Raises:
+        ValueError: The tensor language cannot write it.
+    """
     if isinstance(attribute, DictionaryAttr):
         entries = (
             f"{_attribute_name(name)}={attribute_text(value)}"
@@ -242,11 +273,17 @@ def attribute_text(attribute: Attribute) -> str:
     if array is not None:
         return "[" + ",".join(map(attribute_text, array)) + "]"
     if isinstance(attribute, StringAttr):
-        return f'"{attribute.data}"'
+        return _quoted(attribute.data)
     if isinstance(attribute, IntegerAttr):
         return constant_text(cast("Attribute", attribute))
-    return f'"{attribute}"'
+    raise ValueError(f"the attribute {attribute} has no tensor language text")
 
 
 def _attribute_name(name: str) -> str:
-    return name if name in _ATTRIBUTE_NAMES else f'"{name}"'
+    return name if name in _ATTRIBUTE_NAMES else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    if not _STRING.fullmatch(text):
+        raise ValueError(f"a string with quotes or line ends has no tensor language text: {text!r}")
+    return f'"{text}"'
