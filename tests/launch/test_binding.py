@@ -247,12 +247,12 @@ class TestMemrefs:
         type = "memref<f32x?x?> {shape_gcd=[4], stride_gcd=[1,8]}"
         bind_one(type, column_major(8, 3))
         assert message_of(type, column_major(6, 3)) == (
-            "argument 'A' (memref<f32x?x?>): expected shape that are multiples of "
-            "shape_gcd=[4], given shape (6, 3)"
+            "argument 'A' (memref<f32x?x?>): expected sizes divisible by "
+            "shape_gcd=[4], as the kernel promises, given sizes (6, 3)"
         )
         assert message_of(type, column_major(4, 3)) == (
-            "argument 'A' (memref<f32x?x?>): expected strides that are multiples of "
-            "stride_gcd=[1, 8], given strides (1, 4)"
+            "argument 'A' (memref<f32x?x?>): expected strides divisible by "
+            "stride_gcd=[1, 8], as the kernel promises, given strides (1, 4)"
         )
 
 

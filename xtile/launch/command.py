@@ -68,12 +68,13 @@ def _run_kernel(options: Namespace) -> int:
     outputs = _by_parameter("--out", options.out, parameters)
     _check_directories(outputs)
     values = _values(options, parameters)
+    _check_outputs(outputs, parameters, values)
     findings = _launch(options, device, function, values)
     if not options.quiet:
         _print(_result_table(function, parameters, values))
     for parameter, value in zip(parameters, values, strict=True):
         if parameter.name in outputs:
-            _save(outputs[parameter.name], parameter, value)
+            _save(outputs[parameter.name], value)
     _show(findings)
     return EXIT_INPUT_WRONG if findings else EXIT_OK
 
@@ -166,9 +167,20 @@ def _launch(
     return []
 
 
-def _save(path: str, parameter: Parameter, value: Any) -> None:
-    if not isinstance(value, np.ndarray | Group):
-        raise ArgumentError(f"{parameter}: there is no array to save at {path}")
+def _check_outputs(
+    outputs: dict[str, str], parameters: Sequence[Parameter], values: Sequence[Any]
+) -> None:
+    """Finds out before the launch that an argument has no memory to save.
+
+    Raises:
+        UsageError: It is a scalar or a null pointer.
+    """
+    for parameter, value in zip(parameters, values, strict=True):
+        if parameter.name in outputs and not isinstance(value, np.ndarray | Group):
+            raise UsageError(f"--out {parameter.name}: {parameter} has no array to save")
+
+
+def _save(path: str, value: Any) -> None:
     try:
         save_result(path, value)
     except OSError as error:

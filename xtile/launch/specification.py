@@ -9,7 +9,6 @@ A scalar is a number: `2`, `-1.5`, `inf`, `1+2j`. An array is the path of an `.n
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -109,7 +108,7 @@ def _array(label: str, type: MemrefType, text: str, generator: np.random.Generat
         return None
     match = _FILL.fullmatch(text)
     if match is None:
-        return _placed(label, type, _load(label, type, text))
+        return _placed(type, _load(label, type, text))
     fill, shape, count = match.groups()
     if count is not None:
         raise ArgumentError(f"{label}: '*{count}' repeats an entry of a group, this is none")
@@ -128,7 +127,7 @@ def _filled(
             f"give it, e.g. {fill}:{_example_of(type)}"
         )
     try:
-        return _placed(label, type, _values(label, type, fill, shape, generator))
+        return _placed(type, _values(label, type, fill, shape, generator))
     except (MemoryError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
@@ -163,9 +162,8 @@ def _group(
     label = str(parameter)
     entries: list[Array | None] = []
     if text.endswith(".npz"):
-        loaded = _load_archive(label, text)
-        entries = [_placed(label, type.element, array) for array in loaded]
-        return Group(entries)
+        loaded = [_named_type(array, type.element) for array in _read(label, text)]
+        return Group([_placed(type.element, array) for array in loaded])
     for part in text.split(",") if text else []:
         base, star, count = part.rpartition("*")
         if not star or not re.fullmatch(r"\d{1,6}", count):
@@ -183,30 +181,27 @@ def _load(label: str, type: MemrefType, path: str) -> Array:
         raise ArgumentError(
             f"{label}: expected the path of an .npy file, null, or one of {fills}, given '{path}'"
         )
-    array = _read(label, path)
-    if not isinstance(array, np.ndarray):
-        raise ArgumentError(f"{label}: {path} holds no array")
-    return _named_type(array, type)
+    arrays = _read(label, path)
+    if len(arrays) != 1:
+        raise ArgumentError(f"{label}: expected one array in {path}, given {len(arrays)}")
+    return _named_type(arrays[0], type)
 
 
-def _load_archive(label: str, path: str) -> list[Array]:
-    archive = _read(label, path)
+def _read(label: str, path: str) -> list[Array]:
+    """Returns the array of an .npy file or those of an .npz file; never runs code from it."""
     try:
-        return [archive[name] for name in archive.files]
-    except (AttributeError, OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ArgumentError(f"{label}: {path} is no .npz archive: {error}") from None
-
-
-def _read(label: str, path: str) -> Any:
-    """Reads a file without running pickled code from it."""
-    try:
-        return np.load(path, allow_pickle=False)
+        content = np.load(path, allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            return [content]
+        return [np.asarray(content[name]) for name in content.files]
     except OSError as error:
         raise ArgumentError(f"{label}: cannot read {path}: {error.strerror or error}") from None
-    except (EOFError, ValueError, zipfile.BadZipFile) as error:
-        reason = "it is damaged, or no .npy file" if "pickle" in str(error) else str(error)
-        first_line = reason.partition("\n")[0]
-        raise ArgumentError(f"{label}: {path} holds no array: {first_line}") from None
+    # A damaged file makes numpy, zipfile, zlib and tokenize raise errors of many kinds.
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        if "pickle" in reason:
+            reason = "it is damaged, or no .npy file"
+        raise ArgumentError(f"{label}: {path} holds no array: {reason}") from None
 
 
 def _named_type(array: Any, type: MemrefType) -> Array:
@@ -217,7 +212,7 @@ def _named_type(array: Any, type: MemrefType) -> Array:
     return array
 
 
-def _placed(label: str, type: MemrefType, array: Array) -> Array:
+def _placed(type: MemrefType, array: Array) -> Array:
     """Copies an array to memory with the type's strides; dynamic strides become packed ones.
 
     The command owns the memory, so a row-major file needs no preparation by its user.

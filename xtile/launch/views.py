@@ -175,15 +175,15 @@ def check_divisors(
         ArgumentError: A size or stride is no multiple of the promised divisor.
     """
     for name, what, values in (
-        ("shape_gcd", "shape", shape),
+        ("shape_gcd", "sizes", shape),
         ("stride_gcd", "strides", strides),
     ):
         divisors = _integers(attributes.get(name))
         promised = list(zip(values, divisors, strict=False))
         if any(divisor and value % divisor for value, divisor in promised):
             raise ArgumentError(
-                f"{label}: expected {what} that are multiples of {name}={divisors}, "
-                f"given {what} {list_text(values)}"
+                f"{label}: expected {what} divisible by {name}={divisors}, as the kernel "
+                f"promises, given {what} {list_text(values)}"
             )
 
 
