@@ -63,9 +63,9 @@ _OPERATORS = _REDUCTIONS | _INCLUSIVE | _EXCLUSIVE
 
 def _combine(operation: ops.SubgroupOperation, compiler: Compiler) -> Step:
     type_: Attribute = operation.a.type
-    wide = accumulation_type(type_)
-    to_wide, to_narrow = cast_function(type_, wide), cast_function(wide, type_)
     operator = _OPERATORS[type(operation)]
+    wide = accumulation_type(type_) if operator is arithmetic.AddOp else type_
+    to_wide, to_narrow = cast_function(type_, wide), cast_function(wide, type_)
     identity, ufunc = identity_of(operator, wide), reduction_ufunc(operator, wide)
     is_reduction = type(operation) in _REDUCTIONS
     is_exclusive = type(operation) in _EXCLUSIVE
