@@ -88,6 +88,8 @@ def _complete_shape(
     span: Span,
 ) -> list[Item]:
     """The expand shape with its `?` as a number or a value."""
+    if len(entries) < 2:
+        raise ReadError(span, "an expand shape needs at least two sizes")
     given = [entry for entry in entries if entry is not None]
     if len(given) == len(entries):
         return given
@@ -127,6 +129,8 @@ def _inferred_size(
         size = implied.index(extent, span)
     if static != 1:
         values.insert(0, implied.index(static, span))
+    if not values:
+        return size  # The others are all 1.
     product = values[0]
     for value in values[1:]:
         multiply = MulOp.create(operands=[product, value], result_types=[INDEX])

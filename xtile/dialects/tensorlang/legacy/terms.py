@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, f64
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, IntegerType, f64
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.tensorlang.legacy.revisions import CURRENT
@@ -167,8 +167,9 @@ def convert_literal(
     converted: Attribute | None = None
     if isinstance(literal, IntegerAttr):
         value = literal.value.data
+        is_bool = cast("IntegerAttr[IntegerType]", literal).type == BOOL
         # A BoolAttr keeps true as -1.
-        converted = _integer_literal(abs(value) if literal.type == BOOL else value, type, unsigned)
+        converted = _integer_literal(abs(value) if is_bool else value, type, unsigned)
     elif isinstance(literal, FloatAttr):
         converted = _float_literal(literal.value.data, type)
     if converted is None:
