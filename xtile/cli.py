@@ -16,7 +16,7 @@ from xtile.command import (
 
 _RUN_EPILOG = """\
 values of --arg:
-  a scalar     2, -1.5, inf, 1+2j
+  a scalar     2, -1.5, inf, 1+2j; true, false
   an array     A.npy, or zeros, ones, nan, rand and the shape: zeros:16x16; null
   a group      arrays between commas, *n repeats one: A.npy,rand:16x8*3,null; or A.npz
 

@@ -51,6 +51,7 @@ class TestScalars:
             ("i64", np.uint8(7), np.int64(7)),
             ("index", 2**62, np.int64(2**62)),
             ("c32", 1 + 2j, np.complex64(1 + 2j)),
+            ("bool", True, np.True_),
             ("c64", 3, np.complex128(3)),
         ],
     )
@@ -65,6 +66,7 @@ class TestScalars:
             ("f32", "2", "expected a number, given a str"),
             ("f32", None, "expected a number, given None"),
             ("f32", np.zeros(1), "expected a number, given an ndarray"),
+            ("bool", 1, "expected True or False, given an int"),
             ("i32", True, "expected a number, given the bool True"),
             ("i32", 1.0, "expected an integer, given the float 1.0"),
             ("i32", 1j, "expected an integer, given the complex number 1j"),

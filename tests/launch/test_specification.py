@@ -41,6 +41,11 @@ def test_numbers(text: str, expected: complex) -> None:
     assert value("f32", text) == expected
 
 
+def test_booleans() -> None:
+    assert value("bool", "true") is True
+    assert problem("bool", "1") == "expected true or false, given '1'"
+
+
 def test_no_number() -> None:
     assert problem("f32", "two") == "expected a number, given 'two'"
 

@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.types import (
+    BOOL,
     COMPLEX_TYPES,
     INTEGER_TYPES,
     SIZE_IN_BYTES,
@@ -29,6 +30,8 @@ def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
         ArgumentError: The value is no number, of the wrong kind, or out of the type's range.
     """
     type = parameter.type
+    if type == BOOL:
+        return _boolean(parameter, value)
     if not is_number(type):
         raise ArgumentError(f"{parameter}: a value of this type cannot be passed to a kernel")
     number = _python_number(parameter, value)
@@ -37,6 +40,12 @@ def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
     if type in COMPLEX_TYPES:
         return _complex(parameter, type, number)
     return _float(parameter, type, number)
+
+
+def _boolean(parameter: Parameter, value: Any) -> np.bool_:
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{parameter}: expected True or False, given {describe_type(value)}")
+    return np.bool_(cast(Any, value))
 
 
 def _python_number(parameter: Parameter, value: Any) -> int | float | complex:

@@ -1,9 +1,9 @@
 """What `xtile run` understands as the value of an argument.
 
-A scalar is a number: `2`, `-1.5`, `inf`, `1+2j`. An array is the path of an `.npy` file, or one of
-`zeros`, `ones`, `nan` and `rand`, followed by `:` and its shape where the type leaves it open
-(`zeros:16x16`); `null` is a null pointer. A group is a list of arrays between commas, in which
-`*n` repeats an array (`rand:16x8*10`), or the path of an `.npz` file.
+A scalar is a number, `2`, `-1.5`, `inf`, `1+2j`, or `true` or `false`. An array is the path of an
+`.npy` file, or one of `zeros`, `ones`, `nan` and `rand`, followed by `:` and its shape where the
+type leaves it open (`zeros:16x16`); `null` is a null pointer. A group is a list of arrays between
+commas, in which `*n` repeats an array (`rand:16x8*10`), or the path of an `.npz` file.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from xtile.dialects.tensorlang.types import (
+    BOOL,
     DYNAMIC,
     FLOATING_TYPES,
     INTEGER_TYPES,
@@ -94,7 +95,11 @@ def _static_count(parameter: Parameter, type: GroupType) -> str:
     return str(type.size)
 
 
-def _number(parameter: Parameter, text: str) -> int | float | complex:
+def _number(parameter: Parameter, text: str) -> bool | int | float | complex:
+    if parameter.type == BOOL:
+        if text not in ("true", "false"):
+            raise ArgumentError(f"{parameter}: expected true or false, given '{text}'")
+        return text == "true"
     for kind in (int, float, float.fromhex, complex):
         try:
             return kind(text)
