@@ -85,6 +85,12 @@ def test_groups(tmp_path: Path) -> None:
     assert shapes == [(2, 2), (3, 4), (3, 4), None, None, None]
 
 
+def test_groups_with_an_offset() -> None:
+    group = value("group<memref<f32x?x2>x?, offset: 3>", "ones:2x2,null")
+    assert group.entries[0].tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert group.shapes == [(2, 2), None]
+
+
 def test_archives(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, np.zeros(4, np.float32), np.ones(4, np.float32))

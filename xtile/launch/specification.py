@@ -168,7 +168,7 @@ def _group(
     entries: list[Array | None] = []
     if text.endswith(".npz"):
         loaded = [_named_type(array, type.element) for array in _read(label, text)]
-        return Group([_placed(type.element, array) for array in loaded])
+        return _with_offset(type, [_placed(type.element, array) for array in loaded])
     for part in text.split(",") if text else []:
         base, star, count = part.rpartition("*")
         if not star or not re.fullmatch(r"\d{1,6}", count):
@@ -177,7 +177,20 @@ def _group(
             entries += [None] * int(count)
             continue
         entries += [_array(label, type.element, base, generator) for _ in range(int(count))]
-    return Group(entries)
+    return _with_offset(type, entries)
+
+
+def _with_offset(type: GroupType, entries: list[Array | None]) -> Group:
+    """Puts each array behind the group's offset, if its type has one; a dynamic one is 0."""
+    if type.offset in (0, DYNAMIC):
+        return Group(entries)
+    memory = [
+        None
+        if entry is None
+        else np.concatenate([np.zeros(type.offset, entry.dtype), entry.ravel(order="F")])
+        for entry in entries
+    ]
+    return Group(memory, shapes=[None if entry is None else entry.shape for entry in entries])
 
 
 def _load(label: str, type: MemrefType, path: str) -> Array:
