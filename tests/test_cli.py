@@ -45,6 +45,16 @@ class TestRealCommand:
         assert "(33, 50)" in result.stdout
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy", "b.npy"]
 
+    def test_a_reader_that_goes_away(self) -> None:
+        command = [sys.executable, "-m", "xtile.cli", "devices"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == ""
+        assert process.returncode == 0
+
     def test_usage(self) -> None:
         result = run_process("run", AXPBY, "--grid", "2,x")
         assert result.returncode == 2

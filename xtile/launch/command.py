@@ -18,6 +18,7 @@ from xtile.command import (
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
     is_colored,
+    write_standard_output,
 )
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.launch.devices import DEVICES, Device, DeviceError, find_device
@@ -212,8 +213,11 @@ def _print(content: RenderableType) -> None:
     """Prints a table to standard output; off a terminal it is not cut to a width."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else _FILE_WIDTH
-    Console(width=width).print(content)
+    console = Console(width=None if sys.stdout.isatty() else _FILE_WIDTH)
+    # rich itself would end the process if the reader of the output has gone.
+    with console.capture() as capture:
+        console.print(content)
+    write_standard_output(capture.get())
 
 
 def _show(diagnostics: Sequence[Diagnostic]) -> None:
