@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+import xtile
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -16,12 +19,18 @@ CHECKED_BY_ANOTHER = {"older_syntax": "old_syntax"}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("sanitize", [False, True], ids=["run", "sanitize"])
 def test_the_check_passes(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    sanitize: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.syspath_prepend(str(EXAMPLES))
     # An example may have the name of a module that a test made.
     monkeypatch.delitem(sys.modules, name, raising=False)
+    # The sanitizer raises if it finds anything, and there is nothing to find.
+    monkeypatch.setattr(xtile, "run", partial(xtile.run, sanitize=sanitize))
     module = importlib.import_module(name)
     assert module.main() == 0, capsys.readouterr().out
     assert "tolerance" in capsys.readouterr().out

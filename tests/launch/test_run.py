@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xtile
-from xtile.launch import DEVICES, ArgumentError, DeviceError, Group
+from xtile.launch import DEVICES, ArgumentError, DeviceError, Group, Output, SanitizerError
 from xtile.text.diagnostics import DiagnosticError
 
 SCALE = """
@@ -188,7 +188,7 @@ def test_the_sanitizer_reports() -> None:
         }
     }
     """
-    with pytest.raises(DiagnosticError) as raised:
+    with pytest.raises(SanitizerError) as raised:
         xtile.run(kernel, [random(8)], sanitize=True)
     message = str(raised.value)
     assert message.startswith("<text>:5.")
@@ -197,3 +197,30 @@ def test_the_sanitizer_reports() -> None:
 
 def test_the_sanitizer_is_silent_on_a_correct_kernel() -> None:
     xtile.run(SCALE, [2.0, random(4, 6), unwritten(4, 6)], sanitize=True)
+
+
+def test_an_output_must_not_be_read() -> None:
+    kernel = SCALE.replace("constant 0.0", "constant 1.0")
+    with pytest.raises(SanitizerError):
+        xtile.run(kernel, [2.0, random(4, 6), unwritten(4, 6)], sanitize=True)
+
+
+def test_a_declared_output_must_not_be_read() -> None:
+    kernel = """
+    func @f(%A: memref<i32x4>, %B: memref<i32x4>) {
+        %one = constant 1 : i32
+        axpby.n %one, %A, %one, %B
+    }
+    """
+    a, b = np.ones(4, np.int32), np.ones(4, np.int32)
+    xtile.run(kernel, [a, b], sanitize=True)
+    assert b.tolist() == [2] * 4
+    with pytest.raises(SanitizerError):
+        xtile.run(kernel, [a, Output(b)], sanitize=True)
+
+
+def test_the_sanitizer_reports_broken_promises() -> None:
+    kernel = "func @f(%A: memref<f32x?> {shape_gcd=[4]}) {\n}\n"
+    with pytest.raises(SanitizerError) as raised:
+        xtile.run(kernel, [random(6)], sanitize=True)
+    assert str(raised.value).startswith("<text>:1.9-10: error: ")

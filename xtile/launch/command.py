@@ -22,7 +22,7 @@ from xtile.command import (
 )
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.launch.devices import DEVICES, Device, DeviceError, find_device
-from xtile.launch.errors import ArgumentError, SanitizerError
+from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter, choose_function, parameters_of
 from xtile.launch.progress import progress_bar
@@ -70,14 +70,13 @@ def _run_kernel(options: Namespace) -> int:
     _check_directories(outputs)
     values = _values(options, parameters)
     _check_outputs(outputs, parameters, values)
-    findings = _launch(options, device, function, values)
+    _launch(options, device, function, values)
     if not options.quiet:
         _print(_result_table(function, parameters, values))
     for parameter, value in zip(parameters, values, strict=True):
         if parameter.name in outputs:
             _save(outputs[parameter.name], value)
-    _show(findings)
-    return EXIT_INPUT_WRONG if findings else EXIT_OK
+    return EXIT_OK
 
 
 def _read(options: Namespace) -> FuncOp:
@@ -148,24 +147,17 @@ def _value(
     raise ArgumentError(f"{parameter}: no value is given; add --arg {name}=...{hint}")
 
 
-def _launch(
-    options: Namespace, device: Device, function: FuncOp, values: Sequence[Any]
-) -> list[Diagnostic]:
-    """Runs the kernel; returns what the sanitizer found."""
-    try:
-        with progress_bar() as progress:
-            launch_function(
-                function,
-                values,
-                options.grid,
-                device,
-                sanitize=options.sanitize,
-                workers=options.workers,
-                progress=progress,
-            )
-    except SanitizerError as error:
-        return error.diagnostics
-    return []
+def _launch(options: Namespace, device: Device, function: FuncOp, values: Sequence[Any]) -> None:
+    with progress_bar() as progress:
+        launch_function(
+            function,
+            values,
+            options.grid,
+            device,
+            sanitize=options.sanitize,
+            workers=options.workers,
+            progress=progress,
+        )
 
 
 def _check_outputs(

@@ -12,7 +12,10 @@ class ArgumentError(ValueError):
 
 
 class SanitizerError(DiagnosticError):
-    """The sanitizer found mistakes in a kernel. The launch is complete, its results are there."""
+    """The sanitizer found mistakes in a kernel.
+
+    The launch ran to its end, or to the first instruction that cannot be executed.
+    """
 
 
 def describe_type(value: Any) -> str:

@@ -11,6 +11,7 @@ from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Progress
+from xtile.launch.errors import SanitizerError
 from xtile.launch.groups import GroupView
 from xtile.launch.views import View
 from xtile.semantics.arguments import (
@@ -19,6 +20,7 @@ from xtile.semantics.arguments import (
     MemrefArgument,
     ScalarArgument,
 )
+from xtile.text.diagnostics import Diagnostics
 
 
 def launch_on_reference(
@@ -33,20 +35,31 @@ def launch_on_reference(
     """Runs a function; the arrays of the arguments hold the results afterwards.
 
     Raises:
-        DiagnosticError: `sanitize` is set and mistakes were found.
+        SanitizerError: `sanitize` is set and mistakes were found.
+        DiagnosticError: An instruction cannot be executed.
     """
+    converted = [
+        _argument(parameter.type, argument)
+        for parameter, argument in zip(function.parameters, arguments, strict=True)
+    ]
+    if sanitize:
+        _sanitize(function, converted, grid, progress)
+        return
     from xtile.semantics.engine import launch
 
-    launch(
-        function,
-        [
-            _argument(parameter.type, argument)
-            for parameter, argument in zip(function.parameters, arguments, strict=True)
-        ],
-        grid,
-        workers=workers,
-        progress=progress,
-    )
+    launch(function, converted, grid, workers=workers, progress=progress)
+
+
+def _sanitize(
+    function: FuncOp, arguments: Sequence[Argument], grid: Grid, progress: Progress | None
+) -> None:
+    from xtile.semantics.sanitizer import sanitize
+
+    found = Diagnostics(limit=None)
+    for report in sanitize(function, arguments, grid, progress=progress):
+        found.add(report.diagnostic())
+    if found.has_errors:
+        raise SanitizerError(found.sorted())
 
 
 def _argument(type: Attribute, argument: BoundArgument) -> Argument:

@@ -51,7 +51,7 @@ def run(
         ArgumentError: An argument does not fit the signature, or the launch is malformed.
         DiagnosticError: The kernel cannot be read, breaks the language's rules, or has an
             instruction that cannot be executed, such as an access out of bounds.
-        SanitizerError: With `sanitize`, what was found. The launch is complete then.
+        SanitizerError: With `sanitize`, what was found.
     """
     chosen = find_device(device)
     function = find_function(kernel, entry)
