@@ -31,7 +31,8 @@ def run_command(name: str, body: Callable[[], int]) -> int:
         `EXIT_INTERRUPTED` after an interrupt from the keyboard; `EXIT_TOOL_FAILED` after a
         defect of the command, which is reported.
     """
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
+    recursion_limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(recursion_limit, _RECURSION_LIMIT))
     try:
         return body()
     except BrokenPipeError:
@@ -42,6 +43,9 @@ def run_command(name: str, body: Callable[[], int]) -> int:
     # Nothing but a defect comes here, and a user cannot do anything with a trace.
     except Exception as error:
         return _report_internal_error(name, error)
+    finally:
+        # A command can be called within a program that has a limit of its own.
+        sys.setrecursionlimit(recursion_limit)
 
 
 def write_standard_output(text: str) -> None:
