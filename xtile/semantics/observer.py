@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from xtile.dialects.tensorlang.ops.function import FuncOp
     from xtile.semantics.arguments import Argument
-    from xtile.semantics.memory import Buffer, View
+    from xtile.semantics.memory import Buffer
 
 IntArray: TypeAlias = "npt.NDArray[np.int64]"
 BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
@@ -131,10 +131,6 @@ class Observer(Protocol):
 
         A mode without a size has extent 1. The arrays have one entry for each active thread.
         """
-        ...
-
-    def on_group_load(self, operation: Operation, view: View, alignment: int | None) -> None:
-        """A memref is loaded from a group whose attributes promise an alignment in bytes."""
         ...
 
     def on_alloca(self, operation: Operation, buffer: Buffer) -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation
 
-from xtile.dialects.tensorlang.operation import integer_value
-from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.ops.memory import AtomicLoadOp, LoadOp
 from xtile.semantics.memory import Index, Mask, Memref, View, parts
 from xtile.semantics.numeric_types import Value, is_array
 from xtile.semantics.observer import Access, AccessKind, IntArray
@@ -92,25 +89,6 @@ def report_subview(
             tuple(flat(1 if size is None else size) for size in sizes),
             state.threads()[active],
         )
-
-
-def report_group_load(state: State, operation: LoadOp | AtomicLoadOp, memref: Memref) -> None:
-    """Reports the memrefs that are loaded from a group."""
-    assert state.observer is not None
-    alignment = _promised_alignment(operation.memref)
-    for view, _ in parts(memref, state.mask):
-        state.observer.on_group_load(operation, view, alignment)
-
-
-def _promised_alignment(group: SSAValue) -> int | None:
-    """The alignment in bytes that the attributes of a group parameter promise, if any."""
-    if not isinstance(group, BlockArgument):
-        return None
-    function = group.owner.parent_op()
-    if not isinstance(function, FuncOp):
-        return None
-    alignment = function.attributes_of_parameter(group.index).get("alignment")
-    return None if alignment is None else integer_value(alignment)
 
 
 def require_uniform(state: State, operation: Operation, what: str, value: Value) -> None:

@@ -17,7 +17,6 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import (
     report_elements,
-    report_group_load,
     report_subview,
 )
 from xtile.semantics.memory import (
@@ -101,10 +100,7 @@ def _group_load(operation: memory.LoadOp | memory.AtomicLoadOp, compiler: Compil
 
     def step(state: State) -> None:
         values = state.values
-        loaded = values[group].load(as_index(values[index]), state.mask)
-        values[result] = loaded
-        if state.observer is not None:
-            report_group_load(state, operation, loaded)
+        values[result] = values[group].load(as_index(values[index]), state.mask)
 
     return step
 

@@ -1,0 +1,79 @@
+"""What the sanitizer found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from xdsl.ir import Operation, SSAValue
+
+from xtile.semantics.errors import located
+from xtile.text.diagnostics import Diagnostic, Severity
+
+
+class Kind(Enum):
+    """The mistakes that are looked for."""
+
+    OUT_OF_BOUNDS = "out of bounds"
+    """An index outside of the memref's shape, or a subview that reaches beyond it."""
+
+    UNINITIALIZED = "uninitialized"
+    """A read of local memory, or of an output, that nothing was written to."""
+
+    LIFETIME = "lifetime"
+    """An access after lifetime_stop."""
+
+    CONFLICT = "conflict"
+    """Two work-items access an element, one writes, and no barrier is between."""
+
+    BARRIER = "barrier"
+    """A barrier that some work-items do not reach."""
+
+    NOT_UNIFORM = "not uniform"
+    """An operand or the control flow differs in a subgroup where it must not."""
+
+    INDEX_OVERFLOW = "index overflow"
+    """Arithmetic on index values that does not give the exact result."""
+
+    BROKEN_PROMISE = "broken promise"
+    """An argument that does not keep an alignment, shape_gcd or stride_gcd attribute."""
+
+    FAILURE = "failure"
+    """An instruction that cannot be executed; the launch ends there."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A mistake, found at one instruction. It is reported once, where it occurs first.
+
+    Attributes:
+        kind: What kind of mistake it is.
+        operation: The instruction; the function for a broken promise.
+        message: What is wrong, with the work-item and the index.
+        group: The work-group's id, if it matters.
+        work_item: The linear number of the work-item in its work-group: subgroup_linear_id times
+            subgroup_size plus subgroup_local_id. None if all work-items act together.
+        index: The index of the element in the memref, if there is one.
+        other: The instruction that an access conflicts with.
+        parameter: The parameter whose promise is broken.
+    """
+
+    kind: Kind
+    operation: Operation
+    message: str
+    group: tuple[int, int, int] | None = None
+    work_item: int | None = None
+    index: tuple[int, ...] | None = None
+    other: Operation | None = None
+    parameter: SSAValue | None = None
+
+    def diagnostic(self) -> Diagnostic:
+        """The report as an error at the instruction's or the parameter's place."""
+        main = located(self.operation, self.message)
+        span = main.span
+        if self.parameter is not None and main.source is not None:
+            span = main.source.span_of(self.parameter) or span
+        notes: tuple[Diagnostic, ...] = ()
+        if self.other is not None and self.other is not self.operation:
+            notes = (located(self.other, "the other access is here", Severity.NOTE),)
+        return Diagnostic(main.severity, main.message, main.source, span, notes)

@@ -1,0 +1,317 @@
+"""Observes a launch and reports mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation
+
+from xtile.dialects.tensorlang.ops.collective import LifetimeStopOp
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.semantics.arguments import Argument
+from xtile.semantics.engine import GroupId, launch
+from xtile.semantics.errors import ExecutionError
+from xtile.semantics.memory import Buffer
+from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
+from xtile.semantics.sanitizer.promises import broken_promises
+from xtile.semantics.sanitizer.report import Kind, Report
+from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow
+
+
+def sanitize(
+    function: FuncOp,
+    arguments: Sequence[Argument],
+    grid: GroupId,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Report]:
+    """Runs a launch as `engine.launch` does and reports the mistakes it makes.
+
+    A mistake is reported once for each instruction, or pair of instructions, and kind. Where an
+    instruction cannot be executed, the launch ends, and the reason is among the reports.
+
+    Returns:
+        The reports, in the order in which the mistakes occurred.
+    """
+    sanitizer = Sanitizer()
+    try:
+        launch(function, arguments, grid, observer=sanitizer, progress=progress)
+    except ExecutionError as error:
+        sanitizer.add_failure(error)
+    return sanitizer.reports
+
+
+class Sanitizer:
+    """An observer of one launch.
+
+    Attributes:
+        reports: What was found so far.
+    """
+
+    def __init__(self) -> None:
+        self.reports: list[Report] = []
+        self._seen: set[tuple[Kind, Operation, Operation | None, object]] = set()
+        self._shadows: dict[Buffer, Shadow] = {}
+        self._operations: list[Operation] = []
+        self._numbers: dict[Operation, int] = {}
+        self._launch: Launch | None = None
+        self._group: GroupId = (0, 0, 0)
+        self._group_number = -1
+        self._global_phase = 0
+        self._local_phase = 0
+
+    def on_launch(self, launch: Launch) -> None:
+        """Checks what the parameters' attributes promise."""
+        self._launch = launch
+        for report in broken_promises(launch):
+            self._add(report, report.message)
+
+    def on_group(self, group: GroupId) -> None:
+        """Remembers where the launch is."""
+        self._group = group
+        self._group_number += 1
+        self.on_phase()
+
+    def on_phase(self) -> None:
+        """Begins a new phase for all memory."""
+        self._global_phase += 1
+        self._local_phase += 1
+
+    def on_barrier(
+        self, operation: Operation, active: BoolArray, global_fence: bool, local_fence: bool
+    ) -> None:
+        """Begins a new phase for the fenced memory; all work-items must be here."""
+        if not active.all():
+            missing = int(np.argmin(active))
+            self._report(
+                Kind.BARRIER,
+                operation,
+                f"only {int(active.sum())} of {active.size} work-items reach the barrier; "
+                f"{self._who(missing)} does not",
+                work_item=self._work_item(missing),
+            )
+        self._global_phase += global_fence
+        self._local_phase += local_fence
+
+    def on_alloca(self, operation: Operation, buffer: Buffer) -> None:
+        """Knows nothing of new memory."""
+        self._shadows[buffer] = Shadow(buffer.size, False)
+
+    def on_lifetime_stop(self, operation: Operation, buffer: Buffer) -> None:
+        """Forgets memory; after lifetime_stop, accesses to it are mistakes."""
+        if isinstance(operation, LifetimeStopOp):
+            self._shadow(buffer).is_alive = False
+        else:
+            self._shadows.pop(buffer, None)
+
+    def on_access(self, access: Access) -> None:
+        """Checks an access's indices, the element's content, and other accesses to it."""
+        self._check_bounds(access)
+        places = access.elements
+        inside = np.flatnonzero((places >= 0) & (places < access.buffer.size))
+        if len(inside) == 0:
+            return
+        shadow = self._shadow(access.buffer)
+        if not shadow.is_alive:
+            self._report_access(
+                Kind.LIFETIME, access, int(inside[0]), "is accessed after its lifetime ended"
+            )
+        if access.kind.reads:
+            self._check_content(access, shadow, inside)
+        self._check_conflict(access, shadow, inside)
+
+    def _check_bounds(self, access: Access) -> None:
+        for mode, (index, size) in enumerate(zip(access.indices, access.shape, strict=True)):
+            outside = (index < 0) | (index >= size)
+            if outside.any():
+                at = int(np.argmax(outside))
+                self._report_access(
+                    Kind.OUT_OF_BOUNDS,
+                    access,
+                    at,
+                    f"is out of bounds: mode {mode} has size {int(size[at])}",
+                )
+                return
+
+    def _check_content(self, access: Access, shadow: Shadow, inside: IntArray) -> None:
+        missing = ~shadow.has_content[access.elements[inside]]
+        if missing.any():
+            at = int(inside[int(np.argmax(missing))])
+            self._report_access(
+                Kind.UNINITIALIZED, access, at, "is read, but nothing was written to it"
+            )
+
+    def _check_conflict(self, access: Access, shadow: Shadow, inside: IntArray) -> None:
+        threads = access.threads
+        if threads is None:
+            threads = np.full(len(access.elements), WORK_GROUP)
+        phase = self._local_phase if access.buffer.is_local else self._global_phase
+        found = shadow.conflict(access, inside, threads, self._group_number, phase)
+        if found is not None:
+            at, number = found
+            other = access.operation if number < 0 else self._operations[number]
+            what = "this instruction" if other is access.operation else other.name.split(".")[-1]
+            self._report_access(
+                Kind.CONFLICT,
+                access,
+                at,
+                f"is accessed ({access.kind.value}) while another work-item accesses it with "
+                f"{what}; no barrier is between",
+                other,
+            )
+        number = self._number(access.operation)
+        shadow.record(access, inside, threads, self._group_number, phase, number)
+
+    def on_subview(
+        self,
+        operation: Operation,
+        sizes: tuple[IntArray, ...],
+        offsets: tuple[IntArray, ...],
+        extents: tuple[IntArray, ...],
+        threads: IntArray,
+    ) -> None:
+        """Checks that a subview lies inside of the memref."""
+        modes = zip(sizes, offsets, extents, strict=True)
+        for mode, (size, offset, extent) in enumerate(modes):
+            outside = (offset < 0) | (extent < 1) | (offset + extent > size)
+            if outside.any():
+                at = int(np.argmax(outside))
+                first, count = int(offset[at]), int(extent[at])
+                self._report(
+                    Kind.OUT_OF_BOUNDS,
+                    operation,
+                    f"the subview takes {count} elements from {first} on of mode {mode}, which "
+                    f"has size {int(size[at])}, in {self._who(int(threads[at]))}",
+                    work_item=self._work_item(int(threads[at])),
+                    index=tuple(int(values[at]) for values in offsets),
+                )
+                return
+
+    def on_uniform_required(
+        self,
+        operation: Operation,
+        what: str,
+        values: npt.NDArray[Any],
+        active: BoolArray,
+        first_thread: int,
+    ) -> None:
+        """Checks that the active work-items of each subgroup agree on a value."""
+        first = np.argmax(active, axis=1)[:, np.newaxis]
+        agreed = np.take_along_axis(values, first, axis=1)
+        differs = active & (values != agreed)
+        if differs.any():
+            at = int(np.argmax(differs))
+            self._report(
+                Kind.NOT_UNIFORM,
+                operation,
+                f"{what} must be the same in a subgroup, but is {values.flat[at]} in "
+                f"{self._who(first_thread + at)} and {agreed[at // values.shape[1], 0]} in "
+                "another work-item",
+                work_item=self._work_item(first_thread + at),
+                detail=what,
+            )
+
+    def on_converged_required(
+        self, operation: Operation, active: BoolArray, first_thread: int
+    ) -> None:
+        """Checks that no subgroup executes an instruction with some work-items only."""
+        partial = active.any(axis=1) & ~active.all(axis=1)
+        if partial.any():
+            row = int(np.argmax(partial))
+            at = row * active.shape[1] + int(np.argmin(active[row]))
+            self._report(
+                Kind.NOT_UNIFORM,
+                operation,
+                "all work-items of a subgroup must execute the instruction together, but "
+                f"{self._who(first_thread + at)} does not",
+                work_item=self._work_item(first_thread + at),
+                detail="control flow",
+            )
+
+    def on_index_overflow(self, operation: Operation, exact: list[int], threads: IntArray) -> None:
+        """Reports arithmetic that lost the exact result."""
+        self._report(
+            Kind.INDEX_OVERFLOW,
+            operation,
+            f"the result {exact[0]} does not fit the type, in {self._who(int(threads[0]))}",
+            work_item=self._work_item(int(threads[0])),
+        )
+
+    def add_failure(self, error: ExecutionError) -> None:
+        """Reports the error that ended the launch, unless its cause is reported already."""
+        causes = (Kind.OUT_OF_BOUNDS, Kind.INDEX_OVERFLOW)
+        if any(r.kind in causes and r.operation is error.operation for r in self.reports):
+            return
+        is_outside = "lies outside" in error.message
+        kind = Kind.OUT_OF_BOUNDS if is_outside else Kind.FAILURE
+        self._report(kind, error.operation, error.message)
+
+    def _shadow(self, buffer: Buffer) -> Shadow:
+        shadow = self._shadows.get(buffer)
+        if shadow is None:
+            shadow = self._shadows[buffer] = Shadow(buffer.size, buffer.is_initialized)
+        return shadow
+
+    def _number(self, operation: Operation) -> int:
+        number = self._numbers.get(operation)
+        if number is None:
+            number = self._numbers[operation] = len(self._operations)
+            self._operations.append(operation)
+        return number
+
+    def _work_item(self, thread: int) -> int:
+        assert self._launch is not None
+        return self._launch.work_item_of(thread)
+
+    def _who(self, thread: int) -> str:
+        assert self._launch is not None
+        work_item = self._launch.work_item_of(thread)
+        subgroup, lane = divmod(work_item, self._launch.subgroup_size)
+        x, y, z = self._group
+        return f"work-item {lane} of subgroup {subgroup} of work-group ({x},{y},{z})"
+
+    def _report_access(
+        self,
+        kind: Kind,
+        access: Access,
+        at: int,
+        what: str,
+        other: Operation | None = None,
+    ) -> None:
+        index = tuple(int(values[at]) for values in access.indices)
+        thread = None if access.threads is None else int(access.threads[at])
+        x, y, z = self._group
+        who = f"work-group ({x},{y},{z})" if thread is None else self._who(thread)
+        place = ",".join(map(str, index))
+        self._report(
+            kind,
+            access.operation,
+            f"element [{place}] of memory {access.buffer.name} {what}; by {who}",
+            work_item=None if thread is None else self._work_item(thread),
+            index=index,
+            other=other,
+        )
+
+    def _report(
+        self,
+        kind: Kind,
+        operation: Operation,
+        message: str,
+        *,
+        work_item: int | None = None,
+        index: tuple[int, ...] | None = None,
+        other: Operation | None = None,
+        detail: str = "",
+    ) -> None:
+        report = Report(kind, operation, message, self._group, work_item, index, other)
+        self._add(report, detail)
+
+    def _add(self, report: Report, detail: str) -> None:
+        """Keeps a report unless its like is there; `detail` tells mistakes of one kind apart."""
+        key = (report.kind, report.operation, report.other, detail)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.reports.append(report)

@@ -1,0 +1,167 @@
+"""What is known of each element of a buffer: who accessed it last, and whether it has content.
+
+A thread is a work-item of a work-group, or a trip of a foreach. Time is counted in phases: a
+barrier of the work-group begins a new phase. Two threads of one work-group conflict if they access
+an element in the same phase, at least one writes, and not both are atomic. Nothing separates
+work-groups, so their accesses conflict in any phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from xtile.semantics.observer import Access, BoolArray, IntArray
+
+NOBODY = -1
+MANY = -2
+WORK_GROUP = -3
+"""The work-group as a whole, in a collective instruction."""
+
+
+class Accesses:
+    """For each element the last accesses of one sort, reads or writes.
+
+    Attributes:
+        group: The work-group that accessed it; NOBODY, or MANY.
+        thread: The thread of that work-group, or MANY in the same phase.
+        phase: The phase.
+        operation: The number of the last instruction.
+        is_atomic: Whether all these accesses were atomic.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.group: npt.NDArray[np.int32] = np.full(size, NOBODY, np.int32)
+        self.thread = np.full(size, NOBODY, np.int64)
+        self.phase = np.zeros(size, np.int64)
+        self.operation: npt.NDArray[np.int32] = np.full(size, -1, np.int32)
+        self.is_atomic = np.zeros(size, np.bool_)
+
+    def conflicts(
+        self, elements: IntArray, threads: IntArray, group: int, phase: int, is_atomic: bool
+    ) -> BoolArray:
+        """For which elements an access conflicts with one of these."""
+        groups = self.group[elements]
+        is_other_group = (groups != group) & (groups != NOBODY)
+        is_now = (groups == group) & (self.phase[elements] == phase)
+        is_other_thread = is_now & (self.thread[elements] != threads)
+        conflict = is_other_group | is_other_thread
+        return conflict & ~self.is_atomic[elements] if is_atomic else conflict
+
+    def record(
+        self,
+        elements: IntArray,
+        threads: IntArray,
+        group: int,
+        phase: int,
+        is_atomic: bool,
+        operation: int,
+    ) -> None:
+        """Remembers accesses; of one element by several threads, too."""
+        groups = self.group[elements]
+        is_now = (groups == group) & (self.phase[elements] == phase)
+        is_shared = is_now & (self.thread[elements] != threads)
+        self.is_atomic[elements] = is_atomic & (self.is_atomic[elements] | ~is_now)
+        self.group[elements] = np.where((groups == group) | (groups == NOBODY), group, MANY)
+        self.thread[elements] = np.where(is_shared, MANY, threads)
+        self.phase[elements] = phase
+        self.operation[elements] = operation
+        repeated, by_many = _repeated(elements, threads)
+        self.thread[repeated[by_many]] = MANY
+
+
+def _repeated(elements: IntArray, threads: IntArray) -> tuple[IntArray, BoolArray]:
+    """The elements that occur next to themselves in sorted order, and whether threads differ."""
+    order = np.argsort(elements, kind="stable")
+    same = elements[order[1:]] == elements[order[:-1]]
+    differs = threads[order[1:]] != threads[order[:-1]]
+    return elements[order[1:]][same], differs[same]
+
+
+class Shadow:
+    """What is known of one buffer.
+
+    Attributes:
+        reads: The last reads.
+        writes: The last writes and updates.
+        has_content: Whether an element may be read.
+        is_alive: Whether the memory may be accessed.
+    """
+
+    def __init__(self, size: int, is_initialized: bool) -> None:
+        self.reads = Accesses(size)
+        self.writes = Accesses(size)
+        self.has_content = np.full(size, is_initialized)
+        self.is_alive = True
+
+    def conflict(
+        self, access: Access, inside: IntArray, threads: IntArray, group: int, phase: int
+    ) -> tuple[int, int] | None:
+        """The position in the access of a conflict, and the number of the other instruction.
+
+        Args:
+            access: The access.
+            inside: The positions in the access of elements that lie in the buffer.
+            threads: The thread of each position.
+            group: The number of the work-group.
+            phase: The phase.
+        """
+        elements, who = access.elements[inside], threads[inside]
+        is_atomic = access.kind.is_atomic
+        pasts = (self.writes, self.reads) if access.kind.writes else (self.writes,)
+        for past in pasts:
+            conflict = past.conflicts(elements, who, group, phase, is_atomic)
+            if past is self.writes and conflict.any():
+                conflict &= ~self._repeats_value(access, inside)
+            if conflict.any():
+                first = int(np.argmax(conflict))
+                return int(inside[first]), int(past.operation[elements[first]])
+        if access.kind.writes and not is_atomic:
+            return self._conflict_within(access, inside, who)
+        return None
+
+    @staticmethod
+    def _repeats_value(access: Access, inside: IntArray) -> BoolArray:
+        """Where a write does not change the content: the order of such writes is no matter."""
+        if access.values is None or access.kind.is_atomic:
+            return np.zeros(len(inside), np.bool_)
+        old = access.buffer.data[access.elements[inside]]
+        return _same_bits(old, access.values[inside])
+
+    @staticmethod
+    def _conflict_within(access: Access, inside: IntArray, who: IntArray) -> tuple[int, int] | None:
+        """Two threads that write different values to one element in the same instruction."""
+        elements = access.elements[inside]
+        order = np.argsort(elements, kind="stable")
+        same = elements[order[1:]] == elements[order[:-1]]
+        differs = same & (who[order[1:]] != who[order[:-1]])
+        if access.values is not None and differs.any():
+            values = access.values[inside][order]
+            differs &= ~_same_bits(values[1:], values[:-1])
+        if not differs.any():
+            return None
+        return int(inside[order[1 + int(np.argmax(differs))]]), -1
+
+    def record(
+        self,
+        access: Access,
+        inside: IntArray,
+        threads: IntArray,
+        group: int,
+        phase: int,
+        operation: int,
+    ) -> None:
+        """Remembers an access."""
+        elements, who = access.elements[inside], threads[inside]
+        if access.kind.writes:
+            self.has_content[elements] = True
+        past = self.writes if access.kind.writes else self.reads
+        past.record(elements, who, group, phase, access.kind.is_atomic, operation)
+
+
+def _same_bits(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic]) -> BoolArray:
+    """Where two arrays of one type hold the same number; a NaN is the same as itself."""
+    unequal: Callable[..., BoolArray] = np.not_equal
+    return ~(unequal(a, b) & ~(unequal(a, a) & unequal(b, b)))
