@@ -1,0 +1,30 @@
+"""What the commands share."""
+
+import sys
+
+import pytest
+
+from xtile.command import EXIT_TOOL_FAILED, run_command
+
+
+def test_the_recursion_limit_is_raised_for_the_command_only() -> None:
+    before = sys.getrecursionlimit()
+    within: list[int] = []
+
+    def body() -> int:
+        within.append(sys.getrecursionlimit())
+        return 0
+
+    assert run_command("xtile", body) == 0
+    assert within[0] >= 10_000
+    assert sys.getrecursionlimit() == before
+
+
+def test_a_defect_is_one_line_and_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    def body() -> int:
+        raise KeyError("lost")
+
+    assert run_command("xtile", body) == EXIT_TOOL_FAILED
+    error = capsys.readouterr().err
+    assert "xtile: internal error: KeyError: 'lost'" in error
+    assert "Traceback" not in error
