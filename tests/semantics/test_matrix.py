@@ -411,3 +411,30 @@ def test_rows_that_fit_no_layout_are_located_only_where_it_matters(run, rng) -> 
         run(
             on_one_subgroup(parameters, f"{load} %x = cooperative_matrix_extract %m[0] : f32"), a, b
         )
+
+
+def test_each_subgroup_has_a_memref_of_a_group(run, rng) -> None:
+    sources = [column_major(rng, 16, n) for n in (8, 9, 10, 11)]
+    out = unset(64, 8)
+    run(
+        f"""func @f(%G: group<memref<f32x16x?>x?>, %O: memref<f32x64x8>) {ATTRIBUTES} {{ parallel {{
+            %zero = constant 0 : index  %c16 = constant 16 : index  %c3 = constant 3 : index
+            %sg = subgroup_linear_id : i32
+            %s = cast %sg : index
+            %x = mul %s, %c16 : index
+            %r = sub %c3, %s : index
+            %A = load %G[%r] : memref<f32x16x?>
+            %m = cooperative_matrix_load.both_checked %A[%zero,%r]
+                : coopmatrix<f32x16x8,matrix_acc>
+            cooperative_matrix_store %m, %O[%x,%zero]
+            cooperative_matrix_store.cols_checked %m, %A[%zero,%c3]
+        }} }}""",
+        sources, out,
+    )  # fmt: skip
+    for subgroup in range(4):
+        n = 3 - subgroup
+        block = out[16 * subgroup : 16 * subgroup + 16]
+        # Columns from n on: the first three are as they were, those from 3 on were stored later.
+        assert not np.isnan(block).any()
+        np.testing.assert_array_equal(sources[n][:, 3:], block[:, : 5 + n])
+        np.testing.assert_array_equal(block[:, : 3 - n], sources[n][:, n:3])

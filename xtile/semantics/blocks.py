@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.memory import Index, View, as_index
+from xtile.semantics.memory import Index, Memref, View, as_index, uniform_integers
 from xtile.semantics.numeric_types import Array, Value
 from xtile.semantics.state import State, per_row
 
@@ -96,38 +95,45 @@ class Block:
 
 
 def blocks(
-    state: State, memref: Value, x: Value, y: Value, shape: Shape, is_shared: bool
+    state: State, memref: Memref, x: Value, y: Value, shape: Shape, is_shared: bool
 ) -> Iterator[Block]:
     """The blocks of the active subgroups, in ascending order.
 
     Args:
         state: The running work-group.
-        memref: The view.
+        memref: The memref.
         x: The index of the block in the first mode.
         y: The index of the block in the second mode.
         shape: What the instruction says.
         is_shared: Whether one block is enough where all subgroups access the same.
-
-    Raises:
-        UnlocatedError: The memref differs between work-items in its buffer.
     """
-    if not isinstance(memref, View):
-        raise UnlocatedError(
-            "cooperative matrix instructions need a memref on which work-items agree"
-        )
-    numbers = [
-        _per_row_index(value, state)
-        for value in (memref.offset, *memref.shape, *memref.strides, as_index(x), as_index(y))
-    ]
-    is_uniform = all(isinstance(number, int) for number in numbers)
-    if is_uniform and is_shared:
-        yield _block(None, memref, shape, *numbers)  # type: ignore[arg-type]
-        return
-    columns = [np.broadcast_to(number, (state.rows, 1))[:, 0].tolist() for number in numbers]
+    if isinstance(memref, View):
+        numbers = _numbers(state, memref, x, y)
+        if is_shared and all(isinstance(number, int) for number in numbers):
+            yield _block(None, memref, shape, *uniform_integers(numbers))
+            return
+        entries = {0: _rows(state, numbers)}
+        views, keys = {0: memref}, [0] * state.rows
+    else:
+        views = memref.views
+        entries = {k: _rows(state, _numbers(state, view, x, y)) for k, view in views.items()}
+        keys = [key for (key,) in _rows(state, [_per_row_index(memref.selector, state)])]
     active = state.active_rows()
-    for row, entry in enumerate(zip(*columns, strict=True)):
+    for row, key in enumerate(keys):
         if active is None or active[row]:
-            yield _block(row, memref, shape, *entry)
+            yield _block(row, views[key], shape, *entries[key][row])
+
+
+def _numbers(state: State, view: View, x: Value, y: Value) -> list[Index]:
+    """Offset, shape, strides and position of the blocks, each as one number or one per row."""
+    values = (view.offset, *view.shape, *view.strides, as_index(x), as_index(y))
+    return [_per_row_index(value, state) for value in values]
+
+
+def _rows(state: State, numbers: list[Index]) -> list[tuple[int, ...]]:
+    """For each row its numbers."""
+    columns = [np.broadcast_to(number, (state.rows, 1))[:, 0].tolist() for number in numbers]
+    return list(zip(*columns, strict=True))
 
 
 def _per_row_index(value: Index, state: State) -> Index:
