@@ -132,7 +132,12 @@ def _numbers(state: State, view: View, x: Value, y: Value) -> list[Index]:
 
 def _rows(state: State, numbers: list[Index]) -> list[tuple[int, ...]]:
     """For each row its numbers."""
-    columns = [np.broadcast_to(number, (state.rows, 1))[:, 0].tolist() for number in numbers]
+    columns = [
+        [number] * state.rows
+        if isinstance(number, int)
+        else np.broadcast_to(number, (state.rows, 1))[:, 0].tolist()
+        for number in numbers
+    ]
     return list(zip(*columns, strict=True))
 
 
