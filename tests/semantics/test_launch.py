@@ -128,6 +128,36 @@ def test_scalars_are_rounded_to_the_parameters_type(run) -> None:
     assert out.tolist() == [float(np.float16(0.1)), 44, 1]
 
 
+@pytest.mark.filterwarnings("error")
+def test_constants_and_arguments_that_are_too_large_are_infinite(run) -> None:
+    out = np.zeros(3, np.float16)
+    run(
+        "func @f(%x: f16, %o: memref<f16x3>) { %y = constant 1.0e300 : f16"
+        " %c0 = constant 0 : index %c1 = constant 1 : index %c2 = constant 2 : index"
+        " %z = mul %x, %x : f16"
+        " store %x, %o[%c0] store %y, %o[%c1] store %z, %o[%c2] }",
+        -1e5, out,
+    )  # fmt: skip
+    assert out.tolist() == [-np.inf, np.inf, np.inf]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        """%v = subview %a[%n:%n] : memref<i32x?>  %w = subview %v[%n:%n] : memref<i32x?>
+        parallel { %lane = subgroup_local_id : i32 %l = cast %lane : index
+        %x = load %w[%l] : i32 }""",
+        "%m = neg %n : index\nforeach (%i,%j)=(%m,%m),(%n,%n) { }",
+    ],
+)
+def test_numbers_beyond_64_bits_are_errors(body, run) -> None:
+    with pytest.raises(ExecutionError, match="does not fit into 64 bits"):
+        run(
+            f"func @f(%a: memref<i32x8>, %n: index) {{ {body} }}",
+            np.zeros(8, np.int32), 2**63 - 1,
+        )  # fmt: skip
+
+
 def test_an_empty_grid_runs_nothing(run) -> None:
     run("func @f(%n: i32) { %q = div %n, %n : i32 }", 0, grid=(0, 1, 1))
 

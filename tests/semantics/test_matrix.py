@@ -241,6 +241,7 @@ APPLY = """
             %u = cast %t : f32
             yield (%u)
         }}
+        if %mask {{ }}
         {inside}
         yield (%w)
     }}
@@ -248,6 +249,7 @@ APPLY = """
 """
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("is_elementwise", [True, False])
 def test_apply(is_elementwise, run, rng) -> None:
     """Both ways to run it: with a lane for each component, and with the work-items' vectors."""

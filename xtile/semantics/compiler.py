@@ -56,12 +56,18 @@ class Body:
             for step in self.steps:
                 step(state)
         except UnlocatedError as error:
-            assert step is not None
-            operation = self.operations[self.steps.index(step)]
-            raise ExecutionError(operation, str(error)) from None
+            raise self._located(step, str(error)) from None
+        except OverflowError:
+            # Numbers that all work-items share have no width while they are added up.
+            message = "a size, an index or a number of iterations does not fit into 64 bits"
+            raise self._located(step, message) from None
         if state.observer is not None:
             for operation, slot in self.allocated:
                 state.observer.on_lifetime_stop(operation, state.values[slot].buffer)
+
+    def _located(self, step: Step | None, message: str) -> ExecutionError:
+        assert step is not None
+        return ExecutionError(self.operations[self.steps.index(step)], message)
 
 
 class Compiler:

@@ -63,9 +63,11 @@ class Program:
         self._observer = observer
         compiler = Compiler(HANDLERS, self.configuration, observer is not None)
         parameters = compiler.slots(function.parameters)
-        self._body: Body = compiler.block(function.body.block)
+        # Constants and arguments that are too large for their type are infinite.
+        with np.errstate(all="ignore"):
+            self._body: Body = compiler.block(function.body.block)
+            values = bind(function, arguments)
         self._initial: list[Value] = [None] * compiler.slot_count
-        values = bind(function, arguments)
         for slot, value in zip(parameters, values, strict=True):
             self._initial[slot] = value
 

@@ -36,7 +36,7 @@ def _binary(operation: ops.BinaryArithmeticOperation, compiler: Compiler) -> Ste
         values = state.values
         values[result] = function(values[a], values[b])
 
-    return observed(operation, compiler, step) if type_ == types.INDEX else step
+    return observed(operation, compiler, step) if operation.a.type == types.INDEX else step
 
 
 def _division(
@@ -104,7 +104,8 @@ def _cast(operation: ops.CastOp, compiler: Compiler) -> Step:
     source = types.component_type(operation.a.type)
     target = types.component_type(operation.result.type)
     step = _unary_step(operation, compiler, cast_function(source, target))
-    return observed(operation, compiler, step) if _may_lose_index(source, target) else step
+    may_lose = _may_lose_index(operation.a.type, operation.result.type)
+    return observed(operation, compiler, step) if may_lose else step
 
 
 def _may_lose_index(source: Attribute, target: Attribute) -> bool:

@@ -202,7 +202,8 @@ def _captured(operation: ops.CooperativeMatrixApplyOp, compiler: Compiler) -> tu
     inner = list(operation.body.walk())
     values = {value for op in inner for value in op.operands}
     defined = {result for op in inner for result in op.results}
-    defined |= {arg for op in inner for region in op.regions for arg in region.block.args}
+    regions = [region for op in inner for region in op.regions]
+    defined |= {arg for region in regions for block in region.blocks for arg in block.args}
     defined |= set(operation.body.block.args)
     return compiler.slots(values - defined)
 
