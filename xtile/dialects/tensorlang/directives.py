@@ -247,9 +247,9 @@ class ForeachTileDirective:
 
 def _read_integers(source: Input) -> list[int]:
     source.punctuation("(")
-    integers = [source.integer("a tile size")]
+    integers = [source.integer("tile size")]
     while source.optional_punctuation(","):
-        integers.append(source.integer("a tile size"))
+        integers.append(source.integer("tile size"))
     source.punctuation(")")
     return integers
 

@@ -18,16 +18,20 @@ class NameTable(Generic[NamedT]):
 
     def __init__(self) -> None:
         self._visible: dict[str, tuple[NamedT, Definition]] = {}
-        self._scopes: list[list[str]] = [[]]
+        # For each region its names, and what they stand for outside of it.
+        self._scopes: list[dict[str, tuple[NamedT, Definition] | None]] = [{}]
 
     def enter(self) -> None:
         """Opens a region."""
-        self._scopes.append([])
+        self._scopes.append({})
 
     def leave(self) -> None:
         """Closes the innermost region and forgets its names."""
-        for name in self._scopes.pop():
-            del self._visible[name]
+        for name, outer in self._scopes.pop().items():
+            if outer is None:
+                del self._visible[name]
+            else:
+                self._visible[name] = outer
 
     def get(self, name: str) -> NamedT | None:
         """What a visible name stands for."""
@@ -40,5 +44,11 @@ class NameTable(Generic[NamedT]):
         if entry is not None:
             return entry[1]
         self._visible[definition.name] = (named, definition)
-        self._scopes[-1].append(definition.name)
+        self._scopes[-1][definition.name] = None
         return None
+
+    def redefine(self, definition: Definition, named: NamedT) -> None:
+        """Lets a visible name stand for something else until the end of the innermost region."""
+        name = definition.name
+        self._scopes[-1].setdefault(name, self._visible[name])
+        self._visible[name] = (named, definition)

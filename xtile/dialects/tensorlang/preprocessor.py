@@ -16,8 +16,7 @@ from xdsl.ir import Attribute
 from xtile.dialects.tensorlang.assembly import Definition
 from xtile.dialects.tensorlang.operation import integer_attribute
 from xtile.dialects.tensorlang.term_reader import INTEGER_RANGE, ReadError
-from xtile.text.diagnostics import shorten
-from xtile.text.source import Span
+from xtile.dialects.tensorlang.types import PoisonType
 
 if TYPE_CHECKING:
     from xtile.dialects.tensorlang.term_reader import TermReader
@@ -32,15 +31,12 @@ def read_definition(reader: TermReader) -> None:
     definition = Definition(lexer.value[1:], lexer.start, lexer.end)
     lexer.advance()
     reader.punctuation("=")
-    value = _read_value(reader)
-    previous = reader.definitions.define(definition, value)
-    if previous is not None:
-        note = reader.note(Span(previous.start, previous.end), "it is first defined here")
-        raise ReadError(
-            Span(definition.start, definition.end),
-            f"${shorten(definition.name, 40)} is already defined; choose another name",
-            [note],
-        )
+    try:
+        value = _read_value(reader)
+    except ReadError:
+        reader.definitions.define(definition, PoisonType())
+        raise
+    reader.define_constant(definition, value)
 
 
 def _read_value(reader: TermReader) -> Attribute:
@@ -56,7 +52,7 @@ def _read_value(reader: TermReader) -> Attribute:
     if lexer.value == "{":
         return reader.dictionary_attribute(0)
     if lexer.value == "[":
-        return reader.array_attribute(0)
+        return reader.constant() if _is_complex(reader) else reader.array_attribute(0)
     if lexer.kind == "string":
         text = lexer.value[1:-1]
         lexer.advance()
@@ -64,6 +60,15 @@ def _read_value(reader: TermReader) -> Attribute:
     if lexer.kind in ("integer", "float") or lexer.value in ("true", "false"):
         return reader.plain_constant()
     return reader.type()
+
+
+def _is_complex(reader: TermReader) -> bool:
+    """Whether the bracket that comes next opens a complex constant."""
+    lexer, start = reader.lexer, reader.lexer.start
+    lexer.advance()
+    is_complex = lexer.kind == "float"
+    lexer.move_to(start)
+    return is_complex
 
 
 def _power(base: int, exponent: int) -> int:

@@ -47,6 +47,9 @@ _LANDMARK = re.compile(
 Skipping token by token would take minutes on a line of 100 MB.
 """
 
+_RESULTS = re.compile(r"%\w++\s*+(?:,\s*+%\w++\s*+)*+=(?!\s*+%)")
+_INSTRUCTION_START = re.compile(rf"(?:{_RESULTS.pattern}\s*+)?+([a-z]\w*+)")
+
 
 def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) -> ModuleOp:
     """Reads `.ir` text into a module of `tensorlang.func` operations.
@@ -148,11 +151,12 @@ class Reader(TermReader):
                 self._read_instruction(comments)
 
     def _read_definition(self, comments: list[str]) -> None:
+        start = self.lexer.start
         try:
             preprocessor.read_definition(self)
         except ReadError as error:
             self.report(error)
-            self._skip()
+            self._skip(start)
         self._pending_comments = comments
 
     # Instructions
@@ -168,9 +172,8 @@ class Reader(TermReader):
             self.report(error)
             self._mark_incomplete()
             self._discard_after(before)
-            # What is wrong may be found only when the whole instruction has been read.
-            if not (start < self.lexer.start > error.span.start and self._is_at_instruction()):
-                self._skip()
+            if self.lexer.start <= start or not self._is_at_next_instruction(error):
+                self._skip(start)
             for definition in results:
                 self.define_poison(definition)
             assert len(self.blocks) == start_depth
@@ -325,35 +328,56 @@ class Reader(TermReader):
 
     # Recovery
 
-    def _skip(self) -> None:
-        """Goes to where reading may go on after a mistake."""
+    def _is_at_next_instruction(self, error: ReadError) -> bool:
+        """Whether a damaged instruction is behind, because its end is wrong or missing."""
+        if not self._starts_line():
+            return False
+        if self.lexer.start > error.span.start:
+            # The mistake was found when the whole instruction had been read.
+            return self._may_start_instruction()
+        match = _INSTRUCTION_START.match(self.source.text, self.lexer.start)
+        return match is not None and self._is_mnemonic(match[1])
+
+    def _skip(self, start: int) -> None:
+        """Goes from a mistake in what begins at `start` to where reading may go on."""
         if len(self.blocks) == 1:
             self._skip_to_global()
         else:
-            self._skip_instruction()
+            self._skip_instruction(self._unclosed_braces(start))
 
-    def _skip_instruction(self) -> None:
-        """Goes to the next line that starts an instruction, or to the region's end."""
+    def _unclosed_braces(self, start: int) -> int:
+        """The number of braces that are open between `start` and the current token."""
+        depth, offset = 0, start
+        while match := _LANDMARK.match(self.source.text, offset, self.lexer.start):
+            offset = match.end()
+            if match[1] == "{":
+                depth += 1
+            elif match[1] == "}":
+                depth -= 1
+        return max(depth, 0)
+
+    def _skip_instruction(self, unclosed: int) -> None:
+        """Goes to the next line that starts an instruction, or to the region's end.
+
+        So many closing braces on the same line end an attribute, not the region.
+        """
         depth, offset = 0, self.lexer.start
         while match := _LANDMARK.match(self.source.text, offset):
             offset = match.end()
             if match[1] == "{":
                 depth += 1
             elif match[1] == "}":
-                if depth == 0:
+                depth -= 1
+                if depth + unclosed < 0:
                     self.lexer.move_to(offset - 1)
                     return
-                depth -= 1
-            elif depth == 0:
+            elif depth <= 0:
                 # From the line's end on, so that comments below it belong to what follows.
                 self.lexer.move_to(offset - 1)
                 if self._may_start_instruction():
                     return
-                offset = self.lexer.start
+                offset, depth, unclosed = self.lexer.start, 0, 0
         self.lexer.move_to(len(self.source.text))
-
-    def _is_at_instruction(self) -> bool:
-        return self._starts_line() and self._may_start_instruction()
 
     def _starts_line(self) -> bool:
         text, lexer = self.source.text, self.lexer
@@ -363,7 +387,12 @@ class Reader(TermReader):
         lexer = self.lexer
         if lexer.kind == "word":
             return lexer.value not in _CONTINUATIONS
-        return lexer.kind in ("local", "definition", "unknown") or lexer.value == "}"
+        if lexer.kind == "local":
+            return _RESULTS.match(self.source.text, lexer.start) is not None
+        return lexer.kind in ("definition", "unknown") or lexer.value == "}"
+
+    def _is_mnemonic(self, word: str) -> bool:
+        return word in BY_MNEMONIC or legacy.handler_of(word, self.revision) is not None
 
     # Comments
 

@@ -26,7 +26,11 @@ from xtile.dialects.tensorlang.assembly import Definition
 from xtile.dialects.tensorlang.attributes import AddressSpace, MatrixUse
 from xtile.dialects.tensorlang.lexer import END, Lexer
 from xtile.dialects.tensorlang.names import NameTable
-from xtile.dialects.tensorlang.operation import integer_attribute, integer_value
+from xtile.dialects.tensorlang.operation import (
+    array_entries,
+    integer_attribute,
+    integer_value,
+)
 from xtile.dialects.tensorlang.types import (
     BOOL,
     DYNAMIC,
@@ -77,6 +81,10 @@ class ReadError(TextError):
     """A mistake that costs the instruction it stands in."""
 
 
+class ReportedError(ReadError):
+    """A consequence of a mistake that has been reported."""
+
+
 class FatalSyntaxError(TextError):
     """A mistake after which nothing that follows can be understood."""
 
@@ -90,6 +98,7 @@ class TermReader:
         self.diagnostics = diagnostics
         self.lexer = Lexer(source.text)
         self.names: NameTable[SSAValue] = NameTable()
+        self._assumed: set[Definition] = set()
         self.definitions: NameTable[Attribute] = NameTable()
         self.operand_spans: list[Span] = []
         self._types: dict[str, Attribute] = {}
@@ -103,7 +112,8 @@ class TermReader:
 
     def report(self, error: TextError) -> None:
         """Adds a caught error to the diagnostics."""
-        self.diagnostics.error(self.source, error.span, error.message, notes=error.notes)
+        if not isinstance(error, ReportedError):
+            self.diagnostics.error(self.source, error.span, error.message, notes=error.notes)
 
     def warn(self, span: Span, message: str) -> None:
         """Adds a warning to the diagnostics."""
@@ -176,7 +186,9 @@ class TermReader:
                 f"%{shorten(name, 40)} is not defined here; define it before its use, "
                 "in this region or one around it",
             )
-            value = self.define_poison(Definition(name, span.start, span.end))
+            definition = Definition(name, span.start, span.end)
+            self._assumed.add(definition)
+            value = self.define_poison(definition)
         return value
 
     def index_operands(self, close: str) -> list[SSAValue]:
@@ -217,7 +229,9 @@ class TermReader:
         """Gives a value its name; a name that is taken is an error."""
         span = Span(definition.start, definition.end)
         previous = self.names.define(definition, value)
-        if previous is not None:
+        if previous in self._assumed:
+            self.names.redefine(definition, value)
+        elif previous is not None:
             note = self.note(Span(previous.start, previous.end), "it is first defined here")
             message = f"%{shorten(definition.name, 40)} is already defined; choose another name"
             self.diagnostics.error(self.source, span, message, notes=[note])
@@ -241,24 +255,15 @@ class TermReader:
     def integer(self, what: str = "integer") -> int:
         """Reads an integer constant, or the name of one."""
         if self.lexer.kind == "definition":
-            value = self.defined_value()
+            span, value = self.span(), self.defined_value()
             if _is_integer(value):
                 return integer_value(value)
-            raise ReadError(self.previous_span(), f"expected an integer for the {what}")
+            raise ReadError(span, f"expected an integer for the {what}")
         if self.lexer.kind != "integer":
             raise self.unexpected(f"an integer for the {what}")
         value = self._integer_value()
         self.lexer.advance()
         return value
-
-    def previous_span(self) -> Span:
-        """The place of the token before the current one, on one line."""
-        end = self.lexer.previous_end
-        start = end
-        text = self.source.text
-        while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_$%"):
-            start -= 1
-        return Span(start, end)
 
     def _integer_value(self) -> int:
         text = self.lexer.value
@@ -284,9 +289,9 @@ class TermReader:
         """Reads a boolean, integer, floating or complex constant, or the name of one."""
         if self.lexer.kind == "definition":
             span, value = self.span(), self.defined_value()
-            if isinstance(value, IntegerAttr | FloatAttr):
+            if isinstance(value, IntegerAttr | FloatAttr) or is_complex_constant(value):
                 return cast("Attribute", value)
-            raise ReadError(span, "expected a boolean, integer or floating constant")
+            raise ReadError(span, "expected a constant, but the name stands for something else")
         if self.optional_punctuation("["):
             real = self._floating()
             self.punctuation(",")
@@ -384,7 +389,10 @@ class TermReader:
 
     def _defined_attribute(self) -> Attribute:
         span, value = self.span(), self.defined_value()
-        if not isinstance(value, ArrayAttr | DictionaryAttr | StringAttr | IntegerAttr):
+        is_complex = is_complex_constant(value)
+        if is_complex or not isinstance(
+            value, ArrayAttr | DictionaryAttr | StringAttr | IntegerAttr
+        ):
             raise ReadError(span, "expected an attribute, but the name stands for something else")
         return cast("Attribute", value)
 
@@ -411,9 +419,26 @@ class TermReader:
         name, span = self.lexer.value[1:], self.span()
         self.lexer.advance()
         value = self.definitions.get(name)
+        if isinstance(value, PoisonType):
+            raise ReportedError(span, f"${shorten(name, 40)} could not be read")
         if value is None:
+            definition = Definition(name, span.start, span.end)
+            self._assumed.add(definition)
+            self.definitions.define(definition, PoisonType())
             raise ReadError(span, f"${shorten(name, 40)} is not defined; define it before its use")
         return value
+
+    def define_constant(self, definition: Definition, value: Attribute) -> None:
+        """Gives `$name` its value; a name that is taken is an error."""
+        previous = self.definitions.define(definition, value)
+        if previous in self._assumed:
+            self.definitions.redefine(definition, value)
+        elif previous is not None:
+            raise ReadError(
+                Span(definition.start, definition.end),
+                f"${shorten(definition.name, 40)} is already defined; choose another name",
+                [self.note(Span(previous.start, previous.end), "it is first defined here")],
+            )
 
     # Types
 
@@ -553,6 +578,12 @@ class TermReader:
         use = uses[self.lexer.value]
         self.lexer.advance()
         return CoopmatrixType.get(component, shape[0], shape[1], use)
+
+
+def is_complex_constant(value: Attribute) -> bool:
+    """Whether `value` is a pair of floating constants."""
+    parts = array_entries(value) or ()
+    return len(parts) == 2 and all(isinstance(part, FloatAttr) for part in parts)
 
 
 TYPE_CLASSES = (MemrefType, GroupType, CoopmatrixType, VoidType)
