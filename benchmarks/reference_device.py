@@ -6,7 +6,6 @@ and the figures would tell about that.
 python benchmarks/reference_device.py
 """
 
-
 from __future__ import annotations
 
 import os
