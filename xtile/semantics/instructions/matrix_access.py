@@ -41,6 +41,8 @@ def _require(state: State, operation: Operation, memref: Value, x: Value, y: Val
     if isinstance(memref, View):
         for number in (memref.offset, *memref.shape, *memref.strides):
             require_uniform(state, operation, "the memref", number)
+    else:
+        require_uniform(state, operation, "the memref", memref.selector)
 
 
 def _report(

@@ -18,7 +18,7 @@ from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
 from xtile.semantics.sanitizer.promises import broken_promises
 from xtile.semantics.sanitizer.report import Kind, Report
-from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow
+from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
 
 
 def sanitize(
@@ -201,7 +201,7 @@ class Sanitizer:
         """Checks that the active work-items of each subgroup agree on a value."""
         first = np.argmax(active, axis=1)[:, np.newaxis]
         agreed = np.take_along_axis(values, first, axis=1)
-        differs = active & (values != agreed)
+        differs = active & ~same_numbers(values, agreed)
         if differs.any():
             at = int(np.argmax(differs))
             self._report(

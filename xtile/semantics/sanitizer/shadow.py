@@ -9,6 +9,7 @@ work-groups, so their accesses conflict in any phase.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -128,7 +129,7 @@ class Shadow:
         if access.values is None or access.kind.is_atomic:
             return np.zeros(len(inside), np.bool_)
         old = access.buffer.data[access.elements[inside]]
-        return _same_bits(old, access.values[inside])
+        return same_numbers(old, access.values[inside])
 
     @staticmethod
     def _conflict_within(access: Access, inside: IntArray, who: IntArray) -> tuple[int, int] | None:
@@ -139,7 +140,7 @@ class Shadow:
         differs = same & (who[order[1:]] != who[order[:-1]])
         if access.values is not None and differs.any():
             values = access.values[inside][order]
-            differs &= ~_same_bits(values[1:], values[:-1])
+            differs &= ~same_numbers(values[1:], values[:-1])
         if not differs.any():
             return None
         return int(inside[order[1 + int(np.argmax(differs))]]), -1
@@ -161,7 +162,7 @@ class Shadow:
         past.record(elements, who, group, phase, access.kind.is_atomic, operation)
 
 
-def _same_bits(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic]) -> BoolArray:
+def same_numbers(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> BoolArray:
     """Where two arrays of one type hold the same number; a NaN is the same as itself."""
     unequal: Callable[..., BoolArray] = np.not_equal
     return ~(unequal(a, b) & ~(unequal(a, a) & unequal(b, b)))
