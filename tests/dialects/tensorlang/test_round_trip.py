@@ -248,6 +248,7 @@ TYPES: list[tuple[str, Attribute]] = [
     ("memref<f32>", MemrefType.get(F32)),
     ("memref<i8x4>", MemrefType.get(I8, (4,))),
     ("memref<f32x0>", MemrefType.get(F32, (0,))),
+    ("memref<f32x0x4>", MemrefType.get(F32, (0, 4))),
     ("memref<f32x?>", MemrefType.get(F32, (DYNAMIC,))),
     ("memref<f32x4x?x8>", MemrefType.get(F32, (4, DYNAMIC, 8))),
     ("memref<c64x1x2x3x4x5>", MemrefType.get(C64, (1, 2, 3, 4, 5))),

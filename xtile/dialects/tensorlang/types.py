@@ -347,10 +347,10 @@ def _check_layout(shape: Sequence[int], strides: Sequence[int]) -> None:
 
 
 def _least_stride(previous_stride: int, previous_size: int) -> int:
-    """The least stride that may follow; at least 1 where something before is dynamic."""
+    """The least stride that may follow; what is dynamic may be 1."""
     stride = 1 if previous_stride == DYNAMIC else previous_stride
     size = 1 if previous_size == DYNAMIC else previous_size
-    return max(1, stride * size)
+    return stride * size
 
 
 def _parse_dimension(parser: AttrParser) -> int:
