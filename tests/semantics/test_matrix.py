@@ -409,10 +409,16 @@ def test_rows_that_fit_no_layout_are_located_only_where_it_matters(run, rng) -> 
     parameters = "%A: memref<f32x24x3>, %B: memref<f32x24x3>"
     run(on_one_subgroup(parameters, f"{load} cooperative_matrix_store %m, %B[%c0,%c0]"), a, b)
     np.testing.assert_array_equal(a, b)
-    with pytest.raises(DiagnosticError, match="layout"):
-        run(
-            on_one_subgroup(parameters, f"{load} %x = cooperative_matrix_extract %m[0] : f32"), a, b
-        )
+    type_ = "coopmatrix<f32x24x3,matrix_acc>"
+    lane = "%lane = subgroup_local_id : i32  %l = cast %lane : f32"
+    for body in (
+        "%x = cooperative_matrix_extract %m[0] : f32",
+        f"{lane} %n = cooperative_matrix_scale %l, %m : {type_}",
+        f"{lane} %n = cooperative_matrix_apply (%i,%j,%v)=%m -> {type_} {{ yield (%l) }}",
+    ):
+        with pytest.raises(DiagnosticError, match="layout") as error:
+            run(on_one_subgroup(parameters, f"{load} {body}"), a, b)
+        assert str(error.value).startswith("<text>:1.")
 
 
 def test_each_subgroup_has_a_memref_of_a_group(run, rng) -> None:

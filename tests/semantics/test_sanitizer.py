@@ -368,6 +368,20 @@ def test_a_mistake_is_reported_once(check) -> None:
     only(check(text, zeros(90), grid=(2, 1, 1)), Kind.OUT_OF_BOUNDS, "load %v[%j] : i32")
 
 
+def test_apply_on_a_matrix_without_a_layout(check) -> None:
+    text = in_parallel(
+        "%z = constant 0 : index\n"
+        "%m = constant 1.0 : coopmatrix<f32x24x4,matrix_acc>\n"
+        "%n = cooperative_matrix_apply (%i,%j,%v)=%m -> coopmatrix<f32x24x4,matrix_acc> {\n"
+        "%x = cast %i : index\n%y = mul %x, %x : index\n%w = add %v, %v : f32\nyield (%w) }\n"
+        "cooperative_matrix_store %n, %a[%z,%z]",
+        "%a: memref<f32x24x4>",
+    )
+    a = zeros(24, 4, dtype=np.float32)
+    assert check(text, a) == []
+    assert (a == 2).all()
+
+
 def test_apply_knows_the_work_items(check) -> None:
     text = in_parallel(
         "%z = constant 0 : index\n"

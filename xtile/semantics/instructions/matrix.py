@@ -13,8 +13,9 @@ from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.arithmetic import reduction_ufunc
 from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_converged, require_uniform
-from xtile.semantics.layout import Layout, layout_of, owners_of
+from xtile.semantics.layout import Layout, layout_of
 from xtile.semantics.linalg import product_function
 from xtile.semantics.numeric_types import Array, Value, accumulation_type, is_array
 from xtile.semantics.state import State, per_row
@@ -36,11 +37,11 @@ def require_layout(type: CoopmatrixType, subgroup_size: int) -> Layout:
     """The layout of a matrix.
 
     Raises:
-        ValueError: None is defined.
+        UnlocatedError: None is defined.
     """
     layout = layout_of(type, subgroup_size)
     if layout is None:
-        raise ValueError(
+        raise UnlocatedError(
             f"the work-item layout of {type.text()} is not defined for subgroup size "
             f"{subgroup_size}: rows must be a multiple or a divisor of it"
         )
@@ -81,24 +82,23 @@ def _construct(operation: ops.CooperativeMatrixConstructOp, compiler: Compiler) 
 
 
 def _scale(operation: ops.CooperativeMatrixScaleOp, compiler: Compiler) -> Step:
-    owners = owners_of(matrix_type(operation), compiler.configuration.subgroup_size)
+    type_, size = matrix_type(operation), compiler.configuration.subgroup_size
     scalar, matrix, result = compiler.slots((operation.scalar, operation.matrix, operation.result))
 
     def step(state: State) -> None:
         require_converged(state, operation)
         values = state.values
-        values[result] = _by_component(values[scalar], owners) * values[matrix]
+        values[result] = by_component(values[scalar]) * values[matrix]
+
+    def by_component(value: Value) -> Value:
+        """A scalar value as each component's work-item has it."""
+        if not is_array(value):
+            return value
+        if value.shape[1] == 1:
+            return value[:, :, np.newaxis]
+        return value[:, require_layout(type_, size).owners]
 
     return step
-
-
-def _by_component(value: Value, owners: Array) -> Value:
-    """A scalar value as each component's work-item has it."""
-    if not is_array(value):
-        return value
-    if value.shape[1] == 1:
-        return value[:, :, np.newaxis]
-    return value[:, owners]
 
 
 _REDUCTIONS: dict[type[Operation], type[Operation]] = {
@@ -129,7 +129,7 @@ def _entry(type: CoopmatrixType, index: int, subgroup_size: int) -> tuple[Layout
     """The layout of a matrix and a checked index into the work-item vector."""
     layout = require_layout(type, subgroup_size)
     if not 0 <= index < layout.length:
-        raise ValueError(
+        raise UnlocatedError(
             f"index {index} is not in the work-item vector of {type.text()}, which has "
             f"{layout.length} entries at subgroup size {subgroup_size}"
         )
@@ -214,8 +214,9 @@ def _apply(operation: ops.CooperativeMatrixApplyOp, compiler: Compiler) -> Step:
     matrix, result = compiler.slots((operation.matrix, operation.result))
     captured = _captured(operation, compiler)
     body = compiler.region(operation.body)
-    is_elementwise = _is_elementwise(operation) and not compiler.is_observed
     layout = layout_of(type_, compiler.configuration.subgroup_size)
+    # An observer wants to know the work-items, where there are any.
+    is_elementwise = _is_elementwise(operation) and (not compiler.is_observed or layout is None)
     m, n = type_.shape
     rows = np.repeat(np.arange(m, dtype=np.int32), n)[np.newaxis, :]
     columns = np.tile(np.arange(n, dtype=np.int32), m)[np.newaxis, :]
@@ -234,14 +235,15 @@ def _apply(operation: ops.CooperativeMatrixApplyOp, compiler: Compiler) -> Step:
         values, operand = state.values, state.values[matrix]
         values[i], values[j] = rows, columns
         values[component] = operand.reshape(len(operand), m * n)
-        before = (state.mask, state.lanes)
+        before = (state.mask, state.lanes, state.observer)
         active = state.active_rows()
         state.mask = None if active is None else active[:, np.newaxis]
         state.lanes = m * n
+        state.observer = None
         try:
             body.run(state)
         finally:
-            state.mask, state.lanes = before
+            state.mask, state.lanes, state.observer = before
         mapped = np.asarray(values[body.yields[0]])
         count = mapped.shape[0] if mapped.ndim else 1
         return np.broadcast_to(mapped, (count, m * n)).reshape(count, m, n)
