@@ -32,7 +32,8 @@ def located(operation: Operation, message: str, severity: Severity = Severity.ER
 
     Without a source that knows the operation, the message begins with its location, if any.
     """
-    source = source_of(operation.get_toplevel_object())  # type: ignore[arg-type]
+    module = operation.get_toplevel_object()
+    source = source_of(module) if isinstance(module, Operation) else None
     span = place_of(operation, source)
     location = operation.location
     if span is None and isinstance(location, FileLineColLoc):
