@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, cast
 
 from xdsl.dialects.builtin import (
+    BytesAttr,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
@@ -116,15 +117,16 @@ class Printer:
                 directive.write(self, operation)
         except ValueError as error:
             raise _error(operation, self._source, str(error)) from None
-        trailing = operation.attributes.get(TRAILING_COMMENT)
-        if isinstance(trailing, StringAttr):
-            self.write(f" ; {_one_line(trailing.data)}")
+        trailing = _comment_text(operation.attributes.get(TRAILING_COMMENT))
+        if trailing is not None:
+            self.write(f" ; {trailing}")
         self.write("\n")
 
     def _print_comments(self, operation: Operation, indent: str) -> None:
         for comment in array_entries(operation.attributes.get(COMMENTS)) or ():
-            if isinstance(comment, StringAttr):
-                self.write(f"{indent}; {_one_line(comment.data)}".rstrip() + "\n")
+            text = _comment_text(comment)
+            if text is not None:
+                self.write(f"{indent}; {text}".rstrip() + "\n")
 
     def _first_free_number(self, function: FuncOp) -> int:
         """A number above those that values of the function had in their text."""
@@ -229,8 +231,13 @@ def _is_short(number: str) -> bool:
     return len(number) <= _LARGEST_NUMBER_LENGTH
 
 
-def _one_line(comment: str) -> str:
-    return comment.replace("\n", " ")
+def _comment_text(comment: Attribute | None) -> str | None:
+    """A comment on one line; xDSL reads one with characters beyond ASCII as bytes."""
+    if isinstance(comment, StringAttr):
+        return comment.data.replace("\n", " ")
+    if isinstance(comment, BytesAttr):
+        return comment.data.decode("utf-8", "replace").replace("\n", " ")
+    return None
 
 
 def constant_text(value: Attribute) -> str:
