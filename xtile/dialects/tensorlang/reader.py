@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
@@ -27,6 +28,7 @@ from xtile.text.diagnostics import Diagnostics, shorten
 from xtile.text.source import Source, Span, attach_source
 
 if TYPE_CHECKING:
+    from xtile.dialects.tensorlang.legacy.implied import ImpliedValues
     from xtile.dialects.tensorlang.operation import TensorLangOperation
 
 MAX_REGION_DEPTH = 64
@@ -67,11 +69,15 @@ class Reader(TermReader):
     def __init__(self, source: Source, diagnostics: Diagnostics, revision: str) -> None:
         super().__init__(source, diagnostics, revision)
         self.blocks: list[Block] = []
-        self.implied = legacy.ImpliedValues(self)
         self._inner_comments: list[str] = []
         self._filename = StringAttr(source.name)
         self._integers: dict[int, IntAttr] = {}
         self._header_end: int | None = None
+
+    @cached_property
+    def implied(self) -> ImpliedValues:
+        """What inserts the instructions that an older text implies."""
+        return legacy.implied_values(self)
 
     def read_module(self) -> ModuleOp:
         """Reads the whole text."""
@@ -234,7 +240,7 @@ class Reader(TermReader):
         parts, start = Parts(), self.lexer.start
         for read_piece in readers_of(cls):
             read_piece(self, parts)
-        if legacy.has_older_annotation(self, cls):
+        if legacy.has_older_annotation(self, cls, parts):
             legacy.adjust(self, cls, parts, start)
         return parts.build(cls)
 

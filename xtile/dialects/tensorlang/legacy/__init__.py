@@ -2,33 +2,123 @@
 
 `revisions.py` tells them apart, `handlers.py` lists what reads which instruction, `implied.py`
 inserts what older text leaves unsaid. docs/tensorlang-revisions.md has the whole list.
+
+Current text needs none of this, so what reads older text is loaded with the first piece of it.
 """
 
-from xtile.dialects.tensorlang.legacy.handlers import (
-    adjust,
-    handler_of,
-    has_older_annotation,
-    reread,
-    warn_older_form,
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.tensorlang.assembly import Parts
+from xtile.dialects.tensorlang.legacy.revisions import (
+    CURRENT,
+    OLDER_NAMES,
+    REVISIONS,
+    detect_revision,
 )
-from xtile.dialects.tensorlang.legacy.implied import ImpliedValues
-from xtile.dialects.tensorlang.legacy.revisions import REVISIONS, detect_revision
-from xtile.dialects.tensorlang.legacy.terms import (
-    missing_group_size,
-    read_dropped_type,
-    read_index_immediate,
-)
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.ops.memory import ExpandOp, FuseOp, LoadOp, SizeOp, SubviewOp
+from xtile.dialects.tensorlang.types import INDEX, MemrefType
+from xtile.text.source import Span
+
+if TYPE_CHECKING:
+    from xtile.dialects.tensorlang.legacy.implied import ImpliedValues
+    from xtile.dialects.tensorlang.reader import Reader
+    from xtile.dialects.tensorlang.term_reader import ReadError, TermReader
+
+Handler = Callable[["Reader", str], TensorLangOperation]
+
+_VIEWS = frozenset({SubviewOp, ExpandOp, FuseOp, LoadOp, SizeOp})
+"""The instructions whose annotation older text makes the operand's type."""
 
 __all__ = [
     "REVISIONS",
-    "ImpliedValues",
     "adjust",
     "detect_revision",
     "handler_of",
     "has_older_annotation",
+    "implied_values",
     "missing_group_size",
     "read_dropped_type",
     "read_index_immediate",
     "reread",
     "warn_older_form",
 ]
+
+
+def handler_of(mnemonic: str, revision: str) -> Handler | None:
+    """What reads an instruction in the first place; None for the current grammar."""
+    if revision == CURRENT and mnemonic not in OLDER_NAMES:
+        return None
+    from xtile.dialects.tensorlang.legacy import handlers
+
+    return handlers.handler_of(mnemonic, revision)
+
+
+def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: Parts) -> bool:
+    """Whether `adjust` should look at an instruction that has just been read."""
+    if reader.lexer.value in (":", "->"):
+        return True
+    if cls not in _VIEWS:
+        return False
+    operand, annotated = parts.operands[0].type, parts.result_types[0]
+    if cls is SizeOp:
+        return annotated != INDEX
+    if type(operand) is not type(annotated):
+        return False
+    if not isinstance(operand, MemrefType) or not isinstance(annotated, MemrefType):
+        return True
+    return cls is LoadOp or operand.shape_attr == annotated.shape_attr
+
+
+def adjust(reader: Reader, cls: type[TensorLangOperation], parts: Parts, start: int) -> None:
+    """Corrects an instruction that carries its operands' types."""
+    from xtile.dialects.tensorlang.legacy import handlers
+
+    handlers.adjust(reader, cls, parts, start)
+
+
+def reread(reader: Reader, mnemonic: str, end: int, error: ReadError) -> TensorLangOperation:
+    """Reads an instruction again that does not follow the current grammar."""
+    from xtile.dialects.tensorlang.legacy import handlers
+
+    return handlers.reread(reader, mnemonic, end, error)
+
+
+def warn_older_form(reader: Reader, span: Span, mnemonic: str) -> None:
+    """Warns, in current text, about an instruction in an older form."""
+    from xtile.dialects.tensorlang.legacy import handlers
+
+    handlers.warn_older_form(reader, span, mnemonic)
+
+
+def implied_values(reader: Reader) -> ImpliedValues:
+    """What inserts the instructions that a text implies."""
+    from xtile.dialects.tensorlang.legacy.implied import ImpliedValues
+
+    return ImpliedValues(reader)
+
+
+def read_index_immediate(reader: Reader) -> SSAValue:
+    """Reads an integer where the current revision wants an index value."""
+    from xtile.dialects.tensorlang.legacy import terms
+
+    return terms.read_index_immediate(reader)
+
+
+def read_dropped_type(reader: TermReader) -> Attribute:
+    """Reads a type that the current revision does not have."""
+    from xtile.dialects.tensorlang.legacy import terms
+
+    return terms.read_dropped_type(reader)
+
+
+def missing_group_size(reader: TermReader, span: Span) -> int:
+    """The size of a group that is written without one."""
+    from xtile.dialects.tensorlang.legacy import terms
+
+    return terms.missing_group_size(reader, span)

@@ -22,7 +22,7 @@ from xtile.dialects.tensorlang.legacy.control import (
     read_yield,
 )
 from xtile.dialects.tensorlang.legacy.reshape import read_expand, read_fuse
-from xtile.dialects.tensorlang.legacy.revisions import CURRENT
+from xtile.dialects.tensorlang.legacy.revisions import CURRENT, OLDER_NAMES
 from xtile.dialects.tensorlang.legacy.scalars import (
     read_arith,
     read_barrier,
@@ -55,17 +55,12 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Reader", str], TensorLangOperation]
 
-_ONLY_OLDER: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     "arith": read_arith,
     "cmp": read_cmp,
     "group_size": read_group_size,
     "hadamard_product": read_blas,
     "math": read_math,
-}
-"""Instructions whose names the current revision does not have."""
-
-_HANDLERS: dict[str, Handler] = {
-    **_ONLY_OLDER,
     **dict.fromkeys(ROWS, read_blas),
     **dict.fromkeys(("add", "sub", "mul", "div", "rem", "neg"), read_plain_arithmetic),
     "alloca": read_alloca,
@@ -117,8 +112,8 @@ _CURRENT_FORMS: dict[str, str] = {
 
 def handler_of(mnemonic: str, revision: str) -> Handler | None:
     """What reads an instruction in the first place; None for the current grammar."""
-    if revision == CURRENT:
-        return _ONLY_OLDER.get(mnemonic)
+    if revision == CURRENT and mnemonic not in OLDER_NAMES:
+        return None
     if mnemonic == "barrier":
         return read_barrier
     return _HANDLERS.get(mnemonic)
@@ -152,11 +147,6 @@ def reread(reader: Reader, mnemonic: str, end: int, error: ReadError) -> TensorL
 
 
 # What the current grammar reads, but with an older annotation
-
-
-def has_older_annotation(reader: Reader, cls: type[TensorLangOperation]) -> bool:
-    """Whether `adjust` should look at an instruction that has just been read."""
-    return cls in VIEWS or reader.lexer.value == ":" or reader.lexer.value == "->"
 
 
 def adjust(reader: Reader, cls: type[TensorLangOperation], parts: Parts, start: int) -> None:

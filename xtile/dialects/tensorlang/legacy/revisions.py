@@ -10,6 +10,9 @@ import re
 CURRENT = "v0.4"
 REVISIONS = ("v0.1", "v0.3", CURRENT)
 
+OLDER_NAMES = frozenset({"arith", "cmp", "group_size", "hadamard_product", "math"})
+"""Instructions whose names the current revision does not have."""
+
 _LONGEST_LOOK = 1 << 18
 """So many characters tell the revision; a header without instructions is never longer."""
 

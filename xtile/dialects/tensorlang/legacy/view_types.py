@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute
@@ -25,9 +24,6 @@ from xtile.dialects.tensorlang.operation import (
 )
 from xtile.dialects.tensorlang.ops.memory import ExpandOp, FuseOp, LoadOp, SizeOp, SubviewOp
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
-
-if TYPE_CHECKING:
-    pass
 
 
 def _view(source: MemrefType, shape: Sequence[int], strides: Sequence[int]) -> MemrefType:
