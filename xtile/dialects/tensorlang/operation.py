@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 COMMENTS = "tensorlang.comments"
 """The discardable attribute that keeps the comment lines before an instruction or a function."""
 
+COMMENTS_BEHIND = "tensorlang.comments_behind"
+"""The discardable attribute that keeps the comment lines behind a region's last instruction."""
+
+BLANK_LINE = "\n"
+"""Stands for a blank line between comment lines."""
+
 TRAILING_COMMENT = "tensorlang.trailing_comment"
 """The discardable attribute that keeps the comment behind an instruction on its line."""
 

@@ -24,7 +24,9 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang.assembly import directives_of
 from xtile.dialects.tensorlang.operation import (
+    BLANK_LINE,
     COMMENTS,
+    COMMENTS_BEHIND,
     TRAILING_COMMENT,
     TensorLangOperation,
     array_entries,
@@ -105,7 +107,7 @@ class Printer:
         if isinstance(operation, FuncOp):
             self._next_number = self._first_free_number(operation)
         indent = _INDENT * self._depth
-        self._print_comments(operation, indent)
+        self._print_comments(operation.attributes.get(COMMENTS), indent)
         self.write(indent)
         for i, result in enumerate(operation.results):
             self.write(", " if i else "")
@@ -121,11 +123,14 @@ class Printer:
         if trailing is not None:
             self.write(f" ; {trailing}")
         self.write("\n")
+        self._print_comments(operation.attributes.get(COMMENTS_BEHIND), indent)
 
-    def _print_comments(self, operation: Operation, indent: str) -> None:
-        for comment in array_entries(operation.attributes.get(COMMENTS)) or ():
+    def _print_comments(self, comments: Attribute | None, indent: str) -> None:
+        for comment in array_entries(comments) or ():
             text = _comment_text(comment)
-            if text is not None:
+            if text == BLANK_LINE:
+                self.write("\n")
+            elif text is not None:
                 self.write(f"{indent}; {text}".rstrip() + "\n")
 
     def _first_free_number(self, function: FuncOp) -> int:
@@ -234,10 +239,12 @@ def _is_short(number: str) -> bool:
 def _comment_text(comment: Attribute | None) -> str | None:
     """A comment on one line; xDSL reads one with characters beyond ASCII as bytes."""
     if isinstance(comment, StringAttr):
-        return comment.data.replace("\n", " ")
-    if isinstance(comment, BytesAttr):
-        return comment.data.decode("utf-8", "replace").replace("\n", " ")
-    return None
+        text = comment.data
+    elif isinstance(comment, BytesAttr):
+        text = comment.data.decode("utf-8", "replace")
+    else:
+        return None
+    return text if text == BLANK_LINE else text.replace("\n", " ")
 
 
 def constant_text(value: Attribute) -> str:

@@ -9,7 +9,7 @@ Source: tensor language reference; preprocessor reference.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.tensorlang import legacy, preprocessor
 from xtile.dialects.tensorlang.assembly import Definition, Parts, readers_of
 from xtile.dialects.tensorlang.lexer import END
-from xtile.dialects.tensorlang.operation import COMMENTS, TRAILING_COMMENT
+from xtile.dialects.tensorlang.operation import (
+    BLANK_LINE,
+    COMMENTS,
+    COMMENTS_BEHIND,
+    TRAILING_COMMENT,
+)
 from xtile.dialects.tensorlang.ops import BY_MNEMONIC
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.term_reader import FatalSyntaxError, ReadError, TermReader
@@ -89,6 +94,7 @@ class Reader(TermReader):
                 self._read_global()
         except FatalSyntaxError as error:
             self.report(error)
+        self._keep_closing_comments()
         return module
 
     def _read_global(self) -> None:
@@ -139,6 +145,7 @@ class Reader(TermReader):
             self.define(definition, value)
         try:
             self._read_instructions()
+            self._keep_closing_comments()
         finally:
             self.names.leave()
             self.definitions.leave()
@@ -408,10 +415,19 @@ class Reader(TermReader):
         gap = self.source.text[self.lexer.previous_end : self.lexer.start]
         if ";" not in gap:
             return pending
-        lines = gap.split("\n")
-        # What follows a token on its own line belongs to that token's instruction.
-        own = lines if self.lexer.previous_end == 0 else lines[1:]
-        return pending + [line.strip()[1:].strip() for line in own if ";" in line]
+        # What follows a token on its own line belongs to that token's instruction, unless a
+        # region has just begun.
+        is_first = self.source.text.endswith("{", 0, self.lexer.previous_end)
+        lines = gap.split("\n")[0 if is_first or self.lexer.previous_end == 0 else 1 :]
+        return pending + _comment_lines(lines)
+
+    def _keep_closing_comments(self) -> None:
+        """Keeps the comments at the end of a region with its last operation."""
+        comments, last = self._comments(), self.blocks[-1].last_op
+        if comments and comments[-1] == BLANK_LINE:
+            comments.pop()
+        if comments and last is not None:
+            last.attributes[COMMENTS_BEHIND] = _string_array(comments)
 
     def _comments_within(self, start: int, end: int) -> list[str]:
         """The comments inside an instruction's text, in front of its region."""
@@ -431,18 +447,21 @@ def _count(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
+def _comment_lines(lines: list[str]) -> list[str]:
+    """The texts of comment lines; blank lines between and behind them count as one.
+
+    The last line is the one in which the next token stands.
+    """
+    comments: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if ";" in line:
+            comments.append(line.strip()[1:].strip())
+        elif comments and comments[-1] != BLANK_LINE and number < len(lines):
+            comments.append(BLANK_LINE)
+    return comments
+
+
 def _string_array(lines: list[str]) -> Attribute:
     from xdsl.dialects.builtin import ArrayAttr
 
     return ArrayAttr(StringAttr(line) for line in lines)
-
-
-def spellings_text(spellings: Mapping[str, object]) -> str:
-    """Modifier spellings for a message: `.x, .y or .z`."""
-    words = [f".{spelling}" for spelling in spellings]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def is_poison(value: SSAValue) -> bool:
-    """Whether `value` stands for one that could not be read."""
-    return value.type == _POISON
