@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from io import StringIO
 from typing import IO
 
 from typing_extensions import override
@@ -173,6 +174,8 @@ def print_mlir(
 ) -> None:
     """Prints a module as MLIR text that ends with a line end.
 
+    A module that is wrong in a way that custom forms cannot show is printed in the generic form.
+
     Args:
         module: What to print.
         stream: Where to print it.
@@ -180,14 +183,27 @@ def print_mlir(
         debuginfo: Whether to print locations.
         context: The dialects whose resources are printed after the module, beside builtin's.
     """
+    try:
+        text = _mlir_text(module, generic, debuginfo, context)
+    except Exception:
+        if generic:
+            raise
+        # The custom forms rely on what the verifier checks; the generic form shows everything.
+        text = _mlir_text(module, True, debuginfo, context)
+    stream.write(text)
+
+
+def _mlir_text(module: ModuleOp, generic: bool, debuginfo: bool, context: Context | None) -> str:
     from xdsl.dialects.builtin import Builtin
     from xdsl.printer import Printer
 
+    stream = StringIO()
     printer = Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
     printer.print_op(module)
     loaded = () if context is None else context.loaded_dialects
     printer.print_metadata({Builtin.name: Builtin, **{d.name: d for d in loaded}}.values())
     stream.write("\n")
+    return stream.getvalue()
 
 
 class _Lexer(MLIRLexer):

@@ -18,6 +18,7 @@ from xtile.testing.round_trip import (
     ir_text,
     mlir_text,
     module_from_ir,
+    module_from_mlir,
     tensorlang_context,
 )
 from xtile.testing.tensorlang_kernels import random_kernel
@@ -100,13 +101,67 @@ def test_damaged_files(chunk: int) -> None:
 
 
 def check_mlir(source: Source) -> None:
-    """Reads and verifies MLIR text and renders what is wrong with it."""
+    """Reads and verifies MLIR text and renders what is wrong with it; what was read must print."""
     diagnostics = Diagnostics()
     module = read_mlir(source, diagnostics, tensorlang_context())
     assert module is not None or diagnostics.has_errors
     if module is not None:
         verify_module(module, diagnostics, source)
+        text = mlir_text(module)
+        if not diagnostics.has_errors:
+            assert_equivalent(module, module_from_mlir(text), text)
     diagnostics.render()
+
+
+def test_a_module_of_two_blocks() -> None:
+    text = '"builtin.module"() ({\n^bb0:\n^bb1:\n}) : () -> ()\n'
+    source = Source("f.mlir", text)
+    diagnostics = Diagnostics()
+    module = read_mlir(source, diagnostics, tensorlang_context())
+    assert module is not None
+    verify_module(module, diagnostics, source)
+    assert [error.message for error in diagnostics.errors] == [
+        "'builtin.module': Region 'body' at position 0 expected a single block, but got 2 blocks"
+    ]
+    assert mlir_text(module) == text
+
+
+def test_a_module_of_two_blocks_with_functions() -> None:
+    function = '"tensorlang.func"() <{{sym_name = "{}"}}> ({{\n^bb1:\n}}) : () -> ()\n'
+    blocks = f"{function.format('f')}^bb0:\n{function.format('g')}"
+    source = Source("f.mlir", f'"builtin.module"() ({{\n{blocks}}}) : () -> ()\n')
+    diagnostics = Diagnostics()
+    module = read_mlir(source, diagnostics, tensorlang_context())
+    assert module is not None
+    verify_module(module, diagnostics, source)
+    assert [error.message for error in diagnostics.errors] == [
+        "a module has one region of one block"
+    ]
+
+
+def test_an_operation_without_its_properties_is_printed_in_the_generic_form() -> None:
+    source = Source("f.mlir", '%0 = "tensorlang.constant"() : () -> f32\n')
+    diagnostics = Diagnostics()
+    module = read_mlir(source, diagnostics, tensorlang_context())
+    assert module is not None
+    assert '%0 = "tensorlang.constant"() : () -> f32\n' in mlir_text(module)
+    verify_module(module, diagnostics, source)
+    assert [error.message for error in diagnostics.errors] == ["constant needs a value"]
+    with pytest.raises(DiagnosticError) as error:
+        ir_text(module)
+    assert "'tensorlang.constant' has no tensor language text" in str(error.value)
+
+
+def test_a_function_that_does_not_verify_is_no_ir_text() -> None:
+    text = 'tensorlang.func @f() {\n  %0 = "tensorlang.constant"() : () -> f32\n}\n'
+    source, diagnostics = Source("f.mlir", text), Diagnostics()
+    module = read_mlir(source, diagnostics, tensorlang_context())
+    assert module is not None
+    with pytest.raises(DiagnosticError) as error:
+        ir_text(module)
+    assert str(error.value).splitlines()[0] == (
+        "f.mlir:2.3-42: error: constant is not what its text needs; verify the module to see why"
+    )
 
 
 @pytest.mark.parametrize("chunk", range(MLIR_CHUNKS))

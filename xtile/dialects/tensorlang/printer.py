@@ -83,6 +83,10 @@ def _error(operation: Operation, source: Source | None, message: str) -> Diagnos
     return DiagnosticError([Diagnostic(Severity.ERROR, message, source, span)])
 
 
+class _InexpressibleError(ValueError):
+    """The tensor language has no text for something."""
+
+
 class Printer:
     """Prints one function; implements `assembly.Output`."""
 
@@ -117,8 +121,12 @@ class Printer:
         try:
             for directive in directives_of(type(operation)):
                 directive.write(self, operation)
-        except ValueError as error:
+        except _InexpressibleError as error:
             raise _error(operation, self._source, str(error)) from None
+        except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+            mnemonic = type(operation).mnemonic()
+            message = f"{mnemonic} is not what its text needs; verify the module to see why"
+            raise _error(operation, self._source, message) from error
         trailing = _comment_text(operation.attributes.get(TRAILING_COMMENT))
         if trailing is not None:
             self.write(f" ; {trailing}")
@@ -200,7 +208,7 @@ class Printer:
     def symbol(self, name: str) -> None:
         """Prints `@name`."""
         if not _BARE_NAME.fullmatch(name):
-            raise ValueError(
+            raise _InexpressibleError(
                 f"'{name}' cannot be the name of a function in the tensor language; "
                 "write a letter, then letters, digits and underscores"
             )
@@ -290,7 +298,7 @@ def attribute_text(attribute: Attribute) -> str:
         return _quoted(attribute.data)
     if isinstance(attribute, IntegerAttr):
         return constant_text(cast("Attribute", attribute))
-    raise ValueError(f"the attribute {attribute} has no tensor language text")
+    raise _InexpressibleError(f"the attribute {attribute} has no tensor language text")
 
 
 def _attribute_name(name: str) -> str:
@@ -299,5 +307,7 @@ def _attribute_name(name: str) -> str:
 
 def _quoted(text: str) -> str:
     if not _STRING.fullmatch(text):
-        raise ValueError(f"a string with quotes or line ends has no tensor language text: {text!r}")
+        raise _InexpressibleError(
+            f"a string with quotes or line ends has no tensor language text: {text!r}"
+        )
     return f'"{text}"'

@@ -108,7 +108,10 @@ def _duplicate_name(
 def _foreign_problems(operation: Operation) -> Problems:
     """What an operation of another dialect says about itself."""
     if isinstance(operation, ModuleOp):
-        return  # It would only repeat which names are defined twice.
+        # Its own verifier would only repeat which names are defined twice.
+        if [len(region.blocks) for region in operation.regions] != [1]:
+            yield Problem(operation, "a module has one region of one block")
+        return
     try:
         # `Operation.verify` would print the whole module for each error.
         operation.verify_()
