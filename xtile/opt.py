@@ -30,7 +30,7 @@ from xtile.command import (
 )
 from xtile.opt_arguments import TRANSLATIONS, add_arguments
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.languages import LANGUAGES, Language
+from xtile.text.languages import LANGUAGES, Language, guess_language
 from xtile.text.source import Source
 from xtile.universe import XTILE_UNIVERSE
 
@@ -111,6 +111,8 @@ class XtileOptMain(xDSLOptMain):
         except DiagnosticError as error:
             self._show(error.diagnostics)
             return EXIT_INPUT_WRONG
+        if language is None:
+            language = guess_language(source.text)
         parts = language.split(source) if self.args.split_input_file else [source]
         outputs = [self._process(part, language) for part in parts]
         texts = [output.text for output in outputs if output.text is not None]
@@ -215,7 +217,9 @@ class XtileOptMain(xDSLOptMain):
                 self._usage_error("argument --translate: already says what -f/--frontend would")
             if arguments.target != "mlir":
                 self._usage_error("argument --translate: already says what -t/--target would")
-        if arguments.tensorlang_revision is not None and self._input_language().extension != "ir":
+        language = self._input_language()
+        is_other = language is not None and language.extension != "ir"
+        if arguments.tensorlang_revision is not None and is_other:
             self._usage_error(
                 "argument --tensorlang-revision: the input is not in the tensor language; "
                 "use --frontend ir if it is"
@@ -234,14 +238,17 @@ class XtileOptMain(xDSLOptMain):
             return parse_spec(self.args.target)
         return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
 
-    def _input_language(self) -> Language:
-        """Returns the language of the input; ends the process if it is not known."""
+    def _input_language(self) -> Language | None:
+        """Returns the language of the input, or None where only its text tells.
+
+        Ends the process if the name of a file does not tell it.
+        """
         if self.args.translate is not None:
             return LANGUAGES[TRANSLATIONS[self.args.translate].extension]
         if self.args.frontend is not None:
             return LANGUAGES[self.args.frontend]
         if self._reads_standard_input():
-            return LANGUAGES["mlir"]
+            return None
         extension = os.path.splitext(self.args.input_file)[1].removeprefix(".")
         if extension not in LANGUAGES:
             known = " or ".join(f".{known}" for known in LANGUAGES)
@@ -273,7 +280,8 @@ class XtileOptMain(xDSLOptMain):
         """
         source = Source.from_bytes(self.args.input_file or STANDARD_INPUT, stream.read())
         diagnostics = Diagnostics()
-        module = self._input_language().read(source, diagnostics, self.ctx, None)
+        language = self._input_language() or guess_language(source.text)
+        module = language.read(source, diagnostics, self.ctx, None)
         diagnostics.raise_if_errors()
         assert module is not None, "a reader that returns nothing reports an error"
         return module

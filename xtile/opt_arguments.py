@@ -62,7 +62,7 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "-f",
         "--frontend",
         choices=list(LANGUAGES),
-        help="language of the input; default: the extension of the file, mlir for standard input",
+        help="language of the input; default: what the file name or, without one, the text tells",
     )
     group.add_argument(
         "--translate",

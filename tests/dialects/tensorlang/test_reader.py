@@ -135,8 +135,16 @@ ONE_LINERS = [
         "cooperative_matrix_reduce_add %x : f32",
         "31-32: error: expected '.row' or '.column', but found '%x'",
     ),
-    ("gemm.t.t.t %x, %A", "9-10: error: expected a local identifier '%name', but found '.t'"),
-    ("gemm.x %x, %A", "5-6: error: expected a local identifier '%name', but found '.x'"),
+    (
+        "gemm.t.t.t %x, %A",
+        "9-10: error: '.t' cannot stand here; gemm takes .atomic, then .n or .t, then .n or .t",
+    ),
+    ("exp.x %x : f32", "4-5: error: '.x' cannot stand here; exp takes no modifiers"),
+    (
+        "%y = cooperative_matrix_load.rows_checked.t %A[%i,%i] : coopmatrix<f32x4x4,matrix_a>",
+        "42-43: error: '.t' cannot stand here; cooperative_matrix_load takes .n or .t, "
+        "then .rows_checked or .cols_checked or .both_checked",
+    ),
     ("barrier.glob", "8-12: error: expected an instruction, but found '.glob'"),
     ("%y = load %A[%i : f32", "17: error: expected ']', but found ':'"),
     ("store %x, %A[%i,]", "17: error: expected a local identifier '%name', but found ']'"),
@@ -299,7 +307,7 @@ def test_types_that_are_none(type: str, message: str) -> None:
         ("f()", "1.6: error: expected a global identifier '@name', but found 'f'"),
         ("@f", "1.9: error: expected '(', but found '{'"),
         ("@f(%x f32)", "1.12-14: error: expected ':', but found 'f32'"),
-        ("@f(%x: f32", "3.1: error: expected '=', but found '}'"),
+        ("@f(%x: f32", "1.17: error: expected ')', but found '{'"),
         ("@f(x: f32)", "1.9: error: expected a local identifier '%name', but found 'x'"),
         ("@f(%x: f32,)", "1.17: error: expected a local identifier '%name', but found ')'"),
         ("@f() attributes", "3.1: error: expected '=', but found '}'"),
@@ -324,7 +332,61 @@ def test_what_stands_outside_of_functions() -> None:
 
 def test_a_missing_brace_at_the_end() -> None:
     assert messages("func @f() {\n    parallel {\n    }\n") == [
-        "4.1: error: the text ends inside a region; expected '}'"
+        "4.1: error: the text ends inside a region; expected '}'",
+        "1.11: note: the region is opened here",
+    ]
+
+
+def test_a_missing_brace_before_the_next_function() -> None:
+    text = """\
+func @f(%a: f32) {
+    parallel {
+    boo
+func @g(%a: f32) {
+    boo
+}
+"""
+    assert messages(text) == [
+        "3.5-7: error: unknown instruction 'boo'",
+        "4.1-4: error: the next function begins inside a region; expected '}'",
+        "2.14: note: the region is opened here",
+        "5.5-7: error: unknown instruction 'boo'",
+    ]
+
+
+def test_every_wrong_parameter_is_reported_and_the_body_is_read() -> None:
+    text = """\
+func @f(%a: f3, %b: memref<f32x4,strided<2,3>>, %c: memref<f32x-4>, %d: f32) {
+    %x = add %d, %q : f32
+    %y = mul %a, %x : f32
+}
+"""
+    assert messages(text) == [
+        "1.13-14: error: expected a type, but found 'f3'",
+        "1.21-46: error: the shape has 1 modes but 2 strides are given; "
+        "write one stride for each mode",
+        "1.64-65: error: size -4 is negative; write a size or '?'",
+        "2.18-19: error: %q is not defined here; define it before its use, "
+        "in this region or one around it",
+    ]
+
+
+def test_an_operand_that_is_missing_at_the_end_of_a_line() -> None:
+    text = "func @f(%a: f32) {\n    %b = add %a,\n    %c = mul %a, %b : f32\n}\n"
+    assert messages(text) == [
+        "3.5-6: error: an operand is missing in front of this instruction",
+    ]
+
+
+def test_mistyped_attribute_names() -> None:
+    text = """\
+func @f(%A: memref<f32x4> {shape_gdc=[4]}) attributes {subgroup_sise=16, "mine"=1, other=2} {
+}
+"""
+    assert messages(text) == [
+        "1.28-36: error: unknown attribute 'shape_gdc'; did you mean 'shape_gcd'?",
+        "1.56-68: error: unknown attribute 'subgroup_sise'; did you mean 'subgroup_size'?",
+        "1.84-88: error: unknown attribute 'other'; write a name of your own in quotes",
     ]
 
 

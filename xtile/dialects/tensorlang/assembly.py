@@ -131,6 +131,14 @@ class Input(Protocol):
         """A type."""
         ...
 
+    def parameter_type(self) -> Attribute:
+        """The type of a parameter; a wrong one need not end the reading of the others."""
+        ...
+
+    def parameter_dictionary(self) -> dict[str, Attribute]:
+        """The attribute dictionary of a parameter, or nothing."""
+        ...
+
     def constant(self) -> Attribute:
         """A constant, as `ConstantOp.value` holds it."""
         ...
@@ -403,6 +411,13 @@ def directives_of(cls: type[TensorLangOperation]) -> tuple[Directive, ...]:
         else:
             directives.append(_Punctuation(match["punctuation"], lead))
     return tuple(directives)
+
+
+@cache
+def modifiers_of(cls: type[TensorLangOperation]) -> tuple[tuple[str, ...], ...]:
+    """The spellings of each of the instruction's modifiers, in the order of the text."""
+    directives = directives_of(cls)
+    return tuple(tuple(d.spellings) for d in directives if isinstance(d, _Modifier))
 
 
 @cache

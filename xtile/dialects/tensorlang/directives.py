@@ -410,8 +410,8 @@ def read_signature(source: Input, parts: Parts) -> list[tuple[Definition, Attrib
         while True:
             name = source.definition()
             source.punctuation(":")
-            arguments.append((name, source.type()))
-            dictionaries.append(DictionaryAttr(source.dictionary()))
+            arguments.append((name, source.parameter_type()))
+            dictionaries.append(DictionaryAttr(source.parameter_dictionary()))
             if not source.optional_punctuation(","):
                 break
         source.punctuation(")")

@@ -149,6 +149,14 @@ class MlirInput:
         """Reads a type."""
         return self.parser.parse_type()
 
+    def parameter_type(self) -> Attribute:
+        """Reads a type."""
+        return self.type()
+
+    def parameter_dictionary(self) -> dict[str, Attribute]:
+        """Reads an attribute dictionary, if it is there."""
+        return self.dictionary()
+
     def constant(self) -> Attribute:
         """Reads `true`, an integer, a floating number or `[re, im]`."""
         if self.parser.parse_optional_punctuation("[") is None:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
+ATTRIBUTE_NAMES = frozenset(
+    {"alignment", "shape_gcd", "stride_gcd", "subgroup_size", "unroll", "work_group_size"}
+)
+"""The attribute names that stand without quotes (reference: "Attributes")."""
+
 COMMENTS = "tensorlang.comments"
 """The discardable attribute that keeps the comment lines before an instruction or a function."""
 

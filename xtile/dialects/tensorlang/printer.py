@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang.assembly import directives_of
 from xtile.dialects.tensorlang.operation import (
+    ATTRIBUTE_NAMES,
     BLANK_LINE,
     COMMENTS,
     COMMENTS_BEHIND,
@@ -39,9 +40,6 @@ from xtile.text.source import Source, source_of
 
 _INDENT = "    "
 _BARE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*|[0-9]+")
-_ATTRIBUTE_NAMES = frozenset(
-    {"alignment", "shape_gcd", "stride_gcd", "subgroup_size", "unroll", "work_group_size"}
-)
 _INTERNAL_PREFIX = "tensorlang."
 _STRING = re.compile(r'[^"\n]*')
 _LARGEST_NUMBER_LENGTH = 18
@@ -302,7 +300,7 @@ def attribute_text(attribute: Attribute) -> str:
 
 
 def _attribute_name(name: str) -> str:
-    return name if name in _ATTRIBUTE_NAMES else _quoted(name)
+    return name if name in ATTRIBUTE_NAMES else _quoted(name)
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang import legacy, preprocessor
-from xtile.dialects.tensorlang.assembly import Definition, Parts, readers_of
+from xtile.dialects.tensorlang.assembly import Definition, Parts, modifiers_of, readers_of
 from xtile.dialects.tensorlang.lexer import END
 from xtile.dialects.tensorlang.operation import (
     BLANK_LINE,
@@ -27,7 +27,7 @@ from xtile.dialects.tensorlang.operation import (
 )
 from xtile.dialects.tensorlang.ops import BY_MNEMONIC
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.term_reader import FatalSyntaxError, ReadError, TermReader
+from xtile.dialects.tensorlang.term_reader import RESULTS, FatalSyntaxError, ReadError, TermReader
 from xtile.dialects.tensorlang.types import SCALAR_TYPES, PoisonType
 from xtile.text.diagnostics import Diagnostics, shorten
 from xtile.text.source import Source, Span, attach_source
@@ -54,8 +54,7 @@ _LANDMARK = re.compile(
 Skipping token by token would take minutes on a line of 100 MB.
 """
 
-_RESULTS = re.compile(r"%\w++\s*+(?:,\s*+%\w++\s*+)*+=(?!\s*+%)")
-_INSTRUCTION_START = re.compile(rf"(?:{_RESULTS.pattern}\s*+)?+([a-z]\w*+)")
+_INSTRUCTION_START = re.compile(rf"(?:{RESULTS.pattern}\s*+)?+([a-z]\w*+)")
 
 
 def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) -> ModuleOp:
@@ -68,6 +67,31 @@ def read(source: Source, diagnostics: Diagnostics, revision: str | None = None) 
     return Reader(source, diagnostics, revision).read_module()
 
 
+class _Braces:
+    """Counts the braces of a text, each of them once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._offset = 0
+        self._depth = 0
+        self._total: int | None = None
+
+    def surplus_from(self, offset: int) -> int:
+        """Opening minus closing braces from `offset` to the end; offsets must not decrease."""
+        self._depth += self._count(self._offset, offset)
+        self._offset = offset
+        if self._total is None:
+            self._total = self._depth + self._count(offset, len(self._text))
+        return self._total - self._depth
+
+    def _count(self, start: int, end: int) -> int:
+        depth = 0
+        while match := _LANDMARK.match(self._text, start, end):
+            start = match.end()
+            depth += {"{": 1, "}": -1}.get(match[1], 0)
+        return depth
+
+
 class Reader(TermReader):
     """Reads functions, regions and instructions; `TermReader` reads what they consist of."""
 
@@ -75,6 +99,9 @@ class Reader(TermReader):
         super().__init__(source, diagnostics, revision)
         self.blocks: list[Block] = []
         self._inner_comments: list[str] = []
+        self._function_column = 0
+        self._unclosed_at = -1
+        self._braces = _Braces(source.text)
         self._filename = StringAttr(source.name)
         self._integers: dict[int, IntAttr] = {}
         self._header_end: int | None = None
@@ -102,6 +129,7 @@ class Reader(TermReader):
         if self.lexer.kind == "definition":
             self._read_definition(comments)
         elif self.lexer.value == "func":
+            self._function_column = self.source.position(self.lexer.start)[1]
             self._read_instruction(comments)
         else:
             self.report(self.unexpected("'func' or a definition '$name = ...'"))
@@ -150,13 +178,32 @@ class Reader(TermReader):
             self.names.leave()
             self.definitions.leave()
             self.blocks.pop()
-        self.punctuation("}")
+        if not self.optional_punctuation("}"):
+            self._report_missing_brace(header_end)
         return Region(block)
 
+    def _report_missing_brace(self, opening: int) -> None:
+        """Reports the innermost region that is not closed where the function ends."""
+        if self.lexer.start == self._unclosed_at:
+            return
+        self._unclosed_at = self.lexer.start
+        at_end = self.lexer.kind == END
+        where = "the text ends" if at_end else "the next function begins"
+        brace = self.source.text.find("{", opening)
+        note = self.note(Span(brace, brace + 1), "the region is opened here")
+        self.report(ReadError(self.span(), f"{where} inside a region; expected '}}'", [note]))
+
+    def _is_at_end_of_function(self) -> bool:
+        """Whether the text ends, or a function starts no deeper than the one that is read."""
+        if self.lexer.kind == END:
+            return True
+        if self.lexer.value != "func" or not self._starts_line():
+            return False
+        is_deeper = self.source.position(self.lexer.start)[1] > self._function_column
+        return not is_deeper and self._braces.surplus_from(self.lexer.start) >= 0
+
     def _read_instructions(self) -> None:
-        while self.lexer.value != "}":
-            if self.lexer.kind == END:
-                raise FatalSyntaxError(self.span(), "the text ends inside a region; expected '}'")
+        while self.lexer.value != "}" and not self._is_at_end_of_function():
             comments = self._comments()
             if self.lexer.kind == "definition":
                 self._read_definition(comments)
@@ -240,6 +287,8 @@ class Reader(TermReader):
             if self._header_end is not None:
                 raise  # A region has been read, and must not be read twice.
             self._discard_after(before)
+            if self.source.text.startswith(".", error.span.start):
+                error = _modifier_error(cls, self.source.text, error.span)
             return legacy.reread(self, cls.mnemonic(), start, error)
 
     def read_as(self, cls: type[TensorLangOperation]) -> TensorLangOperation:
@@ -401,7 +450,7 @@ class Reader(TermReader):
         if lexer.kind == "word":
             return lexer.value not in _CONTINUATIONS
         if lexer.kind == "local":
-            return _RESULTS.match(self.source.text, lexer.start) is not None
+            return RESULTS.match(self.source.text, lexer.start) is not None
         return lexer.kind in ("definition", "unknown") or lexer.value == "}"
 
     def _is_mnemonic(self, word: str) -> bool:
@@ -441,6 +490,14 @@ class Reader(TermReader):
         gap = self.source.text[self.lexer.previous_end : self.lexer.start]
         line = gap.partition("\n")[0]
         return line.strip()[1:].strip() if ";" in line else ""
+
+
+def _modifier_error(cls: type[TensorLangOperation], text: str, span: Span) -> ReadError:
+    """The error that a modifier is wrong or stands in the wrong order."""
+    modifiers = [" or ".join(f".{name}" for name in names) for names in modifiers_of(cls)]
+    takes = f"takes {', then '.join(modifiers)}" if modifiers else "takes no modifiers"
+    wrong = shorten(text[span.start : span.end], 40)
+    return ReadError(span, f"'{wrong}' cannot stand here; {cls.mnemonic()} {takes}")
 
 
 def _count(number: int, noun: str) -> str:

@@ -27,6 +27,7 @@ from xtile.dialects.tensorlang.attributes import AddressSpace, MatrixUse
 from xtile.dialects.tensorlang.lexer import END, Lexer
 from xtile.dialects.tensorlang.names import NameTable
 from xtile.dialects.tensorlang.operation import (
+    ATTRIBUTE_NAMES,
     array_entries,
     integer_attribute,
     integer_value,
@@ -61,6 +62,18 @@ _TYPE_TEXT = re.compile(
 """Whole types without preprocessor names; what matches is looked up by its text."""
 
 _COMPOUND_TYPES = frozenset({"memref", "group", "coopmatrix"})
+
+_SPACE = r"(?:\s++|;[^\n]*+)*+"
+RESULTS = re.compile(r"%\w++\s*+(?:,\s*+%\w++\s*+)*+=(?!\s*+%)")
+"""The names of an instruction's results, up to the equals sign."""
+
+_DICTIONARY = re.compile(
+    rf"""\{{ {_SPACE} (?: \}} | (?: [A-Za-z]\w*+ | "[^"\n]*+" ) {_SPACE} = )""", re.VERBOSE
+)
+"""The beginning of an attribute dictionary, which is not that of a region."""
+
+_DAMAGED_TYPE = re.compile(r"(?:[^<>,){}\n]*+(?:<(?:[^<>\n]|<[^<>\n]*+>)*+>)?+)(?=\s*[,){])")
+"""Something like a type, up to what may follow a parameter's type."""
 
 _SCALAR_NAME = re.compile(
     r"(?:\s++|;[^\n]*+)*+(bool|bf16|index|i(?:8|16|32|64)|f(?:16|32|64)|c32|c64)"
@@ -173,6 +186,8 @@ class TermReader:
     def operand(self) -> SSAValue:
         """Reads a local identifier that is used; an undefined one becomes poison."""
         lexer = self.lexer
+        if self._is_at_results():
+            raise ReadError(self.span(), "an operand is missing in front of this instruction")
         if lexer.kind != "local":
             raise self.unexpected("a local identifier '%name'")
         name, span = lexer.value[1:], self.span()
@@ -190,6 +205,14 @@ class TermReader:
             self._assumed.add(definition)
             value = self.define_poison(definition)
         return value
+
+    def _is_at_results(self) -> bool:
+        """Whether the next line's instruction comes where an operand is missing."""
+        text, lexer = self.source.text, self.lexer
+        return (
+            "\n" in text[lexer.previous_end : lexer.start]
+            and RESULTS.match(text, lexer.start) is not None
+        )
 
     def index_operands(self, close: str) -> list[SSAValue]:
         """Reads comma-separated values up to the punctuation `close`."""
@@ -344,6 +367,12 @@ class TermReader:
             return {}
         return dict(self.dictionary_attribute(0).data)
 
+    def parameter_dictionary(self) -> dict[str, Attribute]:
+        """Reads a parameter's attributes; a brace that begins a region is left alone."""
+        if self.lexer.value == "{" and not _DICTIONARY.match(self.source.text, self.lexer.start):
+            return {}
+        return self.dictionary()
+
     def dictionary_attribute(self, depth: int) -> DictionaryAttr:
         """Reads `{name=attribute, ...}`."""
         self._check_depth(depth)
@@ -360,12 +389,17 @@ class TermReader:
         lexer = self.lexer
         if lexer.kind not in ("word", "string"):
             raise self.unexpected("an attribute name")
-        name, span = lexer.value.strip('"'), self.span()
+        name, span, is_quoted = lexer.value.strip('"'), self.span(), lexer.kind == "string"
         if name in entries:
             raise ReadError(span, f"attribute {shorten(name, 40)} is given twice")
         lexer.advance()
         self.punctuation("=")
-        entries[name] = self.attribute(depth + 1)
+        attribute = self.attribute(depth + 1)
+        if is_quoted or name in ATTRIBUTE_NAMES:
+            entries[name] = attribute
+        else:
+            # What follows is not damaged, so a mistyped name costs no more than its attribute.
+            self.report(ReadError(span, _unknown_attribute(name)))
 
     def attribute(self, depth: int = 0) -> Attribute:
         """Reads an array, boolean, dictionary, integer or string attribute, or a name of one."""
@@ -455,6 +489,24 @@ class TermReader:
             self.lexer.move_to(match.end())
             self.lexer.previous_end = match.end()
         return known
+
+    def parameter_type(self) -> Attribute:
+        """Reads the type of a parameter; reports a wrong one and goes to what follows it."""
+        start = self.lexer.start
+        try:
+            return self.type()
+        except ReadError as error:
+            end = self._end_of_type(start)
+            if end is None:
+                raise
+            self.report(error)
+            self.lexer.move_to(end)
+            return PoisonType()
+
+    def _end_of_type(self, start: int) -> int | None:
+        """Where the type at `start` ends that could not be read, on the same line."""
+        match = _DAMAGED_TYPE.match(self.source.text, start)
+        return None if match is None else match.end()
 
     def _new_type(self) -> Attribute:
         lexer, start = self.lexer, self.lexer.start
@@ -587,6 +639,14 @@ def is_complex_constant(value: Attribute) -> bool:
 
 
 TYPE_CLASSES = (MemrefType, GroupType, CoopmatrixType, VoidType)
+
+
+def _unknown_attribute(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(shorten(name, 40), ATTRIBUTE_NAMES, 1)
+    hint = f"did you mean '{close[0]}'?" if close else "write a name of your own in quotes"
+    return f"unknown attribute '{shorten(name, 40)}'; {hint}"
 
 
 def _is_integer(value: Attribute | None) -> bool:

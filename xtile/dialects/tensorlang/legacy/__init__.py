@@ -22,7 +22,7 @@ from xtile.dialects.tensorlang.legacy.revisions import (
 )
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops.memory import ExpandOp, FuseOp, LoadOp, SizeOp, SubviewOp
-from xtile.dialects.tensorlang.types import INDEX, MemrefType
+from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.text.source import Span
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: 
         return False
     operand, annotated = parts.operands[0].type, parts.result_types[0]
     if cls is SizeOp:
-        return annotated != INDEX
+        return isinstance(annotated, MemrefType | GroupType)
     if type(operand) is not type(annotated):
         return False
     if not isinstance(operand, MemrefType) or not isinstance(annotated, MemrefType):
