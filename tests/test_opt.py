@@ -531,3 +531,12 @@ def test_stock_xdsl_opt_sees_a_failed_pass(kernel: Path) -> None:
     )
     assert result.returncode == 0
     assert "error: " in result.stdout
+
+
+def test_standard_input_tells_its_language(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = b"func @f() {\n}\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert main(["-t", "tensorlang"]) == 0
+    assert capsys.readouterr().out == "func @f() {\n}\n"
