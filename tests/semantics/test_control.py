@@ -226,6 +226,52 @@ def test_a_step_of_zero_is_an_error(run) -> None:
         )
 
 
+@pytest.mark.parametrize("is_varying", [False, True])
+@pytest.mark.parametrize(
+    ("first", "last", "step", "count"),
+    [(5, 0, -1, 0), (5, 0, 0, 0), (5, 5, 0, 0), (5, 5, -1, 0), (5, 0, 1, 0), (0, 5, 2, 3)],
+)
+def test_a_loop_never_descends(is_varying, first, last, step, count, run) -> None:
+    out = unset(96)
+    to = "%to = load %in[%id] : i32" if is_varying else "%to = add %last, %zero : i32"
+    run(
+        per_work_item(
+            f"""%zero = constant 0 : i32 %one = constant 1 : i32 {to}
+            %n = for %i=%first,%to,%step init(%c=%zero) -> (i32) {{
+                %d = add %c, %one : i32 yield (%d)
+            }}
+            store %n, %out[%id]""",
+            "%in: memref<i32x96>, %out: memref<i32x96>, %first: i32, %last: i32, %step: i32",
+        ),
+        np.full(96, last, np.int32), out, first, last, step,
+    )  # fmt: skip
+    assert out.tolist() == [count] * 96
+
+
+@pytest.mark.parametrize(("subtracted", "wrong"), [(0, None), (3, -2)])
+def test_the_step_of_inactive_work_items_does_not_matter(subtracted, wrong, run) -> None:
+    # Work-item 0 of each subgroup would loop with a step of 0 or -3.
+    out = unset(96)
+    text = per_work_item(
+        f"""%zero = constant 0 : i32 %ten = constant 10 : i32 %one = constant 1 : i32
+        %k = constant {subtracted} : i32
+        %step = sub %lane, %k : i32
+        %nz = not_equal %lane, %zero : bool
+        if %nz {{
+            %n = for %i=%zero,%ten,%step init(%c=%zero) -> (i32) {{
+                %d = add %c, %one : i32 yield (%d)
+            }}
+            store %n, %out[%id]
+        }}"""
+    )
+    if wrong is None:
+        run(text, out)
+        assert out.tolist() == [-1, *(len(range(0, 10, lane)) for lane in range(1, 16))] * 6
+    else:
+        with pytest.raises(DiagnosticError, match=f"must be at least 1, but is {wrong}\n"):
+            run(text, out)
+
+
 def test_division_by_zero_is_located(run) -> None:
     with pytest.raises(DiagnosticError) as error:
         run("func @f(%n: i32) {\n  %one = constant 1 : i32\n  %q = div %one, %n : i32\n}", 0)

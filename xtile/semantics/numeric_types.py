@@ -75,3 +75,8 @@ def accumulation_type(type: Attribute) -> Attribute:
 def is_integer(type: Attribute) -> bool:
     """Whether `type` is an integer type, and not bool."""
     return type in types.INTEGER_TYPES
+
+
+def first_where(value: Value, chosen: npt.NDArray[np.bool_]) -> Value:
+    """The value in the first work-item of `chosen`, which has the shape of all work-items."""
+    return np.broadcast_to(value, chosen.shape).flat[int(np.argmax(chosen))]

@@ -12,7 +12,7 @@ from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import Value, is_array, numpy_type
+from xtile.semantics.numeric_types import Value, first_where, is_array, numpy_type
 from xtile.semantics.state import State, select
 
 
@@ -90,7 +90,7 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
         first, last = values[from_], values[to]
         stride = integer(1) if step_slot is None else values[step_slot]
         if step_slot is not None:
-            _check_stride(first, last, stride)
+            _check_stride(first, last, stride, state.mask)
         _copy(values, inits, carried)
         if any(is_array(bound) for bound in (first, last, stride)):
             _run_varying(state, first, last, stride)
@@ -101,7 +101,8 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
     def _run_uniform(state: State, first: int, last: int, stride: int) -> None:
         values = state.values
         yields = body.yields
-        for i in range(first, last, stride):
+        # Unlike Python's range, the loop never descends, and an empty one may have any step.
+        for i in range(first, last, stride) if first < last else ():
             values[variable] = integer(i)
             body.run(state)
             _copy(values, yields, carried)
@@ -146,9 +147,18 @@ def _carry(
         values[slot] = value if active.all() else select(active, value, values[slot], matrix)
 
 
-def _check_stride(first: Value, last: Value, stride: Value) -> None:
-    if np.any((stride < 1) & (first < last)):
-        raise UnlocatedError(f"the step of a for loop must be at least 1, but is {np.min(stride)}")
+def _check_stride(
+    first: Value, last: Value, stride: Value, mask: npt.NDArray[np.bool_] | None
+) -> None:
+    """Checks the step of the active work-items that run the loop at all.
+
+    Raises:
+        UnlocatedError: One is below 1.
+    """
+    wrong = _broadcast_and((stride < 1) & (first < last), mask)
+    if wrong.any():
+        given = first_where(stride, wrong)
+        raise UnlocatedError(f"the step of a for loop must be at least 1, but is {given}")
 
 
 HANDLERS: dict[type[Operation], Handler] = {ops.IfOp: _if, ops.ForOp: _for}
