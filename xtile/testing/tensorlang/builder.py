@@ -18,7 +18,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xtile.dialects.tensorlang.assembly import MODIFIERS, Parts
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.operation import (
+    BLANK_LINE,
     COMMENTS,
+    COMMENTS_BEHIND,
     TRAILING_COMMENT,
     TensorLangOperation,
     integer_attribute,
@@ -304,12 +306,20 @@ class Builder:
 
     def _add_comments(self, operation: TensorLangOperation) -> None:
         if self.chance(0.04):
-            lines = [choices.comment(self.random) for _ in range(self.random.randint(1, 3))]
-            operation.attributes[COMMENTS] = ArrayAttr(StringAttr(line) for line in lines)
+            lines = choices.comment_lines(self.random)
+            if self.chance(0.2):
+                lines.append(BLANK_LINE)
+            operation.attributes[COMMENTS] = _strings(lines)
         if self.chance(0.03):
             line = choices.comment(self.random)
             if line:
                 operation.attributes[TRAILING_COMMENT] = StringAttr(line)
+
+    def _add_closing_comments(self, block: Block) -> None:
+        """Gives the end of a region comments."""
+        if block.last_op is not None and self.chance(0.05):
+            lines = choices.comment_lines(self.random)
+            block.last_op.attributes[COMMENTS_BEHIND] = _strings(lines)
 
     # Regions
 
@@ -336,6 +346,7 @@ class Builder:
             self.fill(self.random.randint(0, 6))
             if end is not None:
                 end()
+        self._add_closing_comments(block)
         return Region(block)
 
     @contextmanager
@@ -364,6 +375,7 @@ class Builder:
             self.parameter(self.choice(choices.NUMBERS))
         while self.budget > 0:
             self.fill(self.budget)
+        self._add_closing_comments(self.body)
         properties: dict[str, Attribute] = {"sym_name": StringAttr(name), **self._launch_shape()}
         dictionaries = [self._parameter_attributes(value.type) for value in self.body.args]
         if any(dictionary.data for dictionary in dictionaries):
@@ -408,3 +420,7 @@ class Builder:
             for value in known
         )
         return ArrayAttr(integer_attribute(divisor) for divisor in divisors)
+
+
+def _strings(lines: Sequence[str]) -> Attribute:
+    return ArrayAttr(StringAttr(line) for line in lines)

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, FloatAttr
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.attributes import MatrixUse
-from xtile.dialects.tensorlang.operation import integer_attribute
+from xtile.dialects.tensorlang.operation import BLANK_LINE, integer_attribute
 from xtile.dialects.tensorlang.types import (
     BF16,
     BOOL,
@@ -162,7 +162,7 @@ def memref_type(random: Random, element: Attribute, shape: Sequence[int]) -> Mem
 def group_type(random: Random) -> GroupType:
     """A group of memrefs."""
     element = memref_type(random, random.choice(NUMBERS), shape(random, random.randint(0, 3)))
-    return GroupType.get(element, size(random), random.choice((0, 0, 4, 100, DYNAMIC)))
+    return GroupType.get(element, size(random), random.choice((0, 0, 4, 100, DYNAMIC, DYNAMIC)))
 
 
 def matrix_type(
@@ -187,6 +187,14 @@ def name(random: Random) -> str | None:
 def comment(random: Random) -> str:
     """One line of a comment."""
     return random.choice(_COMMENTS)
+
+
+def comment_lines(random: Random) -> list[str]:
+    """The lines of a comment, with single blank lines between some of them."""
+    lines = [comment(random)]
+    for _ in range(random.randint(0, 2)):
+        lines += [BLANK_LINE, comment(random)] if random.random() < 0.3 else [comment(random)]
+    return lines
 
 
 def named_attributes(random: Random) -> dict[str, Attribute]:
