@@ -100,6 +100,80 @@ def test_fuse_across_a_gap_is_located(run, rng) -> None:
         )
 
 
+EXPAND = "%e = expand %A[1 -> 2 x %q] : memref<f32x64x2x?,strided<1,64,128>>"
+FUSE = """%v = subview %A[0:%n,0:2] : memref<f32x?x2,strided<1,64>>
+    %w = fuse %v[0,1] : memref<f32x?>"""
+
+
+def only_where(condition: str, body: str) -> str:
+    """Executes `body` where a condition holds; %q is 0 to 4 and %n 57 to 88."""
+    return f"""func @f(%A: memref<f32x64x6>, %done: memref<i32x32>)
+        attributes {{subgroup_size=16, work_group_size=[32,1]}} {{ parallel {{ {ID}
+            %c5 = constant 5 : index  %c7 = constant 7 : index  %c57 = constant 57 : index
+            %q = rem %id, %c5 : index
+            %n = add %id, %c57 : index
+            %c3 = constant 3 : index  %c1 = constant 1 : index
+            %is = {condition} : bool
+            if %is {{
+                {body}
+                store %lane, %done[%id]
+            }}
+        }} }}"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "body", "active"),
+    [("equal %q, %c3", EXPAND, range(3, 32, 5)), ("equal %id, %c7", FUSE, [7])],
+)
+def test_views_of_inactive_work_items_are_not_checked(condition, body, active, run, rng) -> None:
+    done = np.full(32, -1, np.int32)
+    run(only_where(condition, body), column_major(rng, 64, 6), done)
+    assert np.flatnonzero(done >= 0).tolist() == list(active)
+
+
+@pytest.mark.parametrize(
+    ("condition", "body", "message"),
+    [
+        (
+            "greater_than %q, %c1",
+            EXPAND,
+            "the product of the expand shape is 4, but mode 1 has size 6",
+        ),
+        (
+            "greater_than %id, %c5",
+            FUSE,
+            (
+                "modes 0 and 1 cannot be fused: the stride of mode 1 is 64 but must be stride "
+                "times size of mode 0, 63"
+            ),
+        ),
+    ],
+)
+def test_messages_name_one_work_items_numbers(condition, body, message, run, rng) -> None:
+    with pytest.raises(DiagnosticError) as error:
+        run(only_where(condition, body), column_major(rng, 64, 6), np.zeros(32, np.int32))
+    assert [d.message for d in error.value.diagnostics] == [message]
+
+
+def test_a_choice_of_views_is_checked_where_it_is_active(run, rng) -> None:
+    text = f"""func @f(%g: group<memref<f32x?>x2>, %done: memref<i32x32>)
+        attributes {{subgroup_size=16, work_group_size=[32,1]}} {{ parallel {{ {ID}
+            %c0 = constant 0 : index  %c2 = constant 2 : index  %c3 = constant 3 : index
+            %i = rem %id, %c2 : index
+            %v = load %g[%i] : memref<f32x?>
+            %is = equal %i, %c0 : bool
+            if %is {{
+                %e = expand %v[0 -> 2 x %c3] : memref<f32x2x?>
+                store %lane, %done[%id]
+            }}
+        }} }}"""
+    done = np.full(32, -1, np.int32)
+    run(text, [column_major(rng, 6), column_major(rng, 5)], done)
+    assert np.flatnonzero(done >= 0).tolist() == list(range(0, 32, 2))
+    with pytest.raises(DiagnosticError, match="is 6, but mode 0 has size 5\n"):
+        run(text, [column_major(rng, 5), column_major(rng, 6)], done)
+
+
 def test_views_that_differ_between_work_items(run, rng) -> None:
     a, out = column_major(rng, 64, 10), np.full(64, np.nan, np.float32)
     size = np.zeros(64, np.int64)

@@ -17,13 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import Array, Value, is_array
+from xtile.semantics.numeric_types import Array, Value, first_where, is_array
 
 Mask: TypeAlias = "npt.NDArray[np.bool_] | None"
 """Which work-items are active; None: all. Broadcasts to (subgroups, work-items in each)."""
 
 Index: TypeAlias = "int | npt.NDArray[np.int64]"
 """A number of elements: equal for all work-items, or one for each."""
+
+
+def where_active(condition: Value, mask: Mask) -> npt.NDArray[np.bool_]:
+    """The active work-items for which a condition holds."""
+    return np.asarray(condition if mask is None else condition & mask)
 
 
 class Buffer:
@@ -151,9 +156,13 @@ class ViewChoice:
         self.selector = selector
         self.views = views
 
-    def transform(self, function: Callable[[View], View]) -> ViewChoice:
+    def transform(self, function: Callable[[View, Mask], View], mask: Mask) -> ViewChoice:
         """The choice between the results of `function`."""
-        return ViewChoice(self.selector, {k: function(view) for k, view in self.views.items()})
+        views = {
+            key: function(view, where_active(self.selector == key, mask))
+            for key, view in self.views.items()
+        }
+        return ViewChoice(self.selector, views)
 
 
 Memref: TypeAlias = View | ViewChoice
@@ -166,16 +175,14 @@ def parts(memref: Memref, mask: Mask) -> Iterator[tuple[View, Mask]]:
         yield memref, mask
         return
     for key, view in memref.views.items():
-        chosen: npt.NDArray[np.bool_] = memref.selector == key
-        if mask is not None:
-            chosen = chosen & mask
+        chosen = where_active(memref.selector == key, mask)
         if chosen.any():
             yield view, chosen
 
 
-def transform(memref: Memref, function: Callable[[View], View]) -> Memref:
-    """Applies `function` to the view, or to each of a choice."""
-    return function(memref) if isinstance(memref, View) else memref.transform(function)
+def transform(memref: Memref, function: Callable[[View, Mask], View], mask: Mask) -> Memref:
+    """Applies `function` to the view, or to each of a choice, with the active work-items it has."""
+    return function(memref, mask) if isinstance(memref, View) else memref.transform(function, mask)
 
 
 def combine(memref: Memref, function: Callable[[View], Any]) -> Value:
@@ -275,11 +282,11 @@ def subview(view: View, offsets: Sequence[Index], sizes: Sequence[Index | None])
     )
 
 
-def expand(view: View, mode: int, sizes: Sequence[Index]) -> View:
+def expand(view: View, mode: int, sizes: Sequence[Index], mask: Mask) -> View:
     """Mode `mode` as several modes of the given sizes, the first of which varies fastest.
 
     Raises:
-        UnlocatedError: The product of the sizes is not the mode's size.
+        UnlocatedError: The product of the sizes is not the mode's size, in an active work-item.
     """
     strides: list[Index] = []
     stride = view.strides[mode]
@@ -288,10 +295,11 @@ def expand(view: View, mode: int, sizes: Sequence[Index]) -> View:
         strides.append(stride)
         stride = stride * size
         count = count * size
-    if np.any(count != view.shape[mode]):
+    wrong = where_active(count != view.shape[mode], mask)
+    if wrong.any():
         raise UnlocatedError(
-            f"the product of the expand shape is {count}, but mode {mode} has size "
-            f"{view.shape[mode]}"
+            f"the product of the expand shape is {first_where(count, wrong)}, but mode {mode} "
+            f"has size {first_where(view.shape[mode], wrong)}"
         )
     return View(
         view.buffer,
@@ -301,27 +309,32 @@ def expand(view: View, mode: int, sizes: Sequence[Index]) -> View:
     )
 
 
-def fuse(view: View, first: int, last: int) -> View:
+def fuse(view: View, first: int, last: int, mask: Mask) -> View:
     """The modes from `first` to `last` as one.
 
     Raises:
-        UnlocatedError: The modes do not follow each other without gaps.
+        UnlocatedError: The modes do not follow each other without gaps, in an active work-item.
     """
     size = view.shape[first]
     for mode in range(first, last):
+        _check_no_gap(view, mode, mask)
         size = size * view.shape[mode + 1]
-        expected = view.strides[mode] * view.shape[mode]
-        # The stride of a mode with one element has no effect.
-        is_gap = (view.strides[mode + 1] != expected) & (np.asarray(view.shape[mode + 1]) != 1)
-        if np.any(is_gap):
-            raise UnlocatedError(
-                f"modes {mode} and {mode + 1} cannot be fused: the stride of mode {mode + 1} is "
-                f"{view.strides[mode + 1]} but must be stride times size of mode {mode}, "
-                f"{expected}"
-            )
     return View(
         view.buffer,
         view.offset,
         (*view.shape[:first], size, *view.shape[last + 1 :]),
         (*view.strides[: first + 1], *view.strides[last + 1 :]),
     )
+
+
+def _check_no_gap(view: View, mode: int, mask: Mask) -> None:
+    stride, expected = view.strides[mode + 1], view.strides[mode] * view.shape[mode]
+    # The stride of a mode with one element has no effect.
+    is_gap = (stride != expected) & (np.asarray(view.shape[mode + 1]) != 1)
+    wrong = where_active(is_gap, mask)
+    if wrong.any():
+        raise UnlocatedError(
+            f"modes {mode} and {mode + 1} cannot be fused: the stride of mode {mode + 1} is "
+            f"{first_where(stride, wrong)} but must be stride times size of mode {mode}, "
+            f"{first_where(expected, wrong)}"
+        )

@@ -12,6 +12,7 @@ from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.memory import Mask, where_active
 from xtile.semantics.numeric_types import Value, first_where, is_array, numpy_type
 from xtile.semantics.state import State, select
 
@@ -57,7 +58,7 @@ def _are_matrices(values: Sequence[SSAValue]) -> list[bool]:
 
 
 def _split(
-    condition: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_] | None
+    condition: npt.NDArray[np.bool_], mask: Mask
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The active work-items for which the condition holds, and those for which it does not."""
     if mask is None:
@@ -110,7 +111,7 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
     def _run_varying(state: State, first: Value, last: Value, stride: Value) -> None:
         before = state.mask
         values = state.values
-        active = _broadcast_and(first < last, before)
+        active = where_active(first < last, before)
         i = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), active.shape))
         try:
             while active.any():
@@ -128,12 +129,6 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
     return step
 
 
-def _broadcast_and(
-    condition: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_] | None
-) -> npt.NDArray[np.bool_]:
-    return np.asarray(condition if mask is None else condition & mask)
-
-
 def _carry(
     values: list[Value],
     carried: list[int],
@@ -147,15 +142,13 @@ def _carry(
         values[slot] = value if active.all() else select(active, value, values[slot], matrix)
 
 
-def _check_stride(
-    first: Value, last: Value, stride: Value, mask: npt.NDArray[np.bool_] | None
-) -> None:
+def _check_stride(first: Value, last: Value, stride: Value, mask: Mask) -> None:
     """Checks the step of the active work-items that run the loop at all.
 
     Raises:
         UnlocatedError: One is below 1.
     """
-    wrong = _broadcast_and((stride < 1) & (first < last), mask)
+    wrong = where_active((stride < 1) & (first < last), mask)
     if wrong.any():
         given = first_where(stride, wrong)
         raise UnlocatedError(f"the step of a for loop must be at least 1, but is {given}")

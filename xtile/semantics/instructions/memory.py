@@ -212,7 +212,9 @@ def _subview(operation: memory.SubviewOp, compiler: Compiler) -> Step:
         chosen = [n if kept else None for n, kept in zip(extents, is_kept, strict=True)]
         if state.observer is not None:
             report_subview(state, operation, values[memref], from_, chosen)
-        values[result] = transform(values[memref], lambda view: subview(view, from_, chosen))
+        values[result] = transform(
+            values[memref], lambda view, _: subview(view, from_, chosen), state.mask
+        )
 
     return step
 
@@ -225,7 +227,7 @@ def _expand(operation: memory.ExpandOp, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         shape = _evaluate(sizes, state.values)
         state.values[result] = transform(
-            state.values[memref], lambda view: expand(view, mode, shape)
+            state.values[memref], lambda view, mask: expand(view, mode, shape, mask), state.mask
         )
 
     return step
@@ -236,7 +238,9 @@ def _fuse(operation: memory.FuseOp, compiler: Compiler) -> Step:
     first, last = integer_value(operation.from_mode), integer_value(operation.to_mode)
 
     def step(state: State) -> None:
-        state.values[result] = transform(state.values[memref], lambda view: fuse(view, first, last))
+        state.values[result] = transform(
+            state.values[memref], lambda view, mask: fuse(view, first, last, mask), state.mask
+        )
 
     return step
 
