@@ -43,8 +43,8 @@ def module_from_mlir(text: str, name: str = "f.mlir") -> ModuleOp:
     """Reads MLIR text that must give no diagnostics."""
     diagnostics = Diagnostics()
     module = read_mlir(Source(name, text), diagnostics, tensorlang_context())
-    assert module is not None
     assert not diagnostics, f"unexpected diagnostics:\n{diagnostics.render()}\n{text}"
+    assert module is not None
     return module
 
 

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
-from xdsl.ir import Block, Operation
-from xdsl.traits import IsTerminator, NoTerminator
+from xdsl.ir import Block, Operation, Region
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, place_of, source_of
@@ -40,7 +40,7 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     # In this order an operation comes after everything that a block before it may have defined.
     visited: set[Operation] = set()
     for operation in operations:
-        problems = list(_problems_of_order(operation, visited))
+        problems = [*_problems_of_order(operation, visited), *_problems_of_reach(operation)]
         visited.add(operation)
         if operation.dialect_name() not in special:
             problems += _problems_of_blocks(operation)
@@ -81,6 +81,33 @@ def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterato
         region = definition.parent_region()
         if region is not None and len(region.blocks) == 1:
             yield f"operand {index} of '{operation.name}' is used before its definition"
+
+
+def _problems_of_reach(operation: Operation) -> Iterator[str]:
+    """Yields the operands that an operation around this one keeps out of its regions."""
+    for index, operand in enumerate(operation.operands):
+        owner = operand.owner
+        block = owner if isinstance(owner, Block) else owner.parent
+        # A value that a reader made up stands in no region.
+        region = None if block is None else block.parent
+        if region is None or region is operation.parent_region():
+            continue
+        isolated = _isolated_between(operation, region)
+        if isolated is not None:
+            yield (
+                f"operand {index} of '{operation.name}' is defined outside of the "
+                f"'{isolated.name}' around it, which may only use values of its own"
+            )
+
+
+def _isolated_between(operation: Operation, region: Region) -> Operation | None:
+    """The operation around another one, but within the region, that values do not reach into."""
+    around = operation.parent_op()
+    while around is not None:
+        if around.has_trait(IsolatedFromAbove):
+            return around
+        around = None if around.parent_region() is region else around.parent_op()
+    return None
 
 
 def _problems_of_blocks(operation: Operation) -> Iterator[str]:

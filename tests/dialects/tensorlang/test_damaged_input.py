@@ -139,6 +139,41 @@ def test_a_module_of_two_blocks_with_functions() -> None:
     ]
 
 
+def errors_of_mlir(text: str) -> list[str]:
+    """The messages of the verifier for MLIR text that can be read."""
+    source, diagnostics = Source("f.mlir", text), Diagnostics()
+    module = read_mlir(source, diagnostics, tensorlang_context())
+    assert module is not None
+    verify_module(module, diagnostics, source)
+    return [error.message for error in diagnostics.errors]
+
+
+def test_a_function_that_uses_a_value_from_outside() -> None:
+    constant = '%x = "tensorlang.constant"() <{value = 1.0 : f64}> : () -> f32\n'
+    function = '"tensorlang.func"() <{sym_name = "f"}> ({\n^bb0:\n'
+    use = '"tensorlang.parallel"() ({\n^bb0:\n%y = "tensorlang.neg"(%x) : (f32) -> f32\n'
+    end = "}) : () -> ()\n"
+    assert errors_of_mlir(f"{constant}{function}{use}{end}{end}\n") == [
+        "constant must stand in a function",
+        (
+            "operand 0 of 'tensorlang.neg' is defined outside of the 'tensorlang.func' around it, "
+            "which may only use values of its own"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"tensorlang.func"() <{sym_name = "f"}> ({}) : () -> ()\n',
+        'tensorlang.func @f() {\n"tensorlang.parallel"() ({}) : () -> ()\n}\n',
+        'tensorlang.func @f(%c: i1) {\n"tensorlang.if"(%c) ({}, {}) : (i1) -> ()\n}\n',
+    ],
+)
+def test_a_region_without_a_block(text: str) -> None:
+    assert errors_of_mlir(text) == ["a region needs a block, which may be empty"]
+
+
 def test_an_operation_without_its_properties_is_printed_in_the_generic_form() -> None:
     source = Source("f.mlir", '%0 = "tensorlang.constant"() : () -> f32\n')
     diagnostics = Diagnostics()
@@ -146,7 +181,10 @@ def test_an_operation_without_its_properties_is_printed_in_the_generic_form() ->
     assert module is not None
     assert '%0 = "tensorlang.constant"() : () -> f32\n' in mlir_text(module)
     verify_module(module, diagnostics, source)
-    assert [error.message for error in diagnostics.errors] == ["constant needs a value"]
+    assert [error.message for error in diagnostics.errors] == [
+        "constant needs a value",
+        "constant must stand in a function",
+    ]
     with pytest.raises(DiagnosticError) as error:
         ir_text(module)
     assert "'tensorlang.constant' has no tensor language text" in str(error.value)

@@ -142,8 +142,10 @@ ONE_LINERS = [
     ("exp.x %x : f32", "4-5: error: '.x' cannot stand here; exp takes no modifiers"),
     (
         "%y = cooperative_matrix_load.rows_checked.t %A[%i,%i] : coopmatrix<f32x4x4,matrix_a>",
-        "42-43: error: '.t' cannot stand here; cooperative_matrix_load takes .n or .t, "
-        "then .rows_checked or .cols_checked or .both_checked",
+        (
+            "42-43: error: '.t' cannot stand here; cooperative_matrix_load takes .n or .t, "
+            "then .rows_checked or .cols_checked or .both_checked"
+        ),
     ),
     ("barrier.glob", "8-12: error: expected an instruction, but found '.glob'"),
     ("%y = load %A[%i : f32", "17: error: expected ']', but found ':'"),
@@ -363,11 +365,15 @@ func @f(%a: f3, %b: memref<f32x4,strided<2,3>>, %c: memref<f32x-4>, %d: f32) {
 """
     assert messages(text) == [
         "1.13-14: error: expected a type, but found 'f3'",
-        "1.21-46: error: the shape has 1 modes but 2 strides are given; "
-        "write one stride for each mode",
+        (
+            "1.21-46: error: the shape has 1 modes but 2 strides are given; "
+            "write one stride for each mode"
+        ),
         "1.64-65: error: size -4 is negative; write a size or '?'",
-        "2.18-19: error: %q is not defined here; define it before its use, "
-        "in this region or one around it",
+        (
+            "2.18-19: error: %q is not defined here; define it before its use, "
+            "in this region or one around it"
+        ),
     ]
 
 

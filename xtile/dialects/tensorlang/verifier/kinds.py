@@ -30,6 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.tensorlang.constraints import TypeAmong, description
 from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.ops.control import IfOp
 from xtile.dialects.tensorlang.types import PoisonType, type_text
 from xtile.dialects.tensorlang.verifier.problem import Problem, counted, mnemonic_of
 
@@ -257,7 +258,10 @@ def _check_regions(operation: TensorLangOperation, count: int, problems: list[Pr
         message = f"{mnemonic_of(operation)} has {counted(count, 'region')}, "
         message += f"but {len(regions) or 'none'} {'is' if len(regions) == 1 else 'are'} given"
         problems.append(Problem(operation, message, "header"))
-    for region in regions:
+    for index, region in enumerate(regions):
         if len(region.blocks) > 1:
             message = "a region is one list of instructions; it must not have several blocks"
+            problems.append(Problem(operation, message, "header"))
+        elif not region.blocks and not (index == 1 and isinstance(operation, IfOp)):
+            message = "a region needs a block, which may be empty"
             problems.append(Problem(operation, message, "header"))

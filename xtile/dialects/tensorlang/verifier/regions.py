@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
@@ -53,7 +54,9 @@ def opens_spmd_region(operation: Operation) -> bool:
 
 def nesting_problems(operation: TensorLangOperation, in_spmd: bool) -> Problems:
     """Collective instructions stand in collective regions, SPMD instructions in SPMD regions."""
-    if operation.EXECUTION is Execution.COLLECTIVE and in_spmd:
+    if isinstance(operation.parent_op(), ModuleOp) and type(operation) is not FuncOp:
+        yield Problem(operation, f"{mnemonic_of(operation)} must stand in a function", "header")
+    elif operation.EXECUTION is Execution.COLLECTIVE and in_spmd:
         opener = _opener(operation)
         message = f"{mnemonic_of(operation)} is a collective instruction but stands in an SPMD "
         message += f"region; move it out of the {mnemonic_of(opener)}"
