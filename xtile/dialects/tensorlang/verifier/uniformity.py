@@ -11,7 +11,7 @@ Source: tensor language reference, sections "Execution model", "Barrier", "Forea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
 
@@ -27,6 +27,7 @@ from xtile.dialects.tensorlang.ops.control import ForOp, IfOp, YieldOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.subgroup import (
     SubgroupBroadcastOp,
+    SubgroupOperation,
     SubgroupReduceAddOp,
     SubgroupReduceMaxOp,
     SubgroupReduceMinOp,
@@ -93,8 +94,9 @@ _UNIFORM_OPERANDS: dict[type[TensorLangOperation], dict[str, str]] = {
 }
 """The operands that must be dynamically uniform, and what messages call them."""
 
-_PER_WORK_ITEM = (matrix.CooperativeMatrixExtractOp, matrix.CooperativeMatrixInsertOp)
-"""Cooperative matrix instructions that a work-item may execute alone."""
+_SUBGROUP = (SubgroupBroadcastOp, SubgroupOperation)
+"""Instructions that combine work-items: under a condition those that reach it, but a
+cooperative_matrix_apply does not say which components these hold at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class _Control:
         statement: The innermost statement that some execute more often than others.
         origin: What makes them differ.
         distributed: The foreach or foreach_tile around it.
+        apply: The cooperative_matrix_apply around it.
     """
 
     within: Fact = Fact.UNIFORM
@@ -114,6 +117,12 @@ class _Control:
     statement: Operation | None = None
     origin: Operation | None = None
     distributed: Operation | None = None
+    apply: Operation | None = None
+
+    @property
+    def is_together(self) -> bool:
+        """Whether, for all that is known, the work-items of a subgroup execute it together."""
+        return self.within is not Fact.VARYING and self.apply is None
 
     def under(self, statement: Operation, state: State) -> _Control:
         """The control of a region that `statement` executes depending on `state`."""
@@ -123,6 +132,7 @@ class _Control:
             statement if state.varies else self.statement,
             state.origin if state.varies else self.origin,
             self.distributed,
+            self.apply,
         )
 
 
@@ -142,7 +152,8 @@ class UniformityAnalysis:
         elif operation.OPENS_SPMD_REGION:
             self._enter_distribution(operation)
         elif in_spmd:
-            problems = list(self._check(operation)) if _is_checked(type(operation)) else ()
+            is_checked = _is_checked(type(operation)) or not self._control.is_together
+            problems = list(self._check(operation)) if is_checked else ()
             _transfer_of(type(operation))(self, operation)
             return problems
         return ()
@@ -278,7 +289,8 @@ class UniformityAnalysis:
 
     def enter_apply(self, operation: TensorLangOperation) -> None:
         """Which work-item is given which components depends on the implementation."""
-        self._controls.append((operation, self._control.under(operation, UNKNOWN)))
+        control = replace(self._control.under(operation, UNKNOWN), apply=operation)
+        self._controls.append((operation, control))
         self.forget(operation)
 
     def _leave_if(self, operation: IfOp) -> None:
@@ -290,14 +302,32 @@ class UniformityAnalysis:
     # Checks
 
     def _check(self, operation: TensorLangOperation) -> Problems:
+        control = self._control
         if isinstance(operation, memory.BarrierOp):
-            yield from _barrier_problems(operation, self._control)
-        elif self._control.within is not Fact.VARYING:
-            yield from self._operand_problems(operation)
-        elif isinstance(operation, matrix.CooperativeMatrixOperation) and not isinstance(
-            operation, _PER_WORK_ITEM
+            yield from _barrier_problems(operation, control)
+        elif control.within is Fact.VARYING:
+            if _is_joint(operation):
+                yield _divergence_problem(operation, control)
+        elif control.apply is not None and (
+            _is_joint(operation) or isinstance(operation, _SUBGROUP)
         ):
-            yield _divergence_problem(operation, self._control)
+            yield _apply_problem(operation, control.apply)
+        else:
+            yield from self._operand_problems(operation)
+            yield from self._statement_problems(operation)
+
+    def _statement_problems(self, operation: TensorLangOperation) -> Problems:
+        """The problem with an if or a for that makes a matrix differ within a subgroup."""
+        if not isinstance(operation, IfOp | ForOp) or not _is_joint(operation):
+            return
+        is_if = isinstance(operation, IfOp)
+        state = self._state(operation.condition) if is_if else self._iterations(operation)
+        if state.within is Fact.VARYING:
+            verb, what = ("returns", "condition") if is_if else ("carries", "number of iterations")
+            message = f"the {mnemonic_of(operation)} {verb} a coopmatrix, which must be the same "
+            message += f"for a whole subgroup, but its {what} differs between the work-items of a "
+            notes = _origin_notes(state.origin)
+            yield Problem(operation, f"{message}subgroup; see subgroup_broadcast", "header", notes)
 
     def _operand_problems(self, operation: TensorLangOperation) -> Problems:
         """The problems with operands that must be uniform, but differ within a subgroup."""
@@ -347,9 +377,18 @@ def _transfer_of(cls: type[TensorLangOperation]) -> _Transfer:
 
 @cache
 def _is_checked(cls: type[TensorLangOperation]) -> bool:
-    """Whether an instruction asks for uniformity."""
-    return issubclass(cls, (memory.BarrierOp, matrix.CooperativeMatrixOperation)) or bool(
-        _uniform_operands(cls)
+    """Whether an instruction may ask for uniformity where a subgroup executes it together."""
+    return issubclass(cls, (memory.BarrierOp, IfOp, ForOp)) or bool(_uniform_operands(cls))
+
+
+def _is_joint(operation: TensorLangOperation) -> bool:
+    """Whether the work-items of a subgroup must execute an instruction together."""
+    if isinstance(operation, YieldOp):
+        # What it yields is checked where the if or the for returns it.
+        return False
+    types = (*operation.operand_types, *operation.result_types)
+    return isinstance(operation, matrix.CooperativeMatrixOperation) or any(
+        isinstance(type, CoopmatrixType) for type in types
     )
 
 
@@ -403,7 +442,9 @@ def _subgroup_count(group: Sequence[int], subgroup_size: int | None, axis: str) 
 
 
 def _barrier_problems(operation: memory.BarrierOp, control: _Control) -> Problems:
-    if control.statement is not None:
+    if control.apply is not None:
+        yield _apply_problem(operation, control.apply)
+    elif control.statement is not None:
         message = f"not all work-items reach this barrier: {_difference(control)}; "
         message += f"move it out of the {mnemonic_of(control.statement)}"
         yield Problem(operation, message, None, _origin_notes(control.origin))
@@ -420,6 +461,14 @@ def _divergence_problem(operation: TensorLangOperation, control: _Control) -> Pr
     message = f"all work-items of a subgroup must execute {mnemonic_of(operation)} together, but "
     message += f"{_difference(control)}; move it out of the {mnemonic_of(control.statement)}"
     return Problem(operation, message, "header", _origin_notes(control.origin))
+
+
+def _apply_problem(operation: TensorLangOperation, apply: Operation) -> Problem:
+    who = "a work-group" if isinstance(operation, memory.BarrierOp) else "a subgroup"
+    message = f"all work-items of {who} must execute {mnemonic_of(operation)} together, but the "
+    message += f"region of a {mnemonic_of(apply)} is executed for each component on its own; "
+    note = Note(apply, "the region is opened here")
+    return Problem(operation, f"{message}move it out of the region", "header", (note,))
 
 
 def _difference(control: _Control) -> str:
