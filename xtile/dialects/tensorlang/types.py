@@ -483,6 +483,8 @@ class CoopmatrixType(ParametrizedAttribute, TypeAttribute):
             )
         if len(self.shape_attr.data) != 2:
             raise VerifyException("a coopmatrix has two modes: rows and columns")
+        if DYNAMIC in self.shape:
+            raise VerifyException("a coopmatrix has no dynamic modes; write sizes in place of '?'")
         for size in self.shape:
             if size < 1:
                 raise VerifyException(f"coopmatrix mode size {size} must be at least 1")

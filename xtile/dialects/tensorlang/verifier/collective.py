@@ -48,6 +48,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
     mnemonic_of,
     rule,
     shape_text,
+    size_text,
 )
 
 DEFAULT_ALIGNMENT = 128
@@ -285,7 +286,7 @@ def foreach_tile_bounds(operation: ForeachTileOp) -> Problems:
         yield Problem(operation, f"{message} given; write one for each mode", "header")
     for size in shape:
         if size < 1:
-            yield Problem(operation, f"tile size {size} must be at least 1", "header")
+            yield Problem(operation, f"tile size {size_text(size)} must be at least 1", "header")
     yield from _arguments(operation, 2)
     subgroup_size = subgroup_size_of(operation)
     if shape and subgroup_size is not None and shape[0] % subgroup_size != 0:
