@@ -119,3 +119,78 @@ def test_lines_are_those_of_the_whole_file() -> None:
     source = Source("t", "x // expected-error@+1 {{a}}\ny", first_line=10)
     error = Diagnostic(Severity.ERROR, "a", source, source.line_range(11))
     assert check_expectations(source, [error], "//") == []
+
+
+BRACES = "the text that 'expected-error' expects must stand between '{{' and '}}'"
+PLACE = "is no place; expected @+N, @-N, @above, @below or @unknown after 'expected-error'"
+NO_END = "the text that 'expected-error' expects does not end; expected '}}' for each '{{'"
+
+
+@pytest.mark.parametrize(
+    ("comment", "problem"),
+    [
+        ("expected-error@+1 {{returns f32}", NO_END),
+        ("expected-error@+1 {returns f32}}", BRACES),
+        ("expected-error@+1 returns f32", BRACES),
+        ("expected-error returns f32", BRACES),
+        ("expected-error@+1 2 {a}", BRACES),
+        ("expected-error", BRACES),
+        ("expected-error@x {{a}}", f"'@x' {PLACE}"),
+        ("expected-error@1 {{a}}", f"'@1' {PLACE}"),
+        ("expected-error@ {{a}}", f"'@' {PLACE}"),
+        (
+            "expected-eror@+1 {{x}}",
+            "'expected-eror' states no expectation; did you mean 'expected-error'?",
+        ),
+        (
+            "Expected-Warning {{x}}",
+            "'Expected-Warning' states no expectation; did you mean 'expected-warning'?",
+        ),
+        (
+            "expect-note@below {{x}}",
+            "'expect-note' states no expectation; did you mean 'expected-note'?",
+        ),
+        (
+            "expected error 2 {{x}}",
+            "'expected error' states no expectation; did you mean 'expected-error'?",
+        ),
+        (
+            "expected-err-re {{x}}",
+            "'expected-err-re' states no expectation; did you mean 'expected-error-re'?",
+        ),
+    ],
+)
+@pytest.mark.parametrize("before", ["; ", "op ;", "op ;; "])
+def test_malformed_expectations_are_errors(before: str, comment: str, problem: str) -> None:
+    place = f"t:2.{len(before) + 1}-{len(before) + len(comment)}"
+    assert check(f"op\n{before}{comment}\nop", comment=";") == [f"{place}: error: {problem}"]
+
+
+def test_a_malformed_expectation_after_another() -> None:
+    text = "op // expected-error {{a}} expected-eror {{b}}"
+    assert check(text, ("error", 1, "a")) == [
+        "t:1.28-46: error: 'expected-eror' states no expectation; did you mean 'expected-error'?"
+    ]
+    text = "op // see expected-error@+1 {b}} expected-error {{a}}"
+    assert check(text, ("error", 1, "a")) == [f"t:1.11-53: error: {BRACES}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "; an expected-error is tested elsewhere",
+        "; no expected-eror {{a}}",
+        "; expected-errors come first",
+        "; the map {a}",
+        "expected-eror {{a}} ; expected at the start",
+    ],
+)
+def test_prose_states_no_expectation(text: str) -> None:
+    assert check(text, comment=";") == []
+
+
+def test_an_expectation_in_another_expectations_text_is_text() -> None:
+    assert (
+        check("// expected-error {{expected-eror@1 {a}}}", ("error", 1, "expected-eror@1 {a}"))
+        == []
+    )

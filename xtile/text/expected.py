@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from xtile.text.diagnostics import Diagnostic, Severity
 from xtile.text.source import Source, Span
@@ -27,6 +28,18 @@ _EXPECTATION = re.compile(
     r"[ \t]*(?P<count>\d+)?"
     r"[ \t]*\{\{(?P<text>(?:[^{}\n]|\{\{[^\n]*?\}\}|\{(?!\{)|\}(?!\}))*)\}\}"
 )
+_WORDS = tuple(
+    f"expected-{severity.value}{suffix}" for severity in Severity for suffix in ("", "-re")
+)
+# A word, or two, with which somebody could have meant an expectation, and whether its place or
+# text follows. It takes no characters, so that the second of three words is looked at, too.
+_LOOKALIKE = re.compile(
+    r"(?<![A-Za-z])(?=(?P<word>[A-Za-z]++[-_ ][A-Za-z]++(?:[-_]re)?+)(?![\w-])"
+    r"(?P<goes_on>[ \t]*(?:\d+[ \t]*)?[@{])?)"
+)
+_PLACE = re.compile(r"[ \t]*@(?P<place>[^\s{]*)")
+_KNOWN_PLACE = re.compile(r"[+-]\d+|above|below|unknown")
+_COUNT = re.compile(r"[ \t]*\d*[ \t]*")
 _PATTERN_PART = re.compile(r"\{\{(.*?)\}\}")
 
 
@@ -67,6 +80,7 @@ def check_expectations(
     """
     problems: list[Diagnostic] = []
     expectations = _expectations(source, comment, problems)
+    problems += _malformed(source, comment)
     for diagnostic in _with_notes(diagnostics):
         line = _line_of(diagnostic)
         expectation = next((e for e in expectations if e.matches(diagnostic, line)), None)
@@ -110,9 +124,63 @@ def _expectations(source: Source, comment: str, problems: list[Diagnostic]) -> l
 def _matches(source: Source, comment: str) -> Iterator[re.Match[str]]:
     """Yields each expectation that stands in a comment."""
     for match in _EXPECTATION.finditer(source.text):
-        line_start = source.text.rfind("\n", 0, match.start()) + 1
-        if source.text.find(comment, line_start, match.start()) >= 0:
+        if comment in _line_before(source.text, match.start()):
             yield match
+
+
+def _line_before(text: str, place: int) -> str:
+    """The part of a line before a place."""
+    return text[text.rfind("\n", 0, place) + 1 : place]
+
+
+def _malformed(source: Source, comment: str) -> Iterator[Diagnostic]:
+    """Yields an error for each part of a comment that is meant as an expectation, but is none."""
+
+    def without_text(match: re.Match[str]) -> str:
+        """After an expectation another may follow, as at the beginning of a comment."""
+        is_stated = comment in _line_before(source.text, match.start())
+        return comment.ljust(len(match[0])) if is_stated else match[0]
+
+    text = _EXPECTATION.sub(without_text, source.text)
+    for match in _LOOKALIKE.finditer(text):
+        if _is_meant(match, comment):
+            end = text.find("\n", match.start())
+            end = len(text) if end < 0 else end
+            message = _what_is_wrong(match["word"], text[match.end("word") : end])
+            yield Diagnostic(Severity.ERROR, message, source, Span(match.start(), end))
+
+
+def _is_meant(lookalike: re.Match[str], comment: str) -> bool:
+    """Whether a lookalike is meant as an expectation, and is no prose."""
+    word, goes_on = lookalike["word"], lookalike["goes_on"] is not None
+    if word not in _WORDS and not goes_on:
+        return False
+    before = _line_before(lookalike.string, lookalike.start())
+    is_first = before.rstrip(" \t").endswith(comment)
+    if word in _WORDS:
+        return is_first or (goes_on and comment in before)
+    return is_first and _similar(word) is not None
+
+
+def _similar(word: str) -> str | None:
+    """The word of an expectation that `word` could be a misspelling of."""
+    return next(iter(get_close_matches(word.lower(), _WORDS, 1, 0.75)), None)
+
+
+def _what_is_wrong(word: str, rest: str) -> str:
+    """Says why a word and the `rest` of its line are no expectation."""
+    if word not in _WORDS:
+        return f"'{word}' states no expectation; did you mean '{_similar(word)}'?"
+    place = _PLACE.match(rest)
+    if place is not None and _KNOWN_PLACE.fullmatch(place["place"]) is None:
+        return (
+            f"'@{place['place']}' is no place; expected @+N, @-N, @above, @below or @unknown "
+            f"after '{word}'"
+        )
+    count = _COUNT.match(rest, place.end() if place is not None else 0)
+    if count is None or not rest.startswith("{{", count.end()):
+        return f"the text that '{word}' expects must stand between '{{{{' and '}}}}'"
+    return f"the text that '{word}' expects does not end; expected '}}}}' for each '{{{{'"
 
 
 def _pattern(text: str) -> re.Pattern[str]:
