@@ -270,15 +270,21 @@ def atomic_beta(operation: BlasOperation) -> Problems:
 
 @rule(ForeachOp)
 def foreach_bounds(operation: ForeachOp) -> Problems:
-    """Every trip count has a from and a to of one integer type."""
+    """Every trip count has a from and a to of one integer type, and a loop variable."""
     yield from _bounds(operation)
-    yield from _arguments(operation, 1)
+    yield from _arguments(operation, [len(operation.to)], "loop variable")
 
 
 @rule(ForeachTileOp)
 def foreach_tile_bounds(operation: ForeachTileOp) -> Problems:
     """Every tile offset has a from and a to of one integer type, and a largest tile size."""
     yield from _bounds(operation)
+    yield from _tile_sizes(operation)
+    counts = [len(operation.to), len(operation.tile_shape)]
+    yield from _arguments(operation, counts, "tile offset or size", lists=2)
+
+
+def _tile_sizes(operation: ForeachTileOp) -> Problems:
     shape = [int(size) for size in operation.tile_shape.get_values()]
     count = len(operation.from_)
     if len(shape) != count:
@@ -287,7 +293,6 @@ def foreach_tile_bounds(operation: ForeachTileOp) -> Problems:
     for size in shape:
         if size < 1:
             yield Problem(operation, f"tile size {size_text(size)} must be at least 1", "header")
-    yield from _arguments(operation, 2)
     subgroup_size = subgroup_size_of(operation)
     if shape and subgroup_size is not None and shape[0] % subgroup_size != 0:
         message = f"the first tile size is {shape[0]} but must be a multiple of the subgroup size, "
@@ -306,18 +311,23 @@ def _bounds(operation: ForeachOp | ForeachTileOp) -> Problems:
             yield at_operand(operation, "to", message, i)
 
 
-def _arguments(operation: ForeachOp | ForeachTileOp, lists: int) -> Problems:
-    """The region's arguments: `lists` times the types of the bounds."""
-    wanted = [bound.type for bound in operation.from_] * lists
-    nouns = "loop variables" if lists == 1 else "tile offsets and sizes"
-    yield from region_arguments(operation, operation.body, wanted, nouns)
+def _arguments(
+    operation: ForeachOp | ForeachTileOp, counts: Sequence[int], noun: str, lists: int = 1
+) -> Problems:
+    """The region's arguments: `lists` times the types of the bounds.
+
+    How many there must be is unknown where `counts` of other things differ from the bounds'.
+    """
+    types = [bound.type for bound in operation.from_]
+    if all(count == len(types) for count in counts):
+        yield from region_arguments(operation, operation.body, types * lists, noun)
 
 
 def region_arguments(
     operation: ForeachOp | ForeachTileOp | ParallelOp,
     region: Region,
     wanted: Sequence[Attribute],
-    nouns: str,
+    noun: str,
 ) -> Problems:
     """The problem with a region whose arguments are not of the types `wanted`."""
     block = block_of(region)
@@ -325,7 +335,7 @@ def region_arguments(
     if given == list(wanted):
         return
     if len(given) != len(wanted):
-        message = f"{len(given)} {nouns} named, but there must be {len(wanted)}"
+        message = f"{counted(len(given), noun)} named, but there must be {len(wanted) or 'none'}"
         yield Problem(operation, message, "header")
         return
     assert block is not None
@@ -338,7 +348,7 @@ def region_arguments(
 @rule(ParallelOp)
 def parallel_arguments(operation: ParallelOp) -> Problems:
     """The region has no arguments."""
-    return region_arguments(operation, operation.body, (), "arguments")
+    return region_arguments(operation, operation.body, (), "argument")
 
 
 # Local memory

@@ -30,7 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.tensorlang.constraints import TypeAmong, description
 from xtile.dialects.tensorlang.operation import TensorLangOperation
-from xtile.dialects.tensorlang.ops.control import IfOp
+from xtile.dialects.tensorlang.ops.control import ForOp, IfOp, YieldOp
 from xtile.dialects.tensorlang.types import PoisonType, type_text
 from xtile.dialects.tensorlang.verifier.problem import Problem, counted, mnemonic_of
 
@@ -80,7 +80,8 @@ class _Signature:
 def check_kinds(operation: TensorLangOperation, problems: list[Problem]) -> bool:
     """Appends what is wrong to `problems`; returns whether the other rules may run.
 
-    They may not run either where an operand is poison, which a reader has reported already.
+    They may not run either where an operand or result is poison, which a reader has reported
+    already.
     """
     before = len(problems)
     signature = _signature(type(operation))
@@ -89,6 +90,13 @@ def check_kinds(operation: TensorLangOperation, problems: list[Problem]) -> bool
     _check_properties(operation, signature, problems)
     _check_regions(operation, signature.regions, problems)
     return known and len(problems) == before
+
+
+def has_right_results(operation: TensorLangOperation) -> bool:
+    """Whether the results are of the kinds of the definition."""
+    problems: list[Problem] = []
+    results = _signature(type(operation)).results
+    return _check_values(operation, results, operation.result_types, problems) and not problems
 
 
 # The definition
@@ -166,7 +174,10 @@ def _check_values(
     types: Sequence[Attribute],
     problems: list[Problem],
 ) -> bool:
-    """Checks the number and the types of values; returns False if one is poison."""
+    """Checks the number and the types of values.
+
+    Returns False if one is poison, or as wrong as what is reported elsewhere.
+    """
     layout = _layout(operation, slots, len(types))
     if layout is None:
         problems.append(Problem(operation, _count_message(operation, slots, len(types))))
@@ -175,13 +186,30 @@ def _check_values(
     for index, (type_, slot) in enumerate(zip(types, layout, strict=True)):
         if type(type_) in slot.allowed or type_ in slot.allowed:
             continue
-        if isinstance(type_, PoisonType):
+        if isinstance(type_, PoisonType) or _is_consequence(operation, slot, type_):
             known = False
             continue
-        message = f"{slots.what} {index + 1} must be {slot.description}, "
+        message = f"{_slot_text(slots.what, layout, index)} must be {slot.description}, "
         part = index if slots.what == "operand" else "result"
         problems.append(Problem(operation, f"{message}but its type is {type_text(type_)}", part))
     return known
+
+
+def _is_consequence(operation: TensorLangOperation, slot: _Slot, type_: Attribute) -> bool:
+    """Whether an if or a for says that it cannot return a type that it is given."""
+    if slot.name not in ("init", "values"):
+        return False
+    statement = operation.parent_op() if isinstance(operation, YieldOp) else operation
+    return isinstance(statement, IfOp | ForOp) and type_ in statement.result_types
+
+
+def _slot_text(what: str, layout: Sequence[_Slot], index: int) -> str:
+    """`operand alpha`, `operand 2 of indices`, `the result` or `result 2`."""
+    slot = layout[index]
+    entry = index - layout.index(slot) + 1
+    if what == "result":
+        return f"result {entry}" if slot.most is None else "the result"
+    return f"operand {entry} of {slot.name}" if slot.most is None else f"operand {slot.name}"
 
 
 def _layout(operation: TensorLangOperation, slots: _Slots, count: int) -> Sequence[_Slot] | None:

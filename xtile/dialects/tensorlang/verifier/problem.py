@@ -48,7 +48,7 @@ Rule = Callable[[Any], Problems]
 OperationT = TypeVar("OperationT", bound=TensorLangOperation)
 RuleT = TypeVar("RuleT", bound=Rule)
 
-_PLURALS = {"index": "indices"}
+_PLURALS = {"index": "indices", "tile offset or size": "tile offsets and sizes"}
 
 _RULES: dict[type[TensorLangOperation], list[Rule]] = {}
 
