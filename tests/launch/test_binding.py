@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from xtile.launch.arrays import Output
+from xtile.launch.arrays import Output, as_array
 from xtile.launch.binding import bind
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import Group, GroupView
 from xtile.launch.kernel import find_function
 from xtile.launch.views import View
@@ -293,6 +295,72 @@ class TestDlpack:
 
         assert message_of("memref<f32x4>", Refusing(None)) == (
             "argument 'A' (memref<f32x4>): a Refusing does not share its memory: no way"
+        )
+
+
+class Unversioned(DlpackOnly):
+    """Knows the protocol of before version 1.0 only, which cannot say what is read-only."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        return self.array.__dlpack__()
+
+
+class IgnoresTheVersion(DlpackOnly):
+    """Takes every option, and answers as before version 1.0."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__()
+
+
+@pytest.mark.parametrize("exporter", [Unversioned, IgnoresTheVersion])
+class TestUnversionedDlpack:
+    @pytest.mark.parametrize("shape", [(4, 8), (1, 1), (0, 3)])
+    @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint16, np.complex64])
+    def test_memory_is_shared_and_written(
+        self, exporter: type, shape: tuple[int, int], dtype: Any
+    ) -> None:
+        array = column_major(*shape, dtype=dtype)
+        given = as_array("A", exporter(array))
+        assert (given.dtype, given.shape) == (array.dtype, shape)
+        assert array.size == 0 or given.strides == array.strides
+        assert given.flags.writeable
+        given[...] = 3
+        assert (array == 3).all()
+
+    def test_a_kernel_writes_to_it(self, exporter: type) -> None:
+        array = column_major(4)
+        bound = bind_one("memref<f32x4>", exporter(array), STORE)
+        bound.memory[2] = 7
+        assert array.tolist() == [0, 0, 7, 0]
+
+    def test_the_exporters_memory_stays_alive(self, exporter: type) -> None:
+        array = np.arange(100_000, dtype=np.float32)
+        alive = weakref.ref(array)
+        given = as_array("A", exporter(array))
+        del array
+        gc.collect()
+        assert alive() is not None
+        assert given[99_999] == 99_999
+        del given
+        gc.collect()
+        assert alive() is None
+
+    def test_read_only_memory_is_refused(self, exporter: type) -> None:
+        array = column_major(4)
+        array.flags.writeable = False
+        assert message_of("memref<f32x4>", exporter(array)).startswith(
+            f"argument 'A' (memref<f32x4>): {describe_type(exporter(array))} does not share its "
+            "memory: Cannot export readonly array"
+        )
+
+
+class TestReadOnlyDlpack:
+    def test_read_only_memory_stays_read_only(self) -> None:
+        array = column_major(4)
+        array.flags.writeable = False
+        assert not as_array("A", DlpackOnly(array)).flags.writeable
+        assert "the given array is read-only" in message_of(
+            "memref<f32x4>", DlpackOnly(array), STORE
         )
 
 

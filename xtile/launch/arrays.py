@@ -83,11 +83,45 @@ def _from_dlpack(name: str, value: Any) -> Array:
         device_type, device_number = value.__dlpack_device__()
         if int(device_type) not in _CPU_DEVICES:
             raise _wrong_device(name, f"of DLPack type {int(device_type)}, number {device_number}")
-        return np.from_dlpack(value)
+        exporter = _Exporter(value)
+        array: Array = np.from_dlpack(exporter)
+        # numpy takes what cannot say whether it is read-only for read-only. But exporters refuse
+        # to share read-only memory in this way.
+        return np.asarray(_Writable(array)) if exporter.is_unversioned else array
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
         raise _no_exchange(name, value, error) from error
+
+
+class _Exporter:
+    """Passes a request for memory on, and sees which of DLPack's two protocols answers it.
+
+    Attributes:
+        is_unversioned: Whether the answer is a capsule without a version and flags.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self.is_unversioned = False
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self._value.__dlpack__(**options)
+        # A capsule's name is only seen in its representation.
+        self.is_unversioned = ' "dltensor" ' in repr(capsule)
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self._value.__dlpack_device__()
+
+
+class _Writable:
+    """Offers the memory of an array that is wrongly marked as read-only, and keeps it alive."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 def _wrong_device(name: str, device: str) -> ArgumentError:
