@@ -392,6 +392,12 @@ class TestGroups:
             ((4, 5), (1, 9)),
         ]
 
+    @pytest.mark.parametrize(("offset", "expected"), [("0", 0), ("?", 0), ("5", 5)])
+    @pytest.mark.parametrize("size", ["?", "3", "4000000000000"])
+    def test_a_null_group(self, offset: str, expected: int, size: str) -> None:
+        bound = bind_one(f"group<memref<f32x?>x{size}, offset: {offset}>", None)
+        assert bound == GroupView((), expected, is_associated=False)
+
     def test_memory_behind_an_offset(self) -> None:
         memory = np.zeros(10, np.float32)
         group = Group([memory], offset=4)

@@ -224,3 +224,36 @@ def test_the_sanitizer_reports_broken_promises() -> None:
     with pytest.raises(SanitizerError) as raised:
         xtile.run(kernel, [random(6)], sanitize=True)
     assert str(raised.value).startswith("<text>:1.9-10: error: ")
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+@pytest.mark.parametrize(("size", "expected"), [("?", 0), ("3", 3)])
+def test_a_null_group(size: str, expected: int, sanitize: bool) -> None:
+    kernel = f"""func @f(%G: group<memref<f32x4>x{size}, offset: ?>, %out: memref<i64x2>) {{
+        %zero = constant 0 : index  %one = constant 1 : index
+        %is = associated %G : bool
+        %there = if %is -> (i64) {{ %a = constant 1 : i64 yield (%a) }}
+            else {{ %b = constant 0 : i64 yield (%b) }}
+        %n = size %G[0] : index
+        %size = cast %n : i64
+        store %there, %out[%zero]
+        store %size, %out[%one]
+    }}"""
+    out = np.full(2, -1, np.int64)
+    xtile.run(kernel, [None, out], sanitize=sanitize)
+    assert out.tolist() == [0, expected]
+    xtile.run(kernel, [[np.zeros(4, np.float32)] * 3, out], sanitize=sanitize)
+    assert out.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+@pytest.mark.parametrize("size", ["?", "3"])
+def test_a_load_from_a_null_group_is_located(size: str, sanitize: bool) -> None:
+    kernel = f"""func @f(%G: group<memref<f32x4>x{size}>) {{
+  %zero = constant 0 : index
+  %a = load %G[%zero] : memref<f32x4>
+}}"""
+    with pytest.raises(DiagnosticError) as error:
+        xtile.run(kernel, [None], sanitize=sanitize)
+    first = str(error.value).splitlines()[0]
+    assert first == "<text>:3.8-37: error: %G is not associated: its pointer is null"

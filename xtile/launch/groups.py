@@ -47,22 +47,26 @@ class GroupView:
         entries: The memory of each pointer, and the shape and strides of the memref that begins
             `offset` elements behind its start; None for a null pointer.
         offset: Elements between a pointer and its memref.
+        is_associated: Whether there is a list of pointers at all; without, no entry can be loaded.
     """
 
     entries: tuple[View | None, ...]
     offset: int
+    is_associated: bool = True
 
 
 def bind_group(label: str, type: GroupType, value: Any, is_written: bool) -> GroupView:
-    """Checks the argument of a group parameter.
+    """Checks the argument of a group parameter; None is a null group.
 
     Each entry may have a shape and strides of its own, where the memref's are dynamic: the
     calling convention passes them as lists.
 
     Raises:
-        ArgumentError: The argument is no list, has the wrong length or offset, or an entry does
-            not fit; the message names the entry.
+        ArgumentError: The argument is neither None nor a list, has the wrong length or offset, or
+            an entry does not fit; the message names the entry.
     """
+    if value is None:
+        return GroupView((), 0 if type.offset == DYNAMIC else type.offset, is_associated=False)
     group = value if isinstance(value, Group) else Group(_entries(label, value))
     offset = _checked_offset(label, type, group.offset)
     if type.size not in (DYNAMIC, len(group.entries)):

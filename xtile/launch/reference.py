@@ -67,7 +67,7 @@ def _argument(type: Attribute, argument: BoundArgument) -> Argument:
     if isinstance(type, GroupType):
         assert isinstance(argument, GroupView)
         entries = [_memref(type.element, entry) for entry in argument.entries]
-        return GroupArgument(entries, argument.offset)
+        return GroupArgument(entries, argument.offset, argument.is_associated)
     if isinstance(type, MemrefType):
         assert argument is None or isinstance(argument, View)
         return _memref(type, argument)

@@ -37,7 +37,7 @@ def run(
             the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for
             `memref<f32x4x8>` has `A.shape == (4, 8)`, and its first mode is the contiguous one
             (column-major, `order="F"`) unless the type gives other strides. A group takes a list
-            of these, or an `xtile.launch.Group`.
+            of these, an `xtile.launch.Group`, or None for a null group.
         grid: The number of work-groups in x, y and z; missing modes are 1.
         device: The name of the device, one of `xtile.launch.DEVICES`.
         entry: The function to launch; needed if the kernel has several.

@@ -53,7 +53,7 @@ class GroupArgument:
 
     Attributes:
         entries: The memref at each pointer, its offset without the group's; a null entry has no
-            base. Entries may differ in their dynamic sizes and strides.
+            base. Entries may differ in their dynamic sizes and strides. A null group needs none.
         offset: Elements added to each pointer.
         is_associated: Whether the pointer to the pointers is not null.
     """

@@ -171,15 +171,26 @@ def _is_associated(view: View) -> np.bool_:
 
 
 def _size(operation: memory.SizeOp, compiler: Compiler) -> Step:
+    if isinstance(operation.tensor.type, types.GroupType):
+        return _group_size(operation, operation.tensor.type, compiler)
     tensor, result = compiler.slots((operation.tensor, operation.result))
     mode = integer_value(operation.mode)
 
     def step(state: State) -> None:
         value = state.values[tensor]
-        if isinstance(value, Group):
-            state.values[result] = np.int64(len(value.views))
-        else:
-            state.values[result] = combine(value, lambda view: from_index(view.shape[mode]))
+        state.values[result] = combine(value, lambda view: from_index(view.shape[mode]))
+
+    return step
+
+
+def _group_size(operation: memory.SizeOp, type: types.GroupType, compiler: Compiler) -> Step:
+    group, result = compiler.slots((operation.tensor, operation.result))
+    # A null group has no entries, and yet the size that its type gives it.
+    static_size = None if type.size == types.DYNAMIC else np.int64(type.size)
+
+    def step(state: State) -> None:
+        size = np.int64(len(state.values[group].views)) if static_size is None else static_size
+        state.values[result] = size
 
     return step
 
