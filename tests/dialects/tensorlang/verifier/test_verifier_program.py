@@ -143,6 +143,47 @@ def test_a_damaged_instruction_is_reported_once() -> None:
     assert lines[0].startswith("2.")
 
 
+POISON = """\
+func @f(%x: f32, %i: i32, %j: index, %A: memref<f32x8>, %B: memref<f32x4x4>, %C: memref<f32x8x8>) {
+    %u = load %B[%lost1] : f32
+    %v = load %B[%lost2,%i] : f32
+    %w = load %B[%j,%lost3] : f64
+    store %x, %B[%lost4]
+    store %lost5, %A[%j,%j]
+    %s = subview %B[%lost6:2] : memref<f32x2>
+    %e = add %lost7, %A : f32
+    gemm %lost8, %A, %B, %x, %C
+    gemm %x, %B, %B, %lost9, %C
+    for %k=%j,%i init(%l=%lost10) -> (f32) {
+    }
+    %n = mul %lost11, %u : f64
+}
+"""
+
+POISON_MESSAGES = [
+    "1 index given, but memref<f32x4x4> has order 2; write one index for each mode",
+    "operand 2 of indices must be an index, but its type is i32",
+    "the element type is f32, so load cannot return f64",
+    "1 index given, but memref<f32x4x4> has order 2; write one index for each mode",
+    "2 indices given, but memref<f32x8> has order 1; write one index for each mode",
+    "1 slice given, but memref<f32x4x4> has order 2; write one slice for each mode",
+    "operand b must be a bool, a number or a coopmatrix, but its type is memref<f32x8>",
+    "A has order 1 but must be a matrix (order 2)",
+    "C has 8 rows but A has 4; they must be equal",
+    "C has 8 columns but B has 4; they must be equal",
+    "the region of this for must end with a yield of 1 value",
+    "'to' is i32 but 'from' is index; they must have one type",
+]
+
+
+def test_what_does_not_depend_on_a_damaged_operand_is_checked() -> None:
+    messages = [error.message for error in _verified(POISON).errors]
+    assert [message for message in messages if "is not defined here" not in message] == (
+        POISON_MESSAGES
+    )
+    assert len(messages) == len(POISON_MESSAGES) + 11
+
+
 def test_a_lost_yield_is_not_missing() -> None:
     text = """\
 func @f(%a: i32, %c: i32) {

@@ -148,7 +148,7 @@ def _result_type(operation: TensorLangOperation, wanted: Attribute) -> Problems:
         yield Problem(operation, f"{message}{type_text(type)}", "result")
 
 
-@rule(ops.DivOp, ops.RemOp)
+@rule(ops.DivOp, ops.RemOp, reads=("b",))
 def division_by_zero(operation: ops.DivOp | ops.RemOp) -> Problems:
     """The divisor is not an integer constant 0; floating types divide by zero as IEEE 754 says."""
     if component_type(operation.b.type) in INTEGER_TYPES and integer_of(operation.b) == 0:

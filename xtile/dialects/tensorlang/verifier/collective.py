@@ -138,14 +138,14 @@ def _equal_shapes(operation: BlasOperation, operand: str, left: _View, right: _V
         yield at_operand(operation, operand, message)
 
 
-@rule(AxpbyOp)
+@rule(AxpbyOp, reads=("a", "b"))
 def axpby_shapes(operation: AxpbyOp) -> Problems:
     """B and op(A) are scalars, vectors or matrices of one shape."""
     wrong = _orders(operation, b=(0, 1, 2))
     return wrong or _equal_shapes(operation, "b", _view(operation, "b"), _view(operation, "a"))
 
 
-@rule(CumsumOp)
+@rule(CumsumOp, reads=("a", "b"))
 def cumsum_shapes(operation: CumsumOp) -> Problems:
     """A and B have one shape, and the mode is one of theirs."""
     order, mode = _memref(operation, "a").order, operation.mode.value.data
@@ -157,7 +157,7 @@ def cumsum_shapes(operation: CumsumOp) -> Problems:
     yield from _equal_shapes(operation, "b", _view(operation, "b"), _view(operation, "a"))
 
 
-@rule(SumOp)
+@rule(SumOp, reads=("a", "b"))
 def sum_shapes(operation: SumOp) -> Problems:
     """A matrix is summed to the vector of its rows, a vector to a scalar."""
     b_order = _memref(operation, "b").order
@@ -168,7 +168,7 @@ def sum_shapes(operation: SumOp) -> Problems:
         yield from _equal(operation, "b", b.elements, a.rows)
 
 
-@rule(GemmOp)
+@rule(GemmOp, reads=("a", "b", "c"))
 def gemm_shapes(operation: GemmOp) -> Problems:
     """C is the size of op(A) op(B)."""
     wrong = _orders(operation, a=2, b=2, c=2)
@@ -180,7 +180,7 @@ def gemm_shapes(operation: GemmOp) -> Problems:
         yield from _equal(operation, "c", c.columns, b.columns)
 
 
-@rule(GemvOp)
+@rule(GemvOp, reads=("a", "b", "c"))
 def gemv_shapes(operation: GemvOp) -> Problems:
     """C is the size of op(A) b."""
     wrong = _orders(operation, a=2, b=1, c=1)
@@ -191,7 +191,7 @@ def gemv_shapes(operation: GemvOp) -> Problems:
         yield from _equal(operation, "c", c.elements, a.rows)
 
 
-@rule(GerOp)
+@rule(GerOp, reads=("a", "b", "c"))
 def ger_shapes(operation: GerOp) -> Problems:
     """C is the size of a b^T."""
     wrong = _orders(operation, a=1, b=1, c=2)
@@ -202,7 +202,7 @@ def ger_shapes(operation: GerOp) -> Problems:
         yield from _equal(operation, "c", c.columns, b.elements)
 
 
-@rule(HadamardOp)
+@rule(HadamardOp, reads=("a", "b", "c"))
 def hadamard_shapes(operation: HadamardOp) -> Problems:
     """A, B and C are vectors or matrices of one shape."""
     wrong = _orders(operation, a=(1, 2), b=(1, 2), c=(1, 2))
@@ -252,7 +252,7 @@ def _promotable(
     yield at_operand(operation, operand, f"{message}{owner}; it must be {listed(fitting)}")
 
 
-@rule(BlasOperation)
+@rule(BlasOperation, reads=("beta",))
 def atomic_beta(operation: BlasOperation) -> Problems:
     """An atomic update keeps (beta = 1) or forgets (beta = 0) what was there before."""
     if operation.atomic is None:

@@ -32,7 +32,7 @@ YieldingOp = ForOp | IfOp | CooperativeMatrixApplyOp
 _YIELDING = (ForOp, IfOp, CooperativeMatrixApplyOp)
 
 
-@rule(ForOp)
+@rule(ForOp, reads=("from_", "to", "step"))
 def for_range(operation: ForOp) -> Problems:
     """From, to and step have one integer type, and the step is positive."""
     wanted = operation.from_.type
@@ -78,7 +78,7 @@ def for_arguments(operation: ForOp) -> Problems:
             yield Problem(operation, message, argument)
 
 
-@rule(ForOp)
+@rule(ForOp, reads=())
 def for_unroll(operation: ForOp) -> Problems:
     """`unroll` is a boolean or a positive count."""
     unroll = operation.unroll

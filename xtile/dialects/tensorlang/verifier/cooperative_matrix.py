@@ -56,7 +56,7 @@ def work_item_vector_length(type: CoopmatrixType, subgroup_size: int) -> int:
 # Memory
 
 
-@rule(ops.CooperativeMatrixLoadOp, ops.CooperativeMatrixAtomicLoadOp)
+@rule(ops.CooperativeMatrixLoadOp, ops.CooperativeMatrixAtomicLoadOp, reads=("memref", "result"))
 def loaded_type(operation: LoadingOp) -> Problems:
     """The memref is a matrix of the component type."""
     yield from _matrix_memref(operation, operation.memref.type)
@@ -67,6 +67,7 @@ def loaded_type(operation: LoadingOp) -> Problems:
     ops.CooperativeMatrixStoreOp,
     ops.CooperativeMatrixAtomicStoreOp,
     ops.CooperativeMatrixAtomicUpdate,
+    reads=("memref", "matrix"),
 )
 def stored_type(operation: StoringOp) -> Problems:
     """The memref is a matrix of the component type."""
@@ -74,7 +75,7 @@ def stored_type(operation: StoringOp) -> Problems:
     yield from _component(operation, _matrix(operation.matrix.type), operation.memref.type)
 
 
-@rule(ops.CooperativeMatrixAtomicUpdate)
+@rule(ops.CooperativeMatrixAtomicUpdate, reads=("matrix", "result"))
 def updated_type(operation: ops.CooperativeMatrixAtomicUpdate) -> Problems:
     """The result has the matrix' type; complex numbers have no maximum."""
     yield from _result_type(operation, operation.matrix.type)

@@ -50,7 +50,7 @@ ViewOp = ExpandOp | FuseOp | SubviewOp
 # Access to elements
 
 
-@rule(LoadOp)
+@rule(LoadOp, reads=("memref", "result"))
 def load_types(operation: LoadOp) -> Problems:
     """An index for each mode gives the element; one index gives the memref of a group."""
     type = operation.memref.type
@@ -66,7 +66,7 @@ def load_types(operation: LoadOp) -> Problems:
     yield from _returned_element(operation, operation.memref, operation.result)
 
 
-@rule(AtomicLoadOp)
+@rule(AtomicLoadOp, reads=("memref", "result"))
 def atomic_load_types(operation: AtomicLoadOp) -> Problems:
     """An index for each mode gives the element; a group's memrefs are not loaded atomically."""
     if isinstance(operation.memref.type, GroupType):
@@ -77,10 +77,15 @@ def atomic_load_types(operation: AtomicLoadOp) -> Problems:
     yield from _returned_element(operation, operation.memref, operation.result)
 
 
-@rule(StoreOp, AtomicStoreOp, AtomicAddOp, AtomicMaxOp, AtomicMinOp)
-def stored_types(operation: StoreOp | AtomicStoreOp | UpdateOp) -> Problems:
-    """There is an index for each mode, and the value has the element type."""
-    yield from _element(operation, operation.memref, operation.indices)
+@rule(StoreOp, AtomicStoreOp, AtomicAddOp, AtomicMaxOp, AtomicMinOp, reads=("memref",))
+def stored_element(operation: StoreOp | AtomicStoreOp | UpdateOp) -> Problems:
+    """There is an index for each mode."""
+    return _element(operation, operation.memref, operation.indices)
+
+
+@rule(StoreOp, AtomicStoreOp, AtomicAddOp, AtomicMaxOp, AtomicMinOp, reads=("memref", "value"))
+def stored_type(operation: StoreOp | AtomicStoreOp | UpdateOp) -> Problems:
+    """The value has the element type."""
     value_type, memref_type = operation.value.type, operation.memref.type
     assert isinstance(memref_type, MemrefType)
     if value_type != memref_type.element_type:
@@ -89,7 +94,7 @@ def stored_types(operation: StoreOp | AtomicStoreOp | UpdateOp) -> Problems:
         yield at_operand(operation, "value", message)
 
 
-@rule(AtomicAddOp, AtomicMaxOp, AtomicMinOp)
+@rule(AtomicAddOp, AtomicMaxOp, AtomicMinOp, reads=("memref", "value", "result"))
 def updated_type(operation: UpdateOp) -> Problems:
     """The result is the element before the update; complex numbers have no maximum."""
     yield from _returned_element(operation, operation.memref, operation.result)
@@ -129,7 +134,7 @@ def size_mode(operation: SizeOp) -> Problems:
 # Views
 
 
-@rule(ExpandOp, FuseOp, SubviewOp)
+@rule(ExpandOp, FuseOp, SubviewOp, reads=("memref", "result"))
 def view_kept(operation: ViewOp) -> Problems:
     """A view keeps the element type and the address space."""
     old, new = _types(operation)
@@ -166,7 +171,7 @@ def _check_view(operation: ViewOp, shape: Sequence[int], strides: Sequence[int])
         yield Problem(operation, message, "result")
 
 
-@rule(ExpandOp)
+@rule(ExpandOp, reads=("memref", "result"))
 def expand_shape(operation: ExpandOp) -> Problems:
     """The mode's size is the product of the new modes' sizes, and their strides are canonical."""
     old, _ = _types(operation)
@@ -230,7 +235,7 @@ def fuse_shape(operation: FuseOp) -> Problems:
     yield from _check_view(operation, shape, [*old.strides[: first + 1], *old.strides[last + 1 :]])
 
 
-@rule(SubviewOp)
+@rule(SubviewOp, reads=("memref", "result"))
 def subview_shape(operation: SubviewOp) -> Problems:
     """There is a slice for each mode; the result has the modes whose size is not 0."""
     old, _ = _types(operation)

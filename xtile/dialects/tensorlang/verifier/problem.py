@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.tensorlang.operation import TensorLangOperation
-from xtile.dialects.tensorlang.types import DYNAMIC
+from xtile.dialects.tensorlang.types import DYNAMIC, PoisonType
 
 Part = int | Literal["result", "header"] | BlockArgument | None
 """What to underline: an operand by its index, the result, what stands in front of the regions,
@@ -51,16 +51,22 @@ RuleT = TypeVar("RuleT", bound=Rule)
 _PLURALS = {"index": "indices", "tile offset or size": "tile offsets and sizes"}
 
 _RULES: dict[type[TensorLangOperation], list[Rule]] = {}
+_READS: dict[Rule, tuple[str, ...]] = {}
 
 
-def rule(*classes: type[TensorLangOperation]) -> Callable[[RuleT], RuleT]:
+def rule(
+    *classes: type[TensorLangOperation], reads: tuple[str, ...] | None = None
+) -> Callable[[RuleT], RuleT]:
     """Registers a rule for instructions, or for all instructions of a family's base class.
 
     A rule may assume that operands, results and properties are of the kinds that the instruction's
-    definition asks for.
+    definition asks for. `reads` names the operands and results whose types it reads; it then runs
+    even where others are poison.
     """
 
     def register(function: RuleT) -> RuleT:
+        if reads is not None:
+            _READS[function] = reads
         for cls in classes:
             _RULES.setdefault(cls, []).append(function)
         return function
@@ -74,6 +80,23 @@ def rules_of(cls: type[TensorLangOperation]) -> tuple[Rule, ...]:
     return tuple(function for base in reversed(cls.__mro__) for function in _RULES.get(base, ()))
 
 
+def reads_poison(function: Rule, operation: IRDLOperation) -> bool:
+    """Whether a rule for `operation` may read the type of a poison operand or result."""
+    reads = _READS.get(function)
+    if reads is None:
+        return True
+    values = (value for name in reads for value in _values(operation, name))
+    return any(isinstance(value.type, PoisonType) for value in values)
+
+
+def _values(operation: IRDLOperation, name: str) -> Sequence[SSAValue]:
+    """The operands or results that the definition calls `name`."""
+    values: SSAValue | tuple[SSAValue, ...] | None = getattr(operation, name)
+    if values is None:
+        return ()
+    return values if isinstance(values, tuple) else (values,)
+
+
 def at_operand(operation: IRDLOperation, name: str, message: str, entry: int = 0) -> Problem:
     """The problem with an operand; with the given entry of a variadic one."""
     return Problem(operation, message, operand_index(operation, name) + entry)
@@ -85,8 +108,7 @@ def operand_index(operation: IRDLOperation, name: str) -> int:
     for defined, _ in operation.get_irdl_definition().operands:
         if defined == name:
             return index
-        value: SSAValue | tuple[SSAValue, ...] | None = getattr(operation, defined)
-        index += len(value) if isinstance(value, tuple) else value is not None
+        index += len(_values(operation, defined))
     raise ValueError(f"{operation.name} has no operand {name}")
 
 

@@ -17,6 +17,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
     Part,
     Problem,
     Problems,
+    reads_poison,
     rules_of,
 )
 from xtile.dialects.tensorlang.verifier.regions import nesting_problems, walk
@@ -46,16 +47,19 @@ def operation_problems(operation: Operation) -> Iterator[Problem]:
     problems: list[Problem] = []
     is_sound = check_kinds(operation, problems)
     yield from problems
+    if not problems:
+        yield from _rule_problems(operation, is_sound)
     if is_sound:
-        yield from _rule_problems(operation)
         yield from missing_yields(operation)
         if type(operation) is FuncOp:
             yield from _interaction_problems(operation)
 
 
-def _rule_problems(operation: TensorLangOperation) -> Iterator[Problem]:
+def _rule_problems(operation: TensorLangOperation, is_sound: bool) -> Iterator[Problem]:
+    """The broken rules; where not all is sound but poison, those that do not read it."""
     for rule in rules_of(type(operation)):
-        yield from rule(operation)
+        if is_sound or not reads_poison(rule, operation):
+            yield from rule(operation)
 
 
 def _interaction_problems(function: FuncOp) -> Iterator[Problem]:
@@ -82,8 +86,8 @@ def _module_problems(module: ModuleOp, incomplete: Container[Block]) -> Iterator
             problems: list[Problem] = []
             is_sound = check_kinds(operation, problems)
             yield from problems
-            if is_sound:
-                yield from _rule_problems(operation)
+            if not problems:
+                yield from _rule_problems(operation, is_sound)
             yield from missing_yields(operation, incomplete)
             yield from nesting_problems(operation, in_spmd)
             yield from uniformity.enter(operation, in_spmd, is_sound)
