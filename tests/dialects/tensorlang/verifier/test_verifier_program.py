@@ -27,7 +27,7 @@ from xtile.dialects.tensorlang.attributes import MatrixUse
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import OPERATIONS
 from xtile.dialects.tensorlang.ops.arithmetic import AddOp, ConstantOp
-from xtile.dialects.tensorlang.ops.collective import ParallelOp
+from xtile.dialects.tensorlang.ops.collective import AxpbyOp, ParallelOp
 from xtile.dialects.tensorlang.ops.control import IfOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.reader import read
@@ -223,11 +223,42 @@ def test_an_operation_without_text_is_named_by_its_location() -> None:
     assert _module_problems(_function(add)) == ["a.py:3.7: add takes 2 operands but has none"]
 
 
+def test_an_operation_without_a_location_is_named_by_its_function() -> None:
+    memref = Block(arg_types=[MemrefType.get(F32, (4,))]).args[0]
+    axpby = AxpbyOp.create(operands=[memref] * 4)
+    [alpha, beta] = _module_problems(_function(axpby))
+    wanted = "must be a number, but its type is memref<f32x4>"
+    assert alpha == f"in @f, axpby: operand alpha {wanted}"
+    assert beta == f"in @f, axpby: operand beta {wanted}"
+
+
+def test_what_stands_in_no_named_function_is_named_as_well_as_possible() -> None:
+    module = _function(AddOp.create(result_types=[F32]))
+    [function] = module.ops
+    del function.properties["sym_name"]
+    assert _module_problems(module) == [
+        "in a function without a name: func needs a sym_name",
+        "in a function without a name, add: add takes 2 operands but has none",
+    ]
+    [message] = _module_problems(ModuleOp([ParallelOp.create(regions=[Region(Block())])]))
+    assert message == "parallel: parallel must stand in a function"
+
+
+def test_notes_without_a_location_name_their_operation() -> None:
+    inner = ParallelOp.create(regions=[Region(Block())])
+    diagnostics = Diagnostics()
+    verify(_function(ParallelOp.create(regions=[Region(Block([inner]))])), diagnostics)
+    [error] = diagnostics.errors
+    assert [note.message for note in error.notes] == [
+        "in @f, parallel: the SPMD region is opened here"
+    ]
+
+
 def test_operations_of_other_dialects_verify_themselves() -> None:
     constant = ConstantOp.create(properties={"value": IntegerAttr(1, i64)}, result_types=[I32])
     foreign = AddiOp.create(operands=[constant.result] * 2, result_types=[F64])
     [message] = _module_problems(_function(constant, foreign))
-    assert message.startswith("'arith.addi': ")
+    assert message.startswith("in @f: 'arith.addi': ")
 
 
 # Damage

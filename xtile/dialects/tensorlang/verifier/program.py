@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.verifier.context import is_instruction
+from xtile.dialects.tensorlang.verifier.context import function_of, is_instruction
 from xtile.dialects.tensorlang.verifier.control import missing_yields
 from xtile.dialects.tensorlang.verifier.kinds import check_kinds
 from xtile.dialects.tensorlang.verifier.problem import (
@@ -17,6 +17,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
     Part,
     Problem,
     Problems,
+    mnemonic_of,
     reads_poison,
     rules_of,
 )
@@ -130,14 +131,19 @@ def _foreign_problems(operation: Operation) -> Problems:
 def report(problem: Problem, diagnostics: Diagnostics, source: Source | None) -> None:
     """Adds a problem to `diagnostics`, located as well as is known."""
     span = _span(problem.operation, problem.part, source)
-    notes = [
-        Diagnostic(Severity.NOTE, note.message, source, _item_span(note.item, source))
-        for note in problem.notes
-    ]
+    notes = [_note(note, source) for note in problem.notes]
     if span is None:
-        diagnostics.error(None, None, _location_text(problem.operation) + problem.message, notes)
+        diagnostics.error(None, None, _place_text(problem.operation) + problem.message, notes)
     else:
         diagnostics.error(source, span, problem.message, notes)
+
+
+def _note(note: Note, source: Source | None) -> Diagnostic:
+    span = _item_span(note.item, source)
+    message = note.message
+    if span is None and isinstance(note.item, Operation):
+        message = _place_text(note.item) + message
+    return Diagnostic(Severity.NOTE, message, source, span)
 
 
 def _span(operation: Operation, part: Part, source: Source | None) -> Span | None:
@@ -155,9 +161,19 @@ def _item_span(item: Operation | SSAValue, source: Source | None) -> Span | None
     return None if source is None else source.span_of(item)
 
 
-def _location_text(operation: Operation) -> str:
-    """The operation's own location, for a message without a source text."""
+def _place_text(operation: Operation) -> str:
+    """Where an operation is, for a message without a source text: `a.py:3.7: `, `in @f, add: `."""
     location = operation.location
-    if not isinstance(location, FileLineColLoc):
-        return ""
-    return f"{location.filename.data}:{location.line.data}.{location.column.data}: "
+    if isinstance(location, FileLineColLoc):
+        return f"{location.filename.data}:{location.line.data}.{location.column.data}: "
+    function = function_of(operation)
+    names = [] if function is None else [f"in {_function_text(function)}"]
+    # The messages of other dialects name the operation.
+    if operation is not function and is_instruction(operation):
+        names.append(mnemonic_of(operation))
+    return f"{', '.join(names)}: " if names else ""
+
+
+def _function_text(function: FuncOp) -> str:
+    name = function.properties.get("sym_name")
+    return f"@{name.data}" if isinstance(name, StringAttr) else "a function without a name"
