@@ -297,6 +297,51 @@ def test_what_must_be_uniform(what, check) -> None:
     assert report.work_item is not None
 
 
+MATRIX = "coopmatrix<f32x16x8,matrix_acc>"
+TOGETHER = (
+    "all work-items of a subgroup must execute the instruction together, but work-item 0 of "
+    "subgroup 0 of work-group (0,0,0) does not"
+)
+WITH_MATRICES = {
+    f"if %c -> ({MATRIX}) {{ yield (%m) }} else {{ yield (%n) }}": (
+        "the condition must be the same in a subgroup, but is True in work-item 1 of subgroup 0 "
+        "of work-group (0,0,0) and False in another work-item"
+    ),
+    f"for %k=%z32,%l init(%p=%m) -> ({MATRIX}) {{ yield (%n) }}": (
+        "the number of iterations must be the same in a subgroup, but is 1 in work-item 1 of "
+        "subgroup 0 of work-group (0,0,0) and 0 in another work-item"
+    ),
+    f"add %m, %n : {MATRIX}": TOGETHER,
+    f"neg %m : {MATRIX}": TOGETHER,
+    "cast %m : coopmatrix<f16x16x8,matrix_acc>": TOGETHER,
+    f"constant 3.0 : {MATRIX}": TOGETHER,
+    f"cooperative_matrix_construct %one : {MATRIX}": TOGETHER,
+    f"if %known -> ({MATRIX}) {{ yield (%m) }} else {{ yield (%n) }}": TOGETHER,
+}
+
+
+@pytest.mark.parametrize("instruction", WITH_MATRICES)
+def test_matrices_are_those_of_whole_subgroups(instruction, check) -> None:
+    is_under_condition = WITH_MATRICES[instruction] == TOGETHER
+    body = f"if %c {{\n%r = {instruction}\n}}" if is_under_condition else f"%r = {instruction}"
+    text = in_parallel(
+        f"""%l = load %numbers[%id] : i32
+        %z32 = constant 0 : i32  %one = constant 1.0 : f32
+        %c = not_equal %l, %z32 : bool
+        %known = equal %z32, %z32 : bool
+        %m = constant 1.0 : {MATRIX}
+        %n = constant 2.0 : {MATRIX}
+        {body}""",
+        "%numbers: memref<i32x64>",
+    )
+    item = np.arange(64, dtype=np.int32)
+    report = only(check(text, item % 16), Kind.NOT_UNIFORM, instruction.split(" {")[0])
+    assert report.message == WITH_MATRICES[instruction]
+    assert report.work_item == int(not is_under_condition)
+    # Subgroups may differ.
+    assert check(text, item // 16) == []
+
+
 @pytest.mark.parametrize(
     ("expression", "value"),
     [

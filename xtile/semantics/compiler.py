@@ -13,8 +13,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang.ops.collective import AllocaOp
 from xtile.dialects.tensorlang.ops.control import YieldOp
+from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixOperation
+from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.configuration import Configuration
 from xtile.semantics.errors import ExecutionError, UnlocatedError
+from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.state import State
 
 Step: TypeAlias = Callable[[State], None]
@@ -132,6 +135,25 @@ class Compiler:
         if handler is None:
             raise ExecutionError(operation, f"{operation.name} cannot be executed")
         try:
-            return handler(operation, self)
+            step = handler(operation, self)
         except (UnlocatedError, ValueError) as error:
             raise ExecutionError(operation, str(error)) from error
+        return _together(operation, step) if self.is_observed and _is_joint(operation) else step
+
+
+def _is_joint(operation: Operation) -> bool:
+    """Whether the work-items of a subgroup must execute an instruction together."""
+    types = (*operation.operand_types, *operation.result_types)
+    return isinstance(operation, CooperativeMatrixOperation) or any(
+        isinstance(type_, CoopmatrixType) for type_ in types
+    )
+
+
+def _together(operation: Operation, step: Step) -> Step:
+    """`step`, which an observer can see parts of a subgroup execute."""
+
+    def observed(state: State) -> None:
+        require_converged(state, operation)
+        step(state)
+
+    return observed

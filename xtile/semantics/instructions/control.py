@@ -12,6 +12,7 @@ from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.memory import Mask, where_active
 from xtile.semantics.numeric_types import Value, first_where, is_array, numpy_type
 from xtile.semantics.state import State, select
@@ -28,6 +29,8 @@ def _if(operation: ops.IfOp, compiler: Compiler) -> Step:
         if not is_array(chosen):
             _run_branch(then if chosen else otherwise, results, state)
             return
+        if any(is_matrix):
+            require_uniform(state, operation, "the condition", chosen)
         taken, left = _split(chosen, state.mask)
         if not left.any():
             _run_branch(then, results, state)
@@ -85,6 +88,8 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
     body = compiler.region(operation.body)
     integer = numpy_type(operation.from_.type).type
     is_matrix = _are_matrices(operation.results_)
+    # A subgroup's work-items have a matrix together, and so as many iterations.
+    must_agree = compiler.is_observed and any(is_matrix)
 
     def step(state: State) -> None:
         values = state.values
@@ -113,8 +118,10 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
         values = state.values
         active = where_active(first < last, before)
         i = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), active.shape))
+        count: Value = np.int64(0)
         try:
             while active.any():
+                count = count + active if must_agree else count
                 state.mask = before if before is None and active.all() else active
                 values[variable] = i
                 body.run(state)
@@ -125,6 +132,8 @@ def _for(operation: ops.ForOp, compiler: Compiler) -> Step:
                 i = following
         finally:
             state.mask = before
+        if must_agree:
+            require_uniform(state, operation, "the number of iterations", count)
 
     return step
 

@@ -14,7 +14,7 @@ from xtile.semantics.arithmetic import reduction_ufunc
 from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.instructions.events import require_converged, require_uniform
+from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.layout import Layout, layout_of
 from xtile.semantics.linalg import product_function
 from xtile.semantics.numeric_types import Array, Value, accumulation_type, is_array
@@ -60,7 +60,6 @@ def _mul_add(operation: ops.CooperativeMatrixMulAddOp, compiler: Compiler) -> St
     a, b, c, result = compiler.slots((operation.a, operation.b, operation.c, operation.result))
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         v = state.values
         v[result] = to_result(to_c(product(v[a], v[b]) + to_wide(v[c])))
 
@@ -86,7 +85,6 @@ def _scale(operation: ops.CooperativeMatrixScaleOp, compiler: Compiler) -> Step:
     scalar, matrix, result = compiler.slots((operation.scalar, operation.matrix, operation.result))
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         values = state.values
         values[result] = by_component(values[scalar]) * values[matrix]
 
@@ -117,7 +115,6 @@ def _reduce(operation: ops.CooperativeMatrixReduce, compiler: Compiler) -> Step:
     matrix, result = compiler.slots((operation.matrix, operation.result))
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         values = to_wide(state.values[matrix])
         reduced = ufunc.reduce(values, axis=axis, dtype=values.dtype, keepdims=True)
         state.values[result] = to_narrow(reduced)
@@ -157,7 +154,6 @@ def _extract(operation: ops.CooperativeMatrixExtractOp, compiler: Compiler) -> S
     matrix, result = compiler.slots((operation.matrix, operation.result))
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         state.values[result] = extract(state.values[matrix], layout, index)
 
     return step
@@ -170,7 +166,6 @@ def _insert(operation: ops.CooperativeMatrixInsertOp, compiler: Compiler) -> Ste
     value, matrix, result = compiler.slots((operation.value, operation.matrix, operation.result))
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         values = state.values
         inserted = np.array(np.broadcast_to(values[matrix], (state.rows, *type_.shape)))
         insert(inserted, layout, index, state.full(values[value]), state.active())
@@ -222,7 +217,6 @@ def _apply(operation: ops.CooperativeMatrixApplyOp, compiler: Compiler) -> Step:
     columns = np.tile(np.arange(n, dtype=np.int32), m)[np.newaxis, :]
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         if is_elementwise and not any(_is_varying(state.values[slot]) for slot in captured):
             state.values[result] = over_components(state)
         elif layout is not None:

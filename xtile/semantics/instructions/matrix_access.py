@@ -13,7 +13,7 @@ from xtile.semantics import access
 from xtile.semantics.arithmetic import binary_function
 from xtile.semantics.blocks import Block, Shape, blocks
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.instructions.events import require_converged, require_uniform
+from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.layout import owners_of
 from xtile.semantics.memory import View
 from xtile.semantics.numeric_types import Array, Value, numpy_type
@@ -32,10 +32,9 @@ def _shape(operation: ops.CooperativeMatrixAccess, type: CoopmatrixType) -> Shap
 
 
 def _require(state: State, operation: Operation, memref: Value, x: Value, y: Value) -> None:
-    """Reports what must be dynamically uniform: the block and the control flow."""
+    """Reports what must be dynamically uniform: the block."""
     if state.observer is None:
         return
-    require_converged(state, operation)
     require_uniform(state, operation, "the first index", x)
     require_uniform(state, operation, "the second index", y)
     if isinstance(memref, View):
