@@ -44,7 +44,7 @@ from xtile.dialects.tensorlang.verifier.type_classes import (
     not_allowed_message,
 )
 
-_ALLOWED: dict[type[TensorLangOperation], tuple[str, ...]] = {
+ALLOWED_TYPES: dict[type[TensorLangOperation], tuple[str, ...]] = {
     ops.AddOp: NUMBERS,
     ops.SubOp: NUMBERS,
     ops.MulOp: NUMBERS,
@@ -85,15 +85,10 @@ _ALLOWED: dict[type[TensorLangOperation], tuple[str, ...]] = {
 """The operand types of each instruction; on matrices, the component types."""
 
 
-@rule(
-    ops.BinaryArithmeticOperation,
-    ops.UnaryArithmeticOperation,
-    ops.ComparisonOperation,
-    ops.MathOperation,
-)
+@rule(*ALLOWED_TYPES)
 def allowed_operand_type(operation: TensorLangOperation) -> Problems:
     """The first operand is of a type that the instruction is defined for."""
-    operand, allowed = operation.operands[0].type, _ALLOWED[type(operation)]
+    operand, allowed = operation.operands[0].type, ALLOWED_TYPES[type(operation)]
     if not is_allowed(operand, allowed):
         message = not_allowed_message("the operand", mnemonic_of(operation), operand, allowed)
         yield Problem(operation, message, 0)

@@ -74,6 +74,11 @@ def rule(
     return register
 
 
+def registered_rules() -> list[tuple[type[TensorLangOperation], Rule]]:
+    """Every rule, with each instruction or family that it is registered for."""
+    return [(cls, function) for cls, functions in _RULES.items() for function in functions]
+
+
 @cache
 def rules_of(cls: type[TensorLangOperation]) -> tuple[Rule, ...]:
     """The rules for one instruction: its families' first, then its own."""

@@ -375,6 +375,11 @@ def _transfer_of(cls: type[TensorLangOperation]) -> _Transfer:
     return _TRANSFER.get(cls, UniformityAnalysis.forget)
 
 
+def is_followed(cls: type[TensorLangOperation]) -> bool:
+    """Whether something is known of the results of an instruction."""
+    return _transfer_of(cls) is not UniformityAnalysis.forget
+
+
 @cache
 def _is_checked(cls: type[TensorLangOperation]) -> bool:
     """Whether an instruction may ask for uniformity where a subgroup executes it together."""
