@@ -28,7 +28,7 @@ from xtile.dialects.tensorlang.operation import (
 from xtile.dialects.tensorlang.ops import BY_MNEMONIC
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.term_reader import RESULTS, FatalSyntaxError, ReadError, TermReader
-from xtile.dialects.tensorlang.types import SCALAR_TYPES, PoisonType
+from xtile.dialects.tensorlang.types import SCALAR_TYPES
 from xtile.text.diagnostics import Diagnostics, shorten
 from xtile.text.source import Source, Span, attach_source
 
@@ -43,8 +43,6 @@ _CONTINUATIONS = frozenset(
     {"as", "attributes", "else", "init", "x", "void", "memref", "group", "coopmatrix"}
 ) | frozenset(SCALAR_TYPES)
 """Words that may start a line in the middle of an instruction."""
-
-_POISON = PoisonType()
 
 _LANDMARK = re.compile(
     r"""[^{}\n;"]*+ (?: (?: ; [^\n]*+ | " [^"\n]*+ " | " ) [^{}\n;"]*+ )*+ ([{}\n])""", re.VERBOSE

@@ -56,7 +56,7 @@ def handler_of(mnemonic: str, revision: str) -> Handler | None:
         return None
     from xtile.dialects.tensorlang.legacy import handlers
 
-    return handlers.handler_of(mnemonic, revision)
+    return handlers.handler_of(mnemonic)
 
 
 def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: Parts) -> bool:

@@ -6,7 +6,6 @@ current text they come when the current grammar fails, and what they then read i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
@@ -22,7 +21,7 @@ from xtile.dialects.tensorlang.legacy.control import (
     read_yield,
 )
 from xtile.dialects.tensorlang.legacy.reshape import read_expand, read_fuse
-from xtile.dialects.tensorlang.legacy.revisions import CURRENT, OLDER_NAMES
+from xtile.dialects.tensorlang.legacy.revisions import CURRENT
 from xtile.dialects.tensorlang.legacy.scalars import (
     read_arith,
     read_barrier,
@@ -51,9 +50,8 @@ from xtile.dialects.tensorlang.types import type_text
 from xtile.text.source import Span
 
 if TYPE_CHECKING:
+    from xtile.dialects.tensorlang.legacy import Handler
     from xtile.dialects.tensorlang.reader import Reader
-
-Handler = Callable[["Reader", str], TensorLangOperation]
 
 _HANDLERS: dict[str, Handler] = {
     "arith": read_arith,
@@ -110,10 +108,8 @@ _CURRENT_FORMS: dict[str, str] = {
 """An example of each instruction's current spelling, for warnings."""
 
 
-def handler_of(mnemonic: str, revision: str) -> Handler | None:
-    """What reads an instruction in the first place; None for the current grammar."""
-    if revision == CURRENT and mnemonic not in OLDER_NAMES:
-        return None
+def handler_of(mnemonic: str) -> Handler | None:
+    """What reads an instruction in older text in the first place; None for the current grammar."""
     if mnemonic == "barrier":
         return read_barrier
     return _HANDLERS.get(mnemonic)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -21,6 +21,7 @@ from xtile.dialects.tensorlang.legacy.terms import (
 )
 from xtile.dialects.tensorlang.operation import (
     TensorLangOperation,
+    integer_value,
 )
 from xtile.dialects.tensorlang.ops.memory import ExpandOp, FuseOp, LoadOp, SizeOp, SubviewOp
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
@@ -77,12 +78,6 @@ def _static_values(parts: Parts, name: str) -> list[int]:
     return [int(value) for value in values.get_values()]
 
 
-def _integer_value(parts: Parts, name: str) -> int:
-    value = parts.properties[name]
-    assert isinstance(value, IntegerAttr)
-    return value.value.data
-
-
 def _inferred_of_parts(
     cls: type[TensorLangOperation], source: MemrefType, parts: Parts
 ) -> MemrefType | None:
@@ -92,10 +87,10 @@ def _inferred_of_parts(
             sizes = _static_values(parts, "static_sizes")
             return subview_type(source, sizes) if len(sizes) == source.order else None
         if cls is ExpandOp:
-            mode = _integer_value(parts, "mode")
+            mode = integer_value(parts.properties["mode"])
             sizes = _static_values(parts, "static_expand_shape")
             return expand_type(source, mode, sizes) if 0 <= mode < source.order else None
-        first, last = _integer_value(parts, "from_mode"), _integer_value(parts, "to_mode")
+        first, last = (integer_value(parts.properties[name]) for name in ("from_mode", "to_mode"))
         return fuse_type(source, first, last) if 0 <= first < last < source.order else None
     except VerifyException:
         return None
