@@ -32,7 +32,7 @@ from xtile.opt_arguments import TRANSLATIONS, add_arguments
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.languages import LANGUAGES, Language, guess_language
 from xtile.text.source import Source
-from xtile.universe import XTILE_UNIVERSE
+from xtile.universe import COMPLETED_DIALECTS, XTILE_UNIVERSE
 
 STANDARD_INPUT = "<stdin>"
 """What messages call standard input."""
@@ -62,7 +62,7 @@ class XtileOptMain(xDSLOptMain):
 
     @override
     def register_all_dialects(self) -> None:
-        for name, factory in self._universe.all_dialects.items():
+        for name, factory in {**self._universe.all_dialects, **COMPLETED_DIALECTS}.items():
             self.ctx.register_dialect(name, factory)
 
     @override

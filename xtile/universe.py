@@ -1,14 +1,16 @@
 """What stock `xdsl-opt` finds of this package, through the entry point `xdsl.universe`.
 
-xDSL refuses to start when two packages share a name, so a name that xDSL has itself is left out
-here. Everything loads when it is first used.
+xDSL refuses to start when two packages share a name, so a name that xDSL has itself is left out of
+`XTILE_UNIVERSE`; this package's commands use `all_dialects`, where its completed versions of xDSL's
+dialects stand in their place. Everything loads when it is first used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xdsl.universe import Universe
+from xdsl.universe import XDSL_UNIVERSE, Universe
 
 if TYPE_CHECKING:
     from xdsl.ir import Dialect
@@ -20,6 +22,48 @@ def _tensorlang() -> Dialect:
     from xtile.dialects.tensorlang import TensorLang
 
     return TensorLang
+
+
+def _xegpu() -> Dialect:
+    from xtile.dialects.xegpu import XeGPU
+
+    return XeGPU
+
+
+def _index() -> Dialect:
+    from xtile.dialects.index import Index
+
+    return Index
+
+
+def _arith() -> Dialect:
+    from xtile.dialects.arith import Arith
+
+    return Arith
+
+
+def _gpu() -> Dialect:
+    from xtile.dialects.gpu import GPU
+
+    return GPU
+
+
+def _memref() -> Dialect:
+    from xtile.dialects.memref import MemRef
+
+    return MemRef
+
+
+def _scf() -> Dialect:
+    from xtile.dialects.scf import Scf
+
+    return Scf
+
+
+def _vector() -> Dialect:
+    from xtile.dialects.vector import Vector
+
+    return Vector
 
 
 def _tensorlang_verify() -> type[ModulePass]:
@@ -35,7 +79,21 @@ def _tensorlang_target() -> type[Target]:
 
 
 XTILE_UNIVERSE = Universe(
-    all_dialects={"tensorlang": _tensorlang},
+    all_dialects={"index": _index, "tensorlang": _tensorlang, "xegpu": _xegpu},
     all_passes={"tensorlang-verify": _tensorlang_verify},
     all_targets={"tensorlang": _tensorlang_target},
 )
+
+COMPLETED_DIALECTS: dict[str, Callable[[], Dialect]] = {
+    "arith": _arith,
+    "gpu": _gpu,
+    "memref": _memref,
+    "scf": _scf,
+    "vector": _vector,
+}
+"""Dialects of xDSL's that this package completes with operations and with upstream's syntax."""
+
+
+def all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Every dialect that this package's commands know, by name."""
+    return {**XDSL_UNIVERSE.all_dialects, **XTILE_UNIVERSE.all_dialects, **COMPLETED_DIALECTS}

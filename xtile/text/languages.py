@@ -51,14 +51,12 @@ class Language:
 def make_context() -> Context:
     """Returns a context that loads any dialect of xDSL and of this package on first use."""
     from xdsl.context import Context
-    from xdsl.universe import XDSL_UNIVERSE
 
-    from xtile.universe import XTILE_UNIVERSE
+    from xtile.universe import all_dialects
 
     context = Context()
-    for universe in (XDSL_UNIVERSE, XTILE_UNIVERSE):
-        for name, factory in universe.all_dialects.items():
-            context.register_dialect(name, factory)
+    for name, factory in all_dialects().items():
+        context.register_dialect(name, factory)
     return context
 
 

@@ -1,0 +1,5 @@
+"""The `index` dialect."""
+
+from xdsl.ir import Dialect
+
+Index = Dialect("index", [], [])

@@ -1,0 +1,5 @@
+"""The `xegpu` dialect: Intel GPU's tensor descriptors, block loads and matrix products."""
+
+from xdsl.ir import Dialect
+
+XeGPU = Dialect("xegpu", [], [])
