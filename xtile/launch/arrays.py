@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.semantics.numeric_types import Array
+from xtile.semantics.values import Array
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from xtile.launch.views import (
     list_text,
     typed_array,
 )
-from xtile.semantics.numeric_types import Array
+from xtile.semantics.values import Array
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from xtile.launch.arrays import element_strides
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter
 from xtile.launch.views import list_text
-from xtile.semantics.numeric_types import Array
+from xtile.semantics.values import Array
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -17,7 +17,8 @@ from xtile.dialects.tensorlang.types import (
 )
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.kernel import Parameter
-from xtile.semantics.numeric_types import NUMPY_TYPES, Array
+from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.semantics.values import Array
 
 
 def convert_scalar(parameter: Parameter, value: Any) -> np.generic:

@@ -26,7 +26,8 @@ from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter
 from xtile.launch.views import list_text
-from xtile.semantics.numeric_types import NUMPY_TYPES, Array
+from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.semantics.values import Array
 
 FILLS = ("zeros", "ones", "nan", "rand")
 

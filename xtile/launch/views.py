@@ -19,7 +19,8 @@ from xtile.dialects.tensorlang.types import (
 )
 from xtile.launch.arrays import Output, as_array, element_strides
 from xtile.launch.errors import ArgumentError
-from xtile.semantics.numeric_types import NUMPY_TYPES, Array
+from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.semantics.values import Array
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.memory import Buffer, Index, Mask
-from xtile.semantics.numeric_types import Array, Value, is_array
+from xtile.semantics.values import Array, Value, is_array
 
 
 def read(buffer: Buffer, place: Index, mask: Mask) -> Value:

@@ -15,7 +15,8 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
 from xtile.dialects.tensorlang.ops import arithmetic as ops
-from xtile.semantics.numeric_types import NUMPY_TYPES, Value, is_integer
+from xtile.semantics.numeric_types import NUMPY_TYPES, is_integer
+from xtile.semantics.values import Value
 
 Binary = Callable[[Value, Value], Value]
 Unary = Callable[[Value], Value]

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.memory import Index, Memref, View, as_index, uniform_integers
-from xtile.semantics.numeric_types import Array, Value
 from xtile.semantics.state import State, per_row
+from xtile.semantics.values import Array, Value
 
 
 @dataclass(frozen=True)

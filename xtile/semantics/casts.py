@@ -12,7 +12,8 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
-from xtile.semantics.numeric_types import NUMPY_TYPES, NumberFunction, Value, choose, is_integer
+from xtile.semantics.numeric_types import NUMPY_TYPES, is_integer
+from xtile.semantics.values import NumberFunction, Value, choose
 
 _EXACT_IN_F32 = frozenset({types.I8, types.I16, types.BF16, types.F16, types.F32})
 

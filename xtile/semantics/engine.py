@@ -25,9 +25,10 @@ from xtile.semantics.instructions import (
     subgroup,
 )
 from xtile.semantics.memory import Buffer, Group, View
-from xtile.semantics.numeric_types import Value, numpy_type
+from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.observer import Launch, Observer
 from xtile.semantics.state import State
+from xtile.semantics.values import Value
 
 HANDLERS: dict[type[Operation], Handler] = {
     **arithmetic.HANDLERS,

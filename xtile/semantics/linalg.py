@@ -17,7 +17,8 @@ from xdsl.ir import Attribute
 from xtile.dialects.tensorlang import types
 from xtile.semantics.casts import cast_function
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import Array, Value, accumulation_type, is_integer, numpy_type
+from xtile.semantics.numeric_types import accumulation_type, is_integer, numpy_type
+from xtile.semantics.values import Array, Value
 
 Update = Callable[[Value, Array, Value, Array], None]
 Product = Callable[[Array, Array], Array]

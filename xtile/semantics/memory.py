@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import Array, Value, first_where, is_array
+from xtile.semantics.values import Array, Value, first_where, is_array
 
 Mask: TypeAlias = "npt.NDArray[np.bool_] | None"
 """Which work-items are active; None: all. Broadcasts to (subgroups, work-items in each)."""

@@ -1,27 +1,18 @@
-"""How numbers of each type are held in numpy.
+"""How numbers of the tensor language's types are held in numpy.
 
-A value that all work-items share is a numpy scalar, one that varies an array; every operation on
-either gives a number of the same type, so results are rounded (or wrap around) at each operation.
+Every operation on numpy scalars and arrays of a type gives numbers of the same type, so results are
+rounded (or wrap around) at each operation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
-
-Array: TypeAlias = "npt.NDArray[Any]"
-
-Value: TypeAlias = Any
-"""What an SSA value is at run time: a numpy scalar or array, or a memref or group."""
-
-NumberFunction: TypeAlias = Callable[[Value], Value]
 
 NUMPY_TYPES: dict[Attribute, np.dtype[Any]] = {
     types.BOOL: np.dtype(np.bool_),
@@ -46,20 +37,6 @@ _ACCUMULATION_TYPES: dict[Attribute, Attribute] = {
 }
 
 
-def is_array(value: Value) -> TypeGuard[Array]:
-    """Whether a number is an array, and not a scalar that all work-items share."""
-    return isinstance(value, np.ndarray)
-
-
-# The type checker cannot follow numpy.where on values of any type.
-_WHERE: Any = np.where
-
-
-def choose(condition: Value, chosen: Value, other: Value) -> Value:
-    """`chosen` where a condition holds, `other` elsewhere; scalars give a scalar."""
-    return _WHERE(condition, chosen, other)[()]
-
-
 def numpy_type(type: Attribute) -> np.dtype[Any]:
     """The numpy type of a scalar type, or of a cooperative matrix's or memref's elements."""
     if isinstance(type, types.MemrefType):
@@ -75,8 +52,3 @@ def accumulation_type(type: Attribute) -> Attribute:
 def is_integer(type: Attribute) -> bool:
     """Whether `type` is an integer type, and not bool."""
     return type in types.INTEGER_TYPES
-
-
-def first_where(value: Value, chosen: npt.NDArray[np.bool_]) -> Value:
-    """The value in the first work-item of `chosen`, which has the shape of all work-items."""
-    return np.broadcast_to(value, chosen.shape).flat[int(np.argmax(chosen))]

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.memory import Mask
-from xtile.semantics.numeric_types import Array, Value, choose, is_array
 from xtile.semantics.observer import Observer
+from xtile.semantics.values import Array, Value, choose, is_array
 
 
 class State:

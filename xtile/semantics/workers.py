@@ -24,7 +24,7 @@ from xtile.dialects.tensorlang.ops.memory import AtomicOperation
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
 from xtile.semantics.engine import GroupId, Program, Progress, group_ids
 from xtile.semantics.errors import ExecutionError
-from xtile.semantics.numeric_types import Array
+from xtile.semantics.values import Array
 
 
 def can_share(function: FuncOp) -> bool:

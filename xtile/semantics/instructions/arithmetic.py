@@ -21,8 +21,9 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.constants import constant_value
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.index_overflow import observed
-from xtile.semantics.numeric_types import NUMPY_TYPES, Value, choose, is_integer
+from xtile.semantics.numeric_types import NUMPY_TYPES, is_integer
 from xtile.semantics.state import State
+from xtile.semantics.values import Value, choose
 
 
 def _binary(operation: ops.BinaryArithmeticOperation, compiler: Compiler) -> Step:

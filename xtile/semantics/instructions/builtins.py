@@ -8,8 +8,8 @@ from xdsl.ir import Operation
 from xtile.dialects.tensorlang.attributes import Component
 from xtile.dialects.tensorlang.ops import builtins as ops
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.numeric_types import Value
 from xtile.semantics.state import State
+from xtile.semantics.values import Value
 
 _DIMENSIONS = {Component.X: 0, Component.Y: 1, Component.Z: 2}
 

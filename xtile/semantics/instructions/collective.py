@@ -16,9 +16,10 @@ from xtile.semantics import linalg
 from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import report_block
-from xtile.semantics.numeric_types import Array, Value, accumulation_type, numpy_type
+from xtile.semantics.numeric_types import accumulation_type, numpy_type
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
+from xtile.semantics.values import Array, Value
 
 Compute: TypeAlias = Callable[..., Array]
 """What an instruction computes of its inputs, in the accumulation type."""

@@ -14,8 +14,9 @@ from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.memory import Mask, where_active
-from xtile.semantics.numeric_types import Value, first_where, is_array, numpy_type
+from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.state import State, select
+from xtile.semantics.values import Value, first_where, is_array
 
 
 def _if(operation: ops.IfOp, compiler: Compiler) -> Step:

@@ -8,9 +8,9 @@ import numpy as np
 from xdsl.ir import Operation
 
 from xtile.semantics.memory import Index, Mask, Memref, View, parts
-from xtile.semantics.numeric_types import Value, is_array
 from xtile.semantics.observer import Access, AccessKind, IntArray
 from xtile.semantics.state import State
+from xtile.semantics.values import Value, is_array
 
 
 def _active(state: State, mask: Mask) -> Value:

@@ -17,8 +17,9 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.layout import Layout, layout_of
 from xtile.semantics.linalg import product_function
-from xtile.semantics.numeric_types import Array, Value, accumulation_type, is_array
+from xtile.semantics.numeric_types import accumulation_type
 from xtile.semantics.state import State, per_row
+from xtile.semantics.values import Array, Value, is_array
 
 
 def matrix_type(operation: Operation, index: int = 0) -> CoopmatrixType:

@@ -16,9 +16,10 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.layout import owners_of
 from xtile.semantics.memory import View
-from xtile.semantics.numeric_types import Array, Value, numpy_type
+from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.observer import Access, AccessKind
 from xtile.semantics.state import State
+from xtile.semantics.values import Array, Value
 
 
 def _shape(operation: ops.CooperativeMatrixAccess, type: CoopmatrixType) -> Shape:

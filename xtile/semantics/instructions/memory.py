@@ -33,9 +33,10 @@ from xtile.semantics.memory import (
     subview,
     transform,
 )
-from xtile.semantics.numeric_types import Value, numpy_type
+from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State, select
+from xtile.semantics.values import Value
 
 
 def _alloca(operation: collective.AllocaOp, compiler: Compiler) -> Step:

@@ -16,8 +16,9 @@ from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_converged, require_uniform
-from xtile.semantics.numeric_types import Array, accumulation_type
+from xtile.semantics.numeric_types import accumulation_type
 from xtile.semantics.state import State, per_row
+from xtile.semantics.values import Array
 
 
 def _broadcast(operation: ops.SubgroupBroadcastOp, compiler: Compiler) -> Step:

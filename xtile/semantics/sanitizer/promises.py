@@ -13,9 +13,9 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.operation import array_entries, integer_value
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
-from xtile.semantics.numeric_types import Array, is_array
 from xtile.semantics.observer import Launch
 from xtile.semantics.sanitizer.report import Kind, Report
+from xtile.semantics.values import Array, is_array
 
 
 def broken_promises(launch: Launch) -> Iterator[Report]:
