@@ -1,5 +1,17 @@
-"""The `gpu` dialect in upstream's syntax, with what xDSL's lacks."""
+"""The `gpu` dialect in upstream's syntax.
 
-from xdsl.dialects.gpu import GPU
+Source: MLIR (LLVM 22), `Dialect/GPU/IR`.
+"""
+
+from xdsl.ir import Dialect
+
+from xtile.dialects.gpu import attributes, functions, indices, objects, subgroups
+from xtile.dialects.gpu.types import TYPES
+
+GPU = Dialect(
+    "gpu",
+    [*functions.OPERATIONS, *indices.OPERATIONS, *subgroups.OPERATIONS],
+    [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, *TYPES],
+)
 
 __all__ = ["GPU"]

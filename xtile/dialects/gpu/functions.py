@@ -1,0 +1,449 @@
+"""Modules, functions and binaries of device code.
+
+Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td` and `GPUDialect.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+from xdsl.dialects.builtin import (
+    I32,
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    attr_def,
+    irdl_op_definition,
+    opt_attr_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    NoTerminator,
+    SymbolOpInterface,
+    SymbolTable,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from xtile.dialects.gpu.attributions import (
+    attribute_array,
+    dictionary_of,
+    parse_arguments,
+    parse_attributions,
+    print_argument,
+    print_attributions,
+    verify_attributions,
+)
+from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.gpu.objects import ObjectAttr, SelectObjectAttr
+
+KERNEL = "gpu.kernel"
+"""The attribute that makes a function a kernel."""
+
+WORKGROUP_ATTRIBUTIONS = "workgroup_attributions"
+"""The attribute that counts the attributions in workgroup memory."""
+
+LAUNCH_SIZES = ("known_block_size", "known_grid_size", "known_cluster_size")
+"""The properties that promise a size of a launch."""
+
+
+@irdl_op_definition
+class ModuleOp(IRDLOperation):
+    """A unit of device code.
+
+    ```
+    gpu.module @kernels [#xevm.target<chip = "pvc">] {
+    }
+    ```
+    """
+
+    name = "gpu.module"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    targets = opt_prop_def(ArrayAttr)
+    offloadingHandler = opt_prop_def(Attribute)  # noqa: N815
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface(), SymbolTable())
+
+    def __init__(self, name: str, body: Region, targets: Sequence[Attribute] = ()) -> None:
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "targets": ArrayAttr(targets) if targets else None,
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    @override
+    def parse(cls, parser: Parser) -> ModuleOp:
+        name = parser.parse_symbol_name().data
+        handler = None
+        if parser.parse_optional_punctuation("<") is not None:
+            handler = parser.parse_attribute()
+            parser.parse_punctuation(">")
+        targets = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.SQUARE, parser.parse_attribute
+        )
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
+        module = ModuleOp(name, body, targets or ())
+        module.offloadingHandler = handler
+        if attributes is not None:
+            module.attributes |= attributes.data
+        return module
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.offloadingHandler is not None:
+            printer.print_string(" <")
+            printer.print_attribute(self.offloadingHandler)
+            printer.print_string(">")
+        if self.targets is not None:
+            printer.print_string(" ")
+            printer.print_attribute(self.targets)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+
+    @override
+    def verify_(self) -> None:
+        if self.targets is not None and not self.targets.data:
+            raise VerifyException("the list of targets must not be empty")
+        if self.body.block.args:
+            raise VerifyException("a gpu.module has no arguments")
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A function of the device; a kernel can be launched by the host.
+
+    The arguments of the body are the function's, then the buffers in workgroup memory, then those
+    in private memory.
+
+    ```
+    gpu.func @scale(%data: memref<64xf32>) workgroup(%tile : memref<16xf32, 3>) kernel {
+      gpu.return
+    }
+    ```
+    """
+
+    name = "gpu.func"
+
+    sym_name = attr_def(SymbolNameConstraint())
+    kernel = opt_attr_def(UnitAttr, attr_name=KERNEL)
+    workgroup_attributions = opt_attr_def(IntegerAttr)
+    function_type = prop_def(FunctionType)
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    workgroup_attrib_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    private_attrib_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    known_block_size = opt_prop_def(DenseArrayBase.constr(i32))
+    known_grid_size = opt_prop_def(DenseArrayBase.constr(i32))
+    known_cluster_size = opt_prop_def(DenseArrayBase.constr(i32))
+    body = region_def()
+
+    traits = traits_def(HasParent(ModuleOp), IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType | tuple[Sequence[Attribute], Sequence[Attribute]],
+        body: Region | None = None,
+        *,
+        kernel: bool = False,
+        workgroup_attributions: int = 0,
+        known_block_size: Sequence[int] | None = None,
+        known_grid_size: Sequence[int] | None = None,
+    ) -> None:
+        if isinstance(function_type, tuple):
+            function_type = FunctionType.from_lists(*function_type)
+        super().__init__(
+            attributes={
+                "sym_name": StringAttr(name),
+                KERNEL: UnitAttr() if kernel else None,
+                WORKGROUP_ATTRIBUTIONS: IntegerAttr(workgroup_attributions, i64),
+            },
+            properties={
+                "function_type": function_type,
+                "known_block_size": _sizes(known_block_size),
+                "known_grid_size": _sizes(known_grid_size),
+            },
+            regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
+        )
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the host can launch it."""
+        return self.kernel is not None
+
+    @property
+    def arguments(self) -> Sequence[BlockArgument]:
+        """The function's arguments."""
+        return self.body.blocks[0].args[: len(self.function_type.inputs)]
+
+    @property
+    def workgroup_buffers(self) -> Sequence[BlockArgument]:
+        """The attributions in workgroup memory."""
+        start = len(self.function_type.inputs)
+        return self.body.blocks[0].args[start : start + self._workgroup_count]
+
+    @property
+    def private_buffers(self) -> Sequence[BlockArgument]:
+        """The attributions in private memory."""
+        start = len(self.function_type.inputs) + self._workgroup_count
+        return self.body.blocks[0].args[start:]
+
+    @property
+    def _workgroup_count(self) -> int:
+        count = self.workgroup_attributions
+        return 0 if count is None else count.value.data
+
+    @classmethod
+    @override
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name().data
+        arguments = parse_arguments(parser)
+        results = _parse_results(parser)
+        workgroup = parse_attributions(parser, "workgroup")
+        private = parse_attributions(parser, "private")
+        kernel = parser.parse_optional_keyword("kernel") is not None
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([argument for argument, _ in (*arguments, *workgroup, *private)])
+        function = FuncOp(
+            name,
+            ([argument.type for argument, _ in arguments], [type for type, _ in results]),
+            body,
+            kernel=kernel,
+            workgroup_attributions=len(workgroup),
+        )
+        function.arg_attrs = attribute_array(arguments)
+        if any(dictionary for _, dictionary in results):
+            function.res_attrs = ArrayAttr(DictionaryAttr(dictionary) for _, dictionary in results)
+        function.workgroup_attrib_attrs = attribute_array(workgroup)
+        function.private_attrib_attrs = attribute_array(private)
+        if attributes is not None:
+            for key, value in attributes.data.items():
+                (function.properties if key in LAUNCH_SIZES else function.attributes)[key] = value
+        return function
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            for index, argument in enumerate(self.arguments):
+                if index:
+                    printer.print_string(", ")
+                print_argument(printer, argument, dictionary_of(self.arg_attrs, index))
+        _print_results(printer, self.function_type.outputs.data, self.res_attrs)
+        print_attributions(
+            printer, "workgroup", self.workgroup_buffers, self.workgroup_attrib_attrs
+        )
+        print_attributions(printer, "private", self.private_buffers, self.private_attrib_attrs)
+        if self.is_kernel:
+            printer.print_string(" kernel")
+        sizes = {key: value for key, value in self.properties.items() if key in LAUNCH_SIZES}
+        printer.print_op_attributes(
+            dict(sorted({**self.attributes, **sizes}.items())),
+            reserved_attr_names=("sym_name", KERNEL, WORKGROUP_ATTRIBUTIONS),
+            print_keyword=True,
+        )
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+    @override
+    def verify_(self) -> None:
+        if self.is_kernel and self.function_type.outputs.data:
+            raise VerifyException("a kernel must not return values")
+        for name in LAUNCH_SIZES:
+            verify_launch_size(name, self.properties.get(name))
+        if not self.body.blocks:
+            raise VerifyException("expected a body with at least one block")
+        self._verify_arguments()
+        verify_attributions(self.workgroup_buffers, AddressSpace.WORKGROUP)
+        verify_attributions(self.private_buffers, AddressSpace.PRIVATE)
+
+    def _verify_arguments(self) -> None:
+        inputs = self.function_type.inputs.data
+        types = self.body.blocks[0].arg_types
+        least = len(inputs) + self._workgroup_count
+        if len(types) < least:
+            raise VerifyException(
+                f"expected at least {least} arguments of the body, got {len(types)}"
+            )
+        for index, (expected, type) in enumerate(zip(inputs, types, strict=False)):
+            if expected != type:
+                raise VerifyException(
+                    f"expected argument {index} of the body to have the function's type "
+                    f"{expected}, got {type}"
+                )
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """Ends a `gpu.func`.
+
+    ```
+    gpu.return %sum, %product : f32, f32
+    ```
+    """
+
+    name = "gpu.return"
+
+    arguments = var_operand_def()
+
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+
+    traits = traits_def(HasParent(FuncOp), IsTerminator())
+
+    def __init__(self, arguments: Sequence[SSAValue | Operation] = ()) -> None:
+        super().__init__(operands=[arguments])
+
+    @override
+    def verify_(self) -> None:
+        function = self.parent_op()
+        if not isinstance(function, FuncOp):
+            return
+        expected = function.function_type.outputs.data
+        if len(expected) != len(self.arguments):
+            raise VerifyException(
+                f"expected {len(expected)} operands, as '@{function.sym_name.data}' returns, "
+                f"got {len(self.arguments)}"
+            )
+        for index, (type, operand) in enumerate(zip(expected, self.arguments, strict=True)):
+            if type != operand.type:
+                raise VerifyException(
+                    f"expected operand {index} of type {type}, got {operand.type}"
+                )
+
+
+@irdl_op_definition
+class BinaryOp(IRDLOperation):
+    """Compiled device code.
+
+    ```
+    gpu.binary @kernels [#gpu.object<#xevm.target, bin = "...">]
+    ```
+    """
+
+    name = "gpu.binary"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    offloadingHandler = opt_prop_def(Attribute)  # noqa: N815
+    objects = prop_def(ArrayAttr[ObjectAttr])
+
+    traits = traits_def(SymbolOpInterface())
+
+    @classmethod
+    @override
+    def parse(cls, parser: Parser) -> BinaryOp:
+        name = parser.parse_symbol_name()
+        handler: Attribute = SelectObjectAttr.first()
+        if parser.parse_optional_punctuation("<") is not None:
+            handler = parser.parse_attribute()
+            parser.parse_punctuation(">")
+        attributes = parser.parse_optional_attr_dict()
+        objects = parser.parse_attribute()
+        return BinaryOp.create(
+            properties={"sym_name": name, "offloadingHandler": handler, "objects": objects},
+            attributes=attributes,
+        )
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        handler = self.offloadingHandler
+        if handler is not None and handler != SelectObjectAttr.first():
+            printer.print_string(" <")
+            printer.print_attribute(handler)
+            printer.print_string(">")
+        printer.print_op_attributes(self.attributes)
+        # Upstream prints two spaces here.
+        printer.print_string("  ")
+        printer.print_attribute(self.objects)
+
+    @override
+    def verify_(self) -> None:
+        if not self.objects.data:
+            raise VerifyException("a gpu.binary holds at least one object")
+
+
+def verify_launch_size(name: str, sizes: Attribute | None) -> None:
+    """Checks the attribute that promises a size of a launch.
+
+    Raises:
+        VerifyException: It is not an array of three i32.
+    """
+    if sizes is None:
+        return
+    if not isa(sizes, DenseArrayBase[I32]):
+        raise VerifyException(f"{name} must be a dense i32 array, got {sizes}")
+    if len(sizes) != 3:
+        raise VerifyException(f"{name} must have 3 elements, got {len(sizes)}")
+
+
+def _sizes(sizes: Sequence[int] | None) -> DenseArrayBase[I32] | None:
+    return None if sizes is None else DenseArrayBase.from_list(i32, sizes)
+
+
+def _parse_results(parser: Parser) -> list[tuple[Attribute, dict[str, Attribute]]]:
+    """Reads `-> type` or `-> (type {attributes}, ...)`, if it is there."""
+    if parser.parse_optional_punctuation("->") is None:
+        return []
+    results = parser.parse_optional_comma_separated_list(
+        parser.Delimiter.PAREN,
+        lambda: (parser.parse_type(), parser.parse_optional_dictionary_attr_dict()),
+    )
+    return [(parser.parse_type(), {})] if results is None else list(results)
+
+
+def _print_results(
+    printer: Printer, types: Sequence[Attribute], attributes: ArrayAttr[DictionaryAttr] | None
+) -> None:
+    if not types:
+        return
+    printer.print_string(" -> ")
+    bare = len(types) == 1 and attributes is None and not isinstance(types[0], FunctionType)
+    if bare:
+        printer.print_attribute(types[0])
+        return
+    with printer.in_parens():
+        for index, type in enumerate(types):
+            if index:
+                printer.print_string(", ")
+            printer.print_attribute(type)
+            dictionary = dictionary_of(attributes, index)
+            if dictionary is not None:
+                printer.print_op_attributes(dictionary.data)
+
+
+OPERATIONS: list[type[Operation]] = [BinaryOp, FuncOp, ModuleOp, ReturnOp]
+"""The operations of this module."""
