@@ -1,7 +1,21 @@
-"""Turns a function into closures, so that running an instruction is one Python call.
+"""Turns a function into closures, so that running an operation is one Python call.
 
-Each instruction is looked up once: its meaning, the types that select it, and the slots of its
+Each operation is looked up once: its meaning, the types that select it, and the slots of its
 operands and results. What remains for each execution is a function of the `State`.
+
+How to give an operation a meaning:
+
+- Its dialect has a row in `language._HANDLERS`, which names a module with a table `HANDLERS` from
+  the operation's name to a `Handler`.
+- The handler is called once with the operation and the `Compiler`. It asks for the slots of
+  operands and results (`compiler.slots`), compiles regions (`compiler.region`), looks at attributes
+  and types, and returns a `Step`. It raises `ValueError` or `UnlocatedError` for what cannot be
+  executed at all, with a message that says what would be right.
+- The step reads operands from `state.values` and writes results to it. `state.State` says what
+  values look like. What is not active by `state.mask` must have no effect and cause no error; its
+  results may be anything. A step raises `UnlocatedError`, which gets the operation's place.
+- The last operation of a block, a terminator, needs no handler: its operands are what the block
+  yields (`Body.yields`), for the operation around it to use.
 """
 
 from __future__ import annotations
@@ -10,21 +24,19 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
 
-from xtile.dialects.tensorlang.ops.collective import AllocaOp
-from xtile.dialects.tensorlang.ops.control import YieldOp
-from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixOperation
-from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.configuration import Configuration
 from xtile.semantics.errors import ExecutionError, UnlocatedError
-from xtile.semantics.instructions.events import require_converged
+from xtile.semantics.language import handler_of
+from xtile.semantics.memory import Buffer
 from xtile.semantics.state import State
 
 Step: TypeAlias = Callable[[State], None]
-"""Executes one instruction."""
+"""Executes one operation."""
 
 Handler: TypeAlias = Callable[[Any, "Compiler"], Step]
-"""Compiles one instruction."""
+"""Compiles one operation."""
 
 
 class Body:
@@ -40,19 +52,19 @@ class Body:
         self,
         operations: list[Operation],
         steps: list[Step],
-        yields: tuple[int, ...],
-        allocated: list[tuple[Operation, int]],
+        yields: tuple[int, ...] = (),
+        allocated: Iterable[tuple[Operation, int]] = (),
     ) -> None:
         self.operations = operations
         self.steps = steps
         self.yields = yields
-        self.allocated = allocated
+        self.allocated = tuple(allocated)
 
     def run(self, state: State) -> None:
         """Executes the block.
 
         Raises:
-            ExecutionError: An instruction cannot be executed.
+            ExecutionError: An operation cannot be executed.
         """
         step: Step | None = None
         try:
@@ -74,23 +86,22 @@ class Body:
 
 
 class Compiler:
-    """Compiles the blocks of one function.
+    """Compiles the blocks of one function and of the functions that it calls.
 
     Attributes:
         configuration: Sizes of subgroups and work-groups, and of the launch.
         is_observed: Whether the run will have an observer.
+        functions: The bodies of the functions that are called; None while one is compiled.
+        globals: The memory of global variables, by what declares it.
     """
 
-    def __init__(
-        self,
-        handlers: dict[type[Operation], Handler],
-        configuration: Configuration,
-        is_observed: bool,
-    ) -> None:
+    def __init__(self, configuration: Configuration, is_observed: bool) -> None:
         self.configuration = configuration
         self.is_observed = is_observed
-        self._handlers = handlers
+        self.functions: dict[Operation, Body | None] = {}
+        self.globals: dict[Operation, Buffer] = {}
         self._slots: dict[SSAValue, int] = {}
+        self._allocated: list[tuple[Operation, int]] = []
 
     @property
     def slot_count(self) -> int:
@@ -105,55 +116,54 @@ class Compiler:
         """The slots of several values."""
         return tuple(self.slot(value) for value in values)
 
+    def ends_with_block(self, operation: Operation, memref: SSAValue) -> None:
+        """Says that the memory of a memref lives to the end of the block that is compiled."""
+        self._allocated.append((operation, self.slot(memref)))
+
     def region(self, region: Region) -> Body:
-        """Compiles a region of one block; an empty region does nothing."""
-        block = region.blocks.first
-        return Body([], [], (), []) if block is None else self.block(block)
+        """Compiles a region of one block; an empty region does nothing.
+
+        Raises:
+            ExecutionError: An operation has no meaning, or there are several blocks.
+        """
+        first = region.blocks.first
+        if first is None:
+            return Body([], [])
+        if first is not region.blocks.last:
+            around = region.parent
+            assert around is not None
+            raise ExecutionError(
+                around,
+                f"{around.name} has several blocks in a region, and branches between blocks cannot "
+                "be executed; use the scf dialect's control flow",
+            )
+        return self.block(first)
 
     def block(self, block: Block) -> Body:
         """Compiles a block.
 
         Raises:
-            ExecutionError: An instruction has no meaning.
+            ExecutionError: An operation has no meaning.
         """
         operations: list[Operation] = []
         steps: list[Step] = []
         yields: tuple[int, ...] = ()
-        allocated: list[tuple[Operation, int]] = []
+        around, self._allocated = self._allocated, []
         for operation in block.ops:
-            if isinstance(operation, YieldOp):
-                yields = self.slots(operation.values)
+            if operation is block.last_op and operation.has_trait(IsTerminator):
+                yields = self.slots(operation.operands)
                 break
-            if isinstance(operation, AllocaOp):
-                allocated.append((operation, self.slot(operation.result)))
             operations.append(operation)
             steps.append(self._step(operation))
-        return Body(operations, steps, yields, allocated)
+        body = Body(operations, steps, yields, self._allocated)
+        self._allocated = around
+        return body
 
     def _step(self, operation: Operation) -> Step:
-        handler = self._handlers.get(type(operation))
+        handler = handler_of(operation)
         if handler is None:
             raise ExecutionError(operation, f"{operation.name} cannot be executed")
         try:
-            step = handler(operation, self)
+            return handler(operation, self)
         except (UnlocatedError, ValueError) as error:
             raise ExecutionError(operation, str(error)) from error
-        return _together(operation, step) if self.is_observed and _is_joint(operation) else step
-
-
-def _is_joint(operation: Operation) -> bool:
-    """Whether the work-items of a subgroup must execute an instruction together."""
-    types = (*operation.operand_types, *operation.result_types)
-    return isinstance(operation, CooperativeMatrixOperation) or any(
-        isinstance(type_, CoopmatrixType) for type_ in types
-    )
-
-
-def _together(operation: Operation, step: Step) -> Step:
-    """`step`, which an observer can see parts of a subgroup execute."""
-
-    def observed(state: State) -> None:
-        require_converged(state, operation)
-        step(state)
-
-    return observed

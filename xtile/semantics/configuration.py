@@ -1,23 +1,19 @@
-"""How a launch is divided into subgroups and work-groups, and what is chosen where nothing is said.
-
-Source: tensor language reference, section "Functions"; docs/semantics.md, "Sizes of subgroups and
-work-groups".
-"""
+"""How a launch is divided into work-groups, subgroups and work-items."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from xtile.dialects.tensorlang.operation import array_entries, integer_value
-from xtile.dialects.tensorlang.ops.collective import BlasOperation
-from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.semantics.errors import ExecutionError
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
 
-DEFAULT_SUBGROUP_SIZES = (16, 32, 8)
-"""Tried in this order; the first that divides the rows of the work-group is taken."""
+Size3: TypeAlias = tuple[int, int, int]
+"""A size or an id in x, y and z."""
 
-DEFAULT_BLAS_TILING = (2, 2)
-"""Subgroups in each mode of the work-group of a function with linear algebra instructions."""
+Level: TypeAlias = Literal["block", "subgroup", "lane"]
+"""What a function's text describes: a work-group, a subgroup, or a work-item."""
 
 
 @dataclass(frozen=True)
@@ -26,62 +22,42 @@ class Configuration:
 
     Attributes:
         subgroup_size: Work-items in a subgroup.
-        work_group_size: Work-items in a work-group, in two modes.
+        work_group_size: Work-items in each mode of a work-group; x varies fastest.
+        num_subgroups: Subgroups in each dimension of a work-group. The last subgroup is not full
+            where its size does not divide the work-group's.
         grid: Work-groups in the launch, in three dimensions.
+        level: What the function's text describes; None where it does not say. With "subgroup" a
+            subgroup's work-items act as one, with "block" those of the work-group.
     """
 
     subgroup_size: int
-    work_group_size: tuple[int, int]
-    grid: tuple[int, int, int]
-
-    @property
-    def num_subgroups(self) -> tuple[int, int, int]:
-        """Subgroups in each dimension of a work-group."""
-        rows, columns = self.work_group_size
-        return rows // self.subgroup_size, columns, 1
+    work_group_size: tuple[int, ...]
+    num_subgroups: Size3
+    grid: Size3
+    level: Level | None = None
 
     @property
     def subgroups(self) -> int:
         """Subgroups in a work-group."""
-        x, y, z = self.num_subgroups
-        return x * y * z
+        return math.prod(self.num_subgroups)
+
+    @property
+    def work_items(self) -> int:
+        """Work-items in a work-group."""
+        return math.prod(self.work_group_size)
 
 
-def configuration_of(function: FuncOp, grid: tuple[int, int, int]) -> Configuration:
-    """The sizes that a function's attributes give, or the defaults.
+def configuration_of(function: Operation, grid: Size3, block: Size3 | None = None) -> Configuration:
+    """The sizes that a launch and a function's attributes give, or the defaults.
+
+    Args:
+        function: The function to launch.
+        grid: Work-groups in three dimensions.
+        block: Work-items of a work-group in three dimensions, where the launch says so.
 
     Raises:
-        ExecutionError: The attributes contradict each other or are not positive.
+        ExecutionError: The sizes contradict each other or are not positive.
     """
-    given = array_entries(function.work_group_size)
-    size = _subgroup_size(function, None if given is None else integer_value(given[0]))
-    if given is None:
-        has_blas = any(isinstance(op, BlasOperation) for op in function.body.walk())
-        m, n = DEFAULT_BLAS_TILING if has_blas else (1, 1)
-        return Configuration(size, (m * size, n), grid)
-    rows, columns = (integer_value(entry) for entry in given)
-    if rows < 1 or columns < 1 or rows % size:
-        raise ExecutionError(
-            function,
-            f"work_group_size=[{rows},{columns}] is not a positive multiple of subgroup size "
-            f"{size}",
-        )
-    return Configuration(size, (rows, columns), grid)
+    from xtile.semantics.language import language_of
 
-
-def _subgroup_size(function: FuncOp, rows: int | None) -> int:
-    if function.subgroup_size is not None:
-        size = integer_value(function.subgroup_size)
-        if size < 1:
-            raise ExecutionError(function, f"subgroup_size={size} is not positive")
-        return size
-    if rows is None:
-        return DEFAULT_SUBGROUP_SIZES[0]
-    for size in DEFAULT_SUBGROUP_SIZES:
-        if rows % size == 0:
-            return size
-    raise ExecutionError(
-        function,
-        f"the first work-group size {rows} is no multiple of a subgroup size "
-        f"({', '.join(map(str, sorted(DEFAULT_SUBGROUP_SIZES)))})",
-    )
+    return language_of(function).configure(function, grid, block)

@@ -11,6 +11,7 @@ Source: tensor language reference, sections "Memref type", "Group type", "Expand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +32,43 @@ def where_active(condition: Value, mask: Mask) -> npt.NDArray[np.bool_]:
     return np.asarray(condition if mask is None else condition & mask)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What belongs to each work-item of a buffer in which each has memory of its own.
+
+    Attributes:
+        starts: The first element of each; broadcasts to (subgroups, work-items in each).
+        size: The number of elements of one.
+    """
+
+    starts: npt.NDArray[np.int64]
+    size: int
+
+    def scaled(self, old: int, new: int) -> Parts:
+        """The same memory, counted in elements of `new` bytes instead of `old`."""
+        return Parts(self.starts * old // new, self.size * old // new)
+
+    def check(self, place: Index, mask: Mask, name: str) -> None:
+        """Checks that the active work-items stay in their memory.
+
+        Args:
+            place: Places in the buffer, whose first axes are those of `starts`.
+            mask: The active work-items, in the shape of the places.
+            name: What messages call the memory.
+
+        Raises:
+            UnlocatedError: One does not.
+        """
+        axes = (1,) * (np.ndim(place) - self.starts.ndim)
+        element = place - self.starts.reshape(*self.starts.shape, *axes)
+        wrong = where_active((element < 0) | (element >= self.size), mask)
+        if wrong.any():
+            raise UnlocatedError(
+                f"the access to element {first_where(element, wrong)} lies outside of the memory "
+                f"of {name}, which has {self.size} elements"
+            )
+
+
 class Buffer:
     """Memory: elements that follow each other without gaps.
 
@@ -41,9 +79,22 @@ class Buffer:
         is_local: Whether only one work-group sees it.
         is_null: Whether it is what a null pointer points to.
         is_initialized: Whether it may be read before it is written.
+        parts: Where each work-item has memory of its own in the buffer, what belongs to it; None
+            where all share the memory.
+        root: The buffer itself, or the one whose memory it shows as elements of another type.
     """
 
-    __slots__ = ("data", "is_initialized", "is_local", "is_null", "name", "raw")
+    __slots__ = (
+        "_shown_as",
+        "data",
+        "is_initialized",
+        "is_local",
+        "is_null",
+        "name",
+        "parts",
+        "raw",
+        "root",
+    )
 
     def __init__(
         self,
@@ -53,6 +104,8 @@ class Buffer:
         is_local: bool = False,
         is_null: bool = False,
         is_initialized: bool = True,
+        parts: Parts | None = None,
+        root: Buffer | None = None,
     ) -> None:
         self.data = data
         self.raw: npt.NDArray[np.uint8] = data.view(np.uint8)
@@ -60,11 +113,33 @@ class Buffer:
         self.is_local = is_local
         self.is_null = is_null
         self.is_initialized = is_initialized
+        self.parts = parts
+        self.root = self if root is None else root
+        self._shown_as: dict[np.dtype[Any], Buffer] = {}
 
     @property
     def size(self) -> int:
         """The number of elements."""
         return self.data.shape[0]
+
+    def typed(self, dtype: np.dtype[Any]) -> Buffer:
+        """The same memory as elements of another type; bytes that fill no element are left out."""
+        root = self.root
+        if dtype == root.data.dtype:
+            return root
+        if dtype not in root._shown_as:
+            data = root.raw[: root.raw.size // dtype.itemsize * dtype.itemsize].view(dtype)
+            scale = root.data.dtype.itemsize, dtype.itemsize
+            root._shown_as[dtype] = Buffer(
+                data,
+                root.name,
+                is_local=root.is_local,
+                is_null=root.is_null,
+                is_initialized=root.is_initialized,
+                parts=None if root.parts is None else root.parts.scaled(*scale),
+                root=root,
+            )
+        return root._shown_as[dtype]
 
     def check(self, elements: Index) -> None:
         """Checks that places lie in the buffer.
@@ -122,6 +197,21 @@ class View:
             place = place + index * stride
         return place
 
+    def merged(self, mask: npt.NDArray[np.bool_], other: Memref) -> Memref:
+        """This memref where the mask is set, `other` elsewhere."""
+        if other is self:
+            return self
+        if isinstance(other, View) and other.buffer is self.buffer:
+            return View(
+                self.buffer,
+                _either(mask, self.offset, other.offset),
+                tuple(_either(mask, a, b) for a, b in zip(self.shape, other.shape, strict=True)),
+                tuple(
+                    _either(mask, a, b) for a, b in zip(self.strides, other.strides, strict=True)
+                ),
+            )
+        return ViewChoice(np.zeros((1, 1), np.int64), {0: self}).merged(mask, other)
+
     def array(self) -> Array:
         """The whole block as an array that shares the memory. All work-items must agree on it.
 
@@ -163,6 +253,21 @@ class ViewChoice:
             for key, view in self.views.items()
         }
         return ViewChoice(self.selector, views)
+
+    def merged(self, mask: npt.NDArray[np.bool_], other: Memref) -> ViewChoice:
+        """This memref where the mask is set, `other` elsewhere."""
+        if isinstance(other, View):
+            other = ViewChoice(np.zeros((1, 1), np.int64), {0: other})
+        first = 1 + max(self.views)
+        views = {**self.views, **{first + key: view for key, view in other.views.items()}}
+        return ViewChoice(np.where(mask, self.selector, first + other.selector), views)
+
+
+def _either(mask: npt.NDArray[np.bool_], chosen: Index, other: Index) -> Index:
+    """`chosen` where the mask is set, `other` elsewhere."""
+    if isinstance(chosen, int) and isinstance(other, int) and chosen == other:
+        return chosen
+    return np.where(mask, chosen, other)
 
 
 Memref: TypeAlias = View | ViewChoice

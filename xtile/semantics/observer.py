@@ -17,7 +17,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
-    from xtile.dialects.tensorlang.ops.function import FuncOp
     from xtile.semantics.arguments import Argument
     from xtile.semantics.memory import Buffer
 
@@ -88,7 +87,7 @@ class Launch:
         subgroups: Subgroups in a work-group.
     """
 
-    function: FuncOp
+    function: Operation
     arguments: list[Argument]
     grid: tuple[int, int, int]
     subgroup_size: int

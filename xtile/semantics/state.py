@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 import numpy.typing as npt
 
-from xtile.semantics.memory import Mask
+from xtile.semantics.addresses import AddressSpace
+from xtile.semantics.configuration import Configuration, Size3
+from xtile.semantics.memory import Buffer, Mask
 from xtile.semantics.observer import Observer
 from xtile.semantics.values import Array, Value, choose, is_array
 
@@ -13,27 +17,43 @@ from xtile.semantics.values import Array, Value, choose, is_array
 class State:
     """A work-group that runs in lockstep.
 
-    A value that all work-items share is a numpy scalar. Any other is an array with the shape
-    (rows, lanes), in which an axis along which it is constant may have length 1; a cooperative
-    matrix has the shape (rows, M, N), rows being 1 if all subgroups share it. A row is a subgroup
-    and a lane a work-item. Inside of a foreach there can be more rows than subgroups: then row r
-    is a further trip of subgroup r modulo the number of subgroups. Inside of a
-    cooperative_matrix_apply a lane can be a component.
+    A number that all work-items share is a numpy scalar. Any other is an array with the shape
+    (rows, lanes), in which an axis along which it is constant may have length 1. A row is a
+    subgroup and a lane a work-item.
+
+    In the tensor language a cooperative matrix has the shape (rows, M, N), rows being 1 if all
+    subgroups share it. Inside of a foreach there can be more rows than subgroups: then row r is a
+    further trip of subgroup r modulo the number of subgroups. Inside of a cooperative_matrix_apply
+    a lane can be a component.
+
+    A vector of the upstream dialects always is an array with the shape (rows, lanes, *shape of the
+    vector), in which rows and lanes may be 1 in the same way. So one that describes the data of a
+    work-item varies along both, one that a subgroup holds together has the shape (rows, 1, ...),
+    and one of a work-group (1, 1, ...).
+
+    Whatever is no number, such as a memref, has a method `merged(mask, other)`, which gives the
+    object that it is where the mask is set and that `other` is elsewhere.
 
     Attributes:
         values: The values of the function's SSA values, by slot.
         mask: The active work-items.
         rows: The number of rows.
         lanes: The number of lanes.
+        acting: Rows and lanes of what acts on its own: (rows, lanes), or (rows, 1) and (1, 1) where
+            the function describes subgroups or work-groups.
         first_thread: The number of row 0, lane 0 among the threads that an observer is told of.
         is_collective: Whether a collective region runs.
         group: The work-group's id.
         observer: Who is told what happens.
         subgroups: The number of subgroups.
         subgroup_size: The number of work-items in a subgroup.
+        addresses: Where the memory of the launch lies.
+        shared: Memory of the work-group that is made when it is used first, by what declares it.
     """
 
     __slots__ = (
+        "acting",
+        "addresses",
         "first_thread",
         "group",
         "is_collective",
@@ -41,6 +61,7 @@ class State:
         "mask",
         "observer",
         "rows",
+        "shared",
         "subgroup_size",
         "subgroups",
         "values",
@@ -49,21 +70,30 @@ class State:
     def __init__(
         self,
         values: list[Value],
-        group: tuple[int, int, int],
-        subgroups: int,
-        subgroup_size: int,
+        group: Size3,
+        configuration: Configuration,
+        addresses: AddressSpace,
         observer: Observer | None,
+        is_collective: bool,
     ) -> None:
         self.values = values
-        self.mask: Mask = None
-        self.rows = subgroups
-        self.lanes = subgroup_size
+        self.rows = configuration.subgroups
+        self.lanes = configuration.subgroup_size
+        self.mask: Mask = _full_subgroups(configuration)
+        self.acting = {
+            None: self.shape,
+            "lane": self.shape,
+            "subgroup": (self.rows, 1),
+            "block": (1, 1),
+        }[configuration.level]
         self.first_thread = 0
-        self.is_collective = True
+        self.is_collective = is_collective
         self.group = group
         self.observer = observer
-        self.subgroups = subgroups
-        self.subgroup_size = subgroup_size
+        self.subgroups = configuration.subgroups
+        self.subgroup_size = configuration.subgroup_size
+        self.addresses = addresses
+        self.shared: dict[Hashable, Buffer] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,6 +124,14 @@ class State:
     def full(self, value: Value) -> Array:
         """A scalar value as an array with the shape (rows, lanes)."""
         return np.broadcast_to(value, self.shape)
+
+
+def _full_subgroups(configuration: Configuration) -> Mask:
+    """The work-items that there are, where the last subgroup has fewer than the others."""
+    if configuration.work_items % configuration.subgroup_size == 0:
+        return None
+    shape = configuration.subgroups, configuration.subgroup_size
+    return np.arange(shape[0] * shape[1]).reshape(shape) < configuration.work_items
 
 
 def per_row(value: Value, state: State) -> Value:

@@ -18,33 +18,24 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.dialects.tensorlang.ops.collective import BlasOperation
-from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.ops.memory import AtomicOperation
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
-from xtile.semantics.engine import GroupId, Program, Progress, group_ids
+from xtile.semantics.configuration import Size3
+from xtile.semantics.engine import Program, Progress, group_ids, prepare
 from xtile.semantics.errors import ExecutionError
+from xtile.semantics.language import language_of
 from xtile.semantics.values import Array
 
 
-def can_share(function: FuncOp) -> bool:
-    """Whether work-groups may run in different processes.
-
-    Atomic instructions are atomic in one process only, so a kernel that has any may not.
-    """
-    return hasattr(os, "fork") and not any(_is_atomic(op) for op in function.body.walk())
-
-
-def _is_atomic(operation: Operation) -> bool:
-    if isinstance(operation, BlasOperation):
-        return operation.atomic is not None
-    return isinstance(operation, AtomicOperation)
+def can_share(function: Operation) -> bool:
+    """Whether work-groups may run in different processes."""
+    return hasattr(os, "fork") and language_of(function).may_share(function)
 
 
 def launch_in_processes(
-    function: FuncOp,
+    function: Operation,
     arguments: Sequence[Argument],
-    grid: GroupId,
+    grid: Size3,
+    block: Size3 | None,
     workers: int,
     progress: Progress | None,
 ) -> None:
@@ -54,7 +45,7 @@ def launch_in_processes(
         ExecutionError: An instruction cannot be executed in some work-group.
     """
     shared = _SharedMemory()
-    program = Program(function, [shared.argument(argument) for argument in arguments], grid)
+    program = prepare(function, [shared.argument(argument) for argument in arguments], grid, block)
     total = grid[0] * grid[1] * grid[2]
     workers = min(workers, total)
     context = multiprocessing.get_context("fork")
@@ -79,7 +70,7 @@ def launch_in_processes(
 
 
 def _work(
-    program: Program, groups: list[GroupId], operations: list[Operation], writer: Connection
+    program: Program, groups: list[Size3], operations: list[Operation], writer: Connection
 ) -> None:
     """Runs some work-groups; sends None for each, or an operation's number and a message."""
     for group in groups:

@@ -47,6 +47,7 @@ def _alloca(operation: collective.AllocaOp, compiler: Compiler) -> Step:
         raise UnlocatedError("alloca needs a static shape and static strides")
     dtype = numpy_type(type_)
     shape, strides = type_.shape, type_.strides
+    compiler.ends_with_block(operation, operation.result)
     (result,) = compiler.slots((operation.result,))
     name = f"%{operation.result.name_hint}" if operation.result.name_hint else "local memory"
 

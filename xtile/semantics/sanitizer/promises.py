@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.operation import array_entries, integer_value
+from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
 from xtile.semantics.observer import Launch
 from xtile.semantics.sanitizer.report import Kind, Report
@@ -21,6 +22,8 @@ from xtile.semantics.values import Array, is_array
 def broken_promises(launch: Launch) -> Iterator[Report]:
     """A report for each promise that an argument does not keep."""
     function = launch.function
+    if not isinstance(function, FuncOp):
+        return
     pairs = zip(function.parameters, launch.arguments, strict=True)
     for number, (parameter, argument) in enumerate(pairs):
         attributes = function.attributes_of_parameter(number)

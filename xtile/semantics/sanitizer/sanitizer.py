@@ -12,7 +12,8 @@ from xdsl.ir import Operation
 from xtile.dialects.tensorlang.ops.collective import LifetimeStopOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics.arguments import Argument
-from xtile.semantics.engine import GroupId, launch
+from xtile.semantics.configuration import Size3
+from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
@@ -24,7 +25,7 @@ from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
 def sanitize(
     function: FuncOp,
     arguments: Sequence[Argument],
-    grid: GroupId,
+    grid: Size3,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Report]:
@@ -58,7 +59,7 @@ class Sanitizer:
         self._operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._launch: Launch | None = None
-        self._group: GroupId = (0, 0, 0)
+        self._group: Size3 = (0, 0, 0)
         self._group_number = -1
         self._global_phase = 0
         self._local_phase = 0
@@ -69,7 +70,7 @@ class Sanitizer:
         for report in broken_promises(launch):
             self._add(report, report.message)
 
-    def on_group(self, group: GroupId) -> None:
+    def on_group(self, group: Size3) -> None:
         """Remembers where the launch is."""
         self._group = group
         self._group_number += 1

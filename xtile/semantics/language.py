@@ -1,0 +1,85 @@
+"""What the engine knows of each language: how functions are launched, where meanings stand.
+
+The modules are loaded when an operation of theirs is compiled or launched first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute, Operation, SSAValue
+
+    from xtile.semantics.arguments import Argument
+    from xtile.semantics.binding import Buffers
+    from xtile.semantics.compiler import Body, Compiler, Handler
+    from xtile.semantics.configuration import Configuration, Size3
+    from xtile.semantics.values import Value
+
+
+@dataclass(frozen=True)
+class Language:
+    """How the functions of a language are launched. Each callable takes the function first.
+
+    Attributes:
+        configure: The sizes of a launch with a grid and, if given, the work-group's size.
+        parameters: The values that stand for the arguments.
+        bind: The run-time value of an argument, from the parameter's type and name. It raises
+            ValueError where the argument does not fit the type.
+        compile: The function's body.
+        is_collective: Whether the work-items of a work-group begin as one.
+        may_share: Whether the work-groups may run in different processes.
+    """
+
+    configure: Callable[[Any, Size3, Size3 | None], Configuration]
+    parameters: Callable[[Any], Sequence[SSAValue]]
+    bind: Callable[[Attribute, str, Argument, Buffers], Value]
+    compile: Callable[[Any, Compiler], Body]
+    is_collective: bool
+    may_share: Callable[[Any], bool]
+
+
+_LANGUAGES = {
+    "func": "xtile.semantics.upstream.function",
+    "gpu": "xtile.semantics.upstream.function",
+    "tensorlang": "xtile.semantics.instructions.function",
+}
+"""For the dialect of a function the module with the LANGUAGE that launches it."""
+
+_HANDLERS = {
+    "arith": "xtile.semantics.upstream.arith",
+    "complex": "xtile.semantics.upstream.complex",
+    "func": "xtile.semantics.upstream.func",
+    "gpu": "xtile.semantics.upstream.gpu",
+    "index": "xtile.semantics.upstream.index",
+    "math": "xtile.semantics.upstream.math",
+    "memref": "xtile.semantics.upstream.memref",
+    "scf": "xtile.semantics.upstream.scf",
+    "tensorlang": "xtile.semantics.instructions.table",
+    "ub": "xtile.semantics.upstream.ub",
+}
+"""For each dialect the module with the HANDLERS of its operations, by name."""
+
+
+def language_of(function: Operation) -> Language:
+    """The language that a function is launched as.
+
+    Raises:
+        ValueError: The operation is no function that can be launched.
+    """
+    module = _LANGUAGES.get(function.dialect_name())
+    if module is None:
+        raise ValueError(f"{function.name} cannot be launched")
+    return import_module(module).LANGUAGE
+
+
+def handler_of(operation: Operation) -> Handler | None:
+    """What compiles an operation; None if nothing does."""
+    module = _HANDLERS.get(operation.dialect_name())
+    if module is None:
+        return None
+    handlers: Mapping[str, Handler] = import_module(module).HANDLERS
+    return handlers.get(operation.name)
