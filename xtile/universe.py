@@ -24,6 +24,12 @@ def _tensorlang() -> Dialect:
     return TensorLang
 
 
+def _core() -> Dialect:
+    from xtile.dialects.core import Core
+
+    return Core
+
+
 def _xegpu() -> Dialect:
     from xtile.dialects.xegpu import XeGPU
 
@@ -79,7 +85,7 @@ def _tensorlang_target() -> type[Target]:
 
 
 XTILE_UNIVERSE = Universe(
-    all_dialects={"index": _index, "tensorlang": _tensorlang, "xegpu": _xegpu},
+    all_dialects={"core": _core, "index": _index, "tensorlang": _tensorlang, "xegpu": _xegpu},
     all_passes={"tensorlang-verify": _tensorlang_verify},
     all_targets={"tensorlang": _tensorlang_target},
 )

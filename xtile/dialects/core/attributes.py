@@ -1,0 +1,58 @@
+"""The attributes of the `core` dialect."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.str_enum import StrEnum
+
+LEVEL_ATTRIBUTE = "core.level"
+"""The attribute of a `gpu.func` that names its level."""
+
+
+class Level(StrEnum):
+    """What one value of a kernel in core form belongs to (docs/core-form.md).
+
+    BLOCK: the whole work-group, whose collective operations are still whole.
+    SUBGROUP: a subgroup, whose matrices are two-dimensional vectors; scalars are a work-item's.
+    LANE: one work-item; vectors are its fragments.
+    """
+
+    BLOCK = "block"
+    SUBGROUP = "subgroup"
+    LANE = "lane"
+
+
+class AtomicKind(StrEnum):
+    """What an atomic update does, with the names of upstream's `memref.atomic_rmw`."""
+
+    ADD_FLOAT = "addf"
+    ADD_INTEGER = "addi"
+    ASSIGN = "assign"
+    MAXIMUM_FLOAT = "maxnumf"
+    MAXIMUM_SIGNED = "maxs"
+    MINIMUM_FLOAT = "minnumf"
+    MINIMUM_SIGNED = "mins"
+    OR_INTEGER = "ori"
+
+
+class ScanKind(StrEnum):
+    """How a scan over a subgroup combines values; max and min ignore a NaN."""
+
+    ADD = "add"
+    MAX = "max"
+    MIN = "min"
+
+
+def level_of(function: Operation) -> Level | None:
+    """The level of a kernel, or None if it names none.
+
+    Raises:
+        ValueError: The attribute names no level.
+    """
+    attribute: Attribute | None = function.attributes.get(LEVEL_ATTRIBUTE)
+    if attribute is None:
+        return None
+    if not isinstance(attribute, StringAttr):
+        raise ValueError(f"{LEVEL_ATTRIBUTE} must be a string")
+    return Level(attribute.data)
