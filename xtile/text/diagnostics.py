@@ -27,12 +27,14 @@ class Severity(Enum):
 
     ERROR = "error"
     WARNING = "warning"
+    REMARK = "remark"
     NOTE = "note"
 
 
 _COLORS = {
     Severity.ERROR: "\x1b[1;31m",
     Severity.WARNING: "\x1b[1;35m",
+    Severity.REMARK: "\x1b[1;34m",
     Severity.NOTE: "\x1b[1;36m",
 }
 
@@ -42,7 +44,7 @@ class Diagnostic:
     """One message about a place in a source.
 
     Attributes:
-        severity: Error, warning or note.
+        severity: Error, warning, remark or note.
         message: What is wrong and what would be right; without a final full stop or line end.
         source: The text that the message is about; None if there is none.
         span: The place in `source`; None if the message is about the whole of it.

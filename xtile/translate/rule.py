@@ -1,0 +1,167 @@
+"""Translates a region operation by operation: the old one is walked once, a new one is built.
+
+A translation is a table from a class of operation to its rule, a function that emits what the
+operation becomes. Nothing is changed in place, so rules see the source as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.source import Source, place_of
+
+Rule: TypeAlias = Callable[[Any, "Rebuilder"], None]
+"""Emits what one operation becomes, and records what its results have become."""
+
+Rules: TypeAlias = Mapping[type[Operation], Rule]
+"""The rule of each class of operation."""
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+class Rebuilder:
+    """Builds the target's operations, at the end of the current block.
+
+    Args:
+        rules: The rule of each operation of the source language.
+        target: What messages call the target.
+        source: The text of the source, for messages; None if there is none.
+        diagnostics: Where remarks and warnings go; None drops them.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        target: str,
+        source: Source | None = None,
+        diagnostics: Diagnostics | None = None,
+    ) -> None:
+        self._rules = rules
+        self._target = target
+        self._source = source
+        self._diagnostics = diagnostics
+        self._values: dict[SSAValue, Any] = {}
+        self._block = Block()
+        self._current: Operation | None = None
+        self._indices: dict[tuple[Block, int], SSAValue] = {}
+
+    # --- what has become of the source ---
+
+    def value(self, old: SSAValue) -> SSAValue:
+        """What a value of the source has become."""
+        return self._values[old]
+
+    def values(self, old: Iterable[SSAValue]) -> list[SSAValue]:
+        """What several values of the source have become."""
+        return [self._values[value] for value in old]
+
+    def meaning(self, old: SSAValue) -> Any:
+        """What a rule recorded with `define` for a value of the source."""
+        return self._values[old]
+
+    def define(self, old: SSAValue, new: Any) -> None:
+        """Records what a value has become: a value, or whatever the rules agree on."""
+        self._values[old] = new
+        if isinstance(new, SSAValue) and new.name_hint is None:
+            new.name_hint = old.name_hint
+
+    def replace(self, old: Operation, new: OperationT) -> OperationT:
+        """Emits `new`, whose results are what the results of `old` have become."""
+        self.emit(new)
+        for was, becomes in zip(old.results, new.results, strict=True):
+            self.define(was, becomes)
+        return new
+
+    # --- building ---
+
+    def emit(self, operation: OperationT) -> OperationT:
+        """Appends an operation, with the location of the one that is being translated."""
+        if self._current is not None:
+            operation.location = self._current.location
+        self._block.add_op(operation)
+        return operation
+
+    def index(self, number: int) -> SSAValue:
+        """An `index` constant; one for each number and block."""
+        key = (self._block, number)
+        if key not in self._indices:
+            constant = ConstantOp(IntegerAttr(number, IndexType()))
+            name = f"c{number}" if number >= 0 else f"cm{-number}"
+            constant.result.name_hint = name
+            self._indices[key] = self.emit(constant).result
+        return self._indices[key]
+
+    @property
+    def block(self) -> Block:
+        """The block that operations are appended to."""
+        return self._block
+
+    @contextmanager
+    def at_end_of(self, block: Block) -> Iterator[Block]:
+        """Appends to another block for a while."""
+        before = self._block
+        self._block = block
+        try:
+            yield block
+        finally:
+            self._block = before
+
+    def new_block(self, old: Block | None, types: Sequence[Attribute]) -> Block:
+        """A block whose arguments are what those of `old` have become."""
+        block = Block(arg_types=types)
+        if old is not None:
+            for was, becomes in zip(old.args, block.args, strict=True):
+                self.define(was, becomes)
+        return block
+
+    # --- walking ---
+
+    def translate_block(self, old: Block) -> None:
+        """Translates the operations of a block to the end of the current one."""
+        for operation in old.ops:
+            self.translate(operation)
+
+    def translate_into(self, old: Region, block: Block) -> Region:
+        """Translates the operations of a region's block into `block`, and returns its region."""
+        with self.at_end_of(block):
+            if old.blocks.first is not None:
+                self.translate_block(old.block)
+        return Region([block])
+
+    def translate(self, operation: Operation) -> None:
+        """Applies the rule of one operation.
+
+        Raises:
+            DiagnosticError: There is no rule, or the rule cannot translate this operation.
+        """
+        before, self._current = self._current, operation
+        rule = self._rules.get(type(operation))
+        if rule is None:
+            raise self.error(f"{operation.name} cannot be translated to {self._target}")
+        rule(operation, self)
+        self._current = before
+
+    # --- messages ---
+
+    def error(self, message: str, operation: Operation | None = None) -> DiagnosticError:
+        """An error at an operation, by default the one that is being translated."""
+        return DiagnosticError([self._diagnostic(Severity.ERROR, message, operation)])
+
+    def remark(self, message: str, operation: Operation | None = None) -> None:
+        """Tells why the translation chose what it did, at the place."""
+        if self._diagnostics is not None:
+            self._diagnostics.add(self._diagnostic(Severity.REMARK, message, operation))
+
+    def _diagnostic(
+        self, severity: Severity, message: str, operation: Operation | None
+    ) -> Diagnostic:
+        about = operation or self._current
+        span = None if about is None else place_of(about, self._source)
+        return Diagnostic(severity, message, self._source, span)
