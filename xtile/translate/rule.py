@@ -6,7 +6,7 @@ operation becomes. Nothing is changed in place, so rules see the source as it wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
@@ -104,7 +104,7 @@ class Rebuilder:
         return self._block
 
     @contextmanager
-    def at_end_of(self, block: Block) -> Iterator[Block]:
+    def at_end_of(self, block: Block) -> Generator[Block]:
         """Appends to another block for a while."""
         before = self._block
         self._block = block
