@@ -122,7 +122,7 @@ class ModuleOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         if self.offloadingHandler is not None:
-            printer.print_string(" <")
+            printer.print_string("<")
             printer.print_attribute(self.offloadingHandler)
             printer.print_string(">")
         if self.targets is not None:
@@ -130,7 +130,7 @@ class ModuleOp(IRDLOperation):
             printer.print_attribute(self.targets)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body)
+        printer.print_region(self.body, print_empty_block=False)
 
     @override
     def verify_(self) -> None:
@@ -380,14 +380,15 @@ class BinaryOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
+        # Upstream prints this space even where nothing follows.
+        printer.print_string(" ")
         handler = self.offloadingHandler
         if handler is not None and handler != SelectObjectAttr.first():
-            printer.print_string(" <")
+            printer.print_string("<")
             printer.print_attribute(handler)
             printer.print_string(">")
         printer.print_op_attributes(self.attributes)
-        # Upstream prints two spaces here.
-        printer.print_string("  ")
+        printer.print_string(" ")
         printer.print_attribute(self.objects)
 
     @override
