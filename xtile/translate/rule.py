@@ -6,7 +6,7 @@ operation becomes. Nothing is changed in place, so rules see the source as it wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
@@ -24,6 +24,7 @@ Rules: TypeAlias = Mapping[type[Operation], Rule]
 """The rule of each class of operation."""
 
 OperationT = TypeVar("OperationT", bound=Operation)
+ResultT = TypeVar("ResultT")
 
 
 class Rebuilder:
@@ -48,9 +49,10 @@ class Rebuilder:
         self._source = source
         self._diagnostics = diagnostics
         self._values: dict[SSAValue, Any] = {}
-        self._block = Block()
+        self._open: list[Block] = [Block()]
         self._current: Operation | None = None
-        self._indices: dict[tuple[Block, int], SSAValue] = {}
+        self._shared: dict[tuple[Block, Hashable], Any] = {}
+        self._function_depth = 0
 
     # --- what has become of the source ---
 
@@ -85,33 +87,65 @@ class Rebuilder:
         """Appends an operation, with the location of the one that is being translated."""
         if self._current is not None:
             operation.location = self._current.location
-        self._block.add_op(operation)
+        self.block.add_op(operation)
         return operation
 
+    def shared(
+        self, key: Hashable, operands: Iterable[SSAValue], make: Callable[[], ResultT]
+    ) -> ResultT:
+        """What `make` emits, once for each key and as far out as the operands allow.
+
+        An operation that is being built is not in its block yet, so what is appended to an
+        enclosing block stands before it: loop-invariant code is born outside of the loop.
+        """
+        block = self._innermost(operands)
+        if (block, key) not in self._shared:
+            with self.at_end_of(block):
+                self._shared[block, key] = make()
+        return self._shared[block, key]
+
     def index(self, number: int) -> SSAValue:
-        """An `index` constant; one for each number and block."""
-        key = (self._block, number)
-        if key not in self._indices:
-            constant = ConstantOp(IntegerAttr(number, IndexType()))
-            name = f"c{number}" if number >= 0 else f"cm{-number}"
-            constant.result.name_hint = name
-            self._indices[key] = self.emit(constant).result
-        return self._indices[key]
+        """An `index` constant, shared by the function."""
+        return self.shared(("index", number), (), lambda: self._index(number))
+
+    def _index(self, number: int) -> SSAValue:
+        constant = self.emit(ConstantOp(IntegerAttr(number, IndexType())))
+        constant.result.name_hint = f"c{number}" if number >= 0 else f"cm{-number}"
+        return constant.result
+
+    def _innermost(self, values: Iterable[SSAValue]) -> Block:
+        """The innermost open block that defines one of the values, or the function's."""
+        depth = min(self._function_depth, len(self._open) - 1)
+        for value in values:
+            depth = max(depth, self._open.index(block_of(value)))
+        return self._open[depth]
 
     @property
     def block(self) -> Block:
         """The block that operations are appended to."""
-        return self._block
+        return self._open[-1]
 
     @contextmanager
     def at_end_of(self, block: Block) -> Generator[Block]:
-        """Appends to another block for a while."""
-        before = self._block
-        self._block = block
+        """Appends to another block for a while: a new one, or one of those that are open."""
+        before = self._open
+        if block in before:
+            self._open = before[: before.index(block) + 1]
+        else:
+            self._open = [*before, block]
         try:
             yield block
         finally:
-            self._block = before
+            self._open = before
+
+    @contextmanager
+    def in_function(self, body: Block) -> Generator[Block]:
+        """Appends to the body of a function, where shared constants go."""
+        before = self._function_depth
+        self._function_depth = len(self._open)
+        with self.at_end_of(body):
+            yield body
+        self._function_depth = before
 
     def new_block(self, old: Block | None, types: Sequence[Attribute]) -> Block:
         """A block whose arguments are what those of `old` have become."""
@@ -165,3 +199,12 @@ class Rebuilder:
         about = operation or self._current
         span = None if about is None else place_of(about, self._source)
         return Diagnostic(severity, message, self._source, span)
+
+
+def block_of(value: SSAValue) -> Block:
+    """The block that defines a value."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return owner
+    assert owner.parent is not None
+    return owner.parent
