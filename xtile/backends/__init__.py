@@ -1,0 +1,1 @@
+"""What the package knows of each vendor's hardware and tools."""

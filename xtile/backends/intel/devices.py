@@ -1,0 +1,195 @@
+"""The limits of Intel's GPUs, one row for each architecture.
+
+Sources: MLIR (LLVM 22), `Dialect/XeGPU/uArch`; the OpenCL extensions
+cl_intel_subgroup_2d_block_io (sections "New OpenCL C Functions" and "Restrictions"),
+cl_intel_subgroup_matrix_multiply_accumulate and its `_tf32`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import bf16, f16, f32, i8, i32
+from xdsl.ir import Attribute
+
+
+@dataclass(frozen=True)
+class BlockShapes:
+    """The shapes of a two-dimensional block access, in elements.
+
+    Attributes:
+        widths: The columns of a block.
+        heights: The rows of a block.
+        counts: How many blocks next to each other one instruction accesses.
+    """
+
+    widths: tuple[int, ...]
+    heights: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BlockAccess:
+    """Two-dimensional block loads, stores and prefetches, by the size of an element in bytes.
+
+    Attributes:
+        load: The rows of the block become the rows of the matrix.
+        load_transformed: Consecutive rows are packed in words of 32 bits, as dpas reads B (VNNI).
+        load_transposed: The columns of the block become the rows of the matrix.
+        store: The matrix becomes the block.
+        prefetch: The block is brought into a cache.
+        base_alignment: Bytes that the address of the memory is a multiple of.
+        pitch_alignment: Bytes that the distance of two rows is a multiple of.
+        least_pitch: The least distance of two rows in bytes.
+        least_width: The least number of bytes in a row of the memory.
+        width_alignment: Bytes that a row of the memory and an offset in it are a multiple of.
+        most_extent: The largest width and pitch in bytes, and the largest height in rows.
+    """
+
+    load: Mapping[int, BlockShapes]
+    load_transformed: Mapping[int, BlockShapes]
+    load_transposed: Mapping[int, BlockShapes]
+    store: Mapping[int, BlockShapes]
+    prefetch: Mapping[int, BlockShapes]
+    base_alignment: int
+    pitch_alignment: int
+    least_pitch: int
+    least_width: int
+    width_alignment: int
+    most_extent: int
+
+
+@dataclass(frozen=True)
+class MatrixUnit:
+    """The systolic array, whose instruction is dpas: D (M x N) := A (M x K) B (K x N) + C.
+
+    Attributes:
+        execution_size: N, the columns of B, C and D; also the subgroup size it needs.
+        systolic_depth: Words of 32 bits in a row of A.
+        repeat_counts: M, the rows of A, C and D.
+        accumulators: The types of C and D for each type of A and B.
+    """
+
+    execution_size: int
+    systolic_depth: int
+    repeat_counts: tuple[int, ...]
+    accumulators: Mapping[Attribute, tuple[Attribute, ...]]
+
+    def depth(self, bits: int) -> int:
+        """K, the columns of A, for inputs of so many bits."""
+        return self.systolic_depth * 32 // bits
+
+
+@dataclass(frozen=True)
+class Device:
+    """One architecture.
+
+    Attributes:
+        name: The name that `ocloc -device` and MLIR's `chip` know.
+        subgroup_sizes: The subgroup sizes of kernels.
+        subgroup_size: The one that is chosen where a kernel leaves it open.
+        most_work_items: The largest work-group.
+        local_memory: Bytes of local memory that a work-group can have.
+        registers: General registers of a hardware thread, which executes one subgroup.
+        register_size: Bytes of a register.
+        matrix_unit: The matrix unit.
+        block_access: Two-dimensional block accesses; None if there are none.
+    """
+
+    name: str
+    subgroup_sizes: tuple[int, ...]
+    subgroup_size: int
+    most_work_items: int
+    local_memory: int
+    registers: int
+    register_size: int
+    matrix_unit: MatrixUnit
+    block_access: BlockAccess | None
+
+
+_HEIGHTS = (1, 2, 4, 8, 16, 32)
+
+_XE2_BLOCK_ACCESS = BlockAccess(
+    load={
+        1: BlockShapes((32,), _HEIGHTS, (1, 2)),
+        2: BlockShapes((16,), _HEIGHTS, (1, 2)),
+        4: BlockShapes((16,), _HEIGHTS, (1,)),
+    },
+    load_transformed={
+        1: BlockShapes((16,), (32,), (1, 2, 4)),
+        2: BlockShapes((16,), (16, 32), (1, 2)),
+    },
+    load_transposed={4: BlockShapes((8,), (16, 32), (1,))},
+    store={
+        1: BlockShapes((32,), (1, 2, 4, 8), (1,)),
+        2: BlockShapes((16,), (1, 2, 4, 8), (1,)),
+        4: BlockShapes((16,), (1, 2, 4, 8), (1,)),
+    },
+    prefetch={
+        1: BlockShapes((32,), _HEIGHTS, (1, 2)),
+        2: BlockShapes((16,), _HEIGHTS, (1, 2)),
+        4: BlockShapes((16,), _HEIGHTS, (1,)),
+    },
+    base_alignment=64,
+    pitch_alignment=16,
+    least_pitch=64,
+    least_width=64,
+    width_alignment=4,
+    most_extent=2**24,
+)
+
+_REPEAT_COUNTS = (1, 2, 4, 8)
+"""The array repeats 1 to 8 times; the extension has functions for these."""
+
+PVC = Device(
+    name="pvc",
+    subgroup_sizes=(16, 32),
+    subgroup_size=16,
+    most_work_items=1024,
+    local_memory=128 * 1024,
+    registers=128,
+    register_size=64,
+    matrix_unit=MatrixUnit(
+        execution_size=16,
+        systolic_depth=8,
+        repeat_counts=_REPEAT_COUNTS,
+        accumulators={f16: (f32, f16), bf16: (f32, bf16), f32: (f32,), i8: (i32,)},
+    ),
+    block_access=_XE2_BLOCK_ACCESS,
+)
+"""Ponte Vecchio, the Data Center GPU Max. An input of type f32 is rounded to tf32."""
+
+BMG = Device(
+    name="bmg",
+    subgroup_sizes=(16, 32),
+    subgroup_size=16,
+    most_work_items=1024,
+    local_memory=128 * 1024,
+    registers=128,
+    register_size=64,
+    matrix_unit=PVC.matrix_unit,
+    block_access=_XE2_BLOCK_ACCESS,
+)
+"""Battlemage, the Arc B series. An input of type f32 is rounded to tf32."""
+
+DG2 = Device(
+    name="dg2",
+    subgroup_sizes=(8, 16, 32),
+    subgroup_size=16,
+    most_work_items=1024,
+    local_memory=64 * 1024,
+    registers=128,
+    register_size=32,
+    matrix_unit=MatrixUnit(
+        execution_size=8,
+        systolic_depth=8,
+        repeat_counts=_REPEAT_COUNTS,
+        accumulators={f16: (f32,), bf16: (f32,), i8: (i32,)},
+    ),
+    block_access=None,
+)
+"""Alchemist, the Arc A series."""
+
+DEVICES: Mapping[str, Device] = {device.name: device for device in (PVC, BMG, DG2)}
+"""Every architecture by its name."""
