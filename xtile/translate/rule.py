@@ -176,11 +176,19 @@ class Rebuilder:
             DiagnosticError: There is no rule, or the rule cannot translate this operation.
         """
         before, self._current = self._current, operation
+        self.rule_of(operation)(operation, self)
+        self._current = before
+
+    def rule_of(self, operation: Operation) -> Rule:
+        """The rule of an operation.
+
+        Raises:
+            DiagnosticError: There is none.
+        """
         rule = self._rules.get(type(operation))
         if rule is None:
             raise self.error(f"{operation.name} cannot be translated to {self._target}")
-        rule(operation, self)
-        self._current = before
+        return rule
 
     # --- messages ---
 
