@@ -197,17 +197,20 @@ def test_further_places_are_notes() -> None:
     ("attribute", "message"),
     [
         ("1000 : i8", "Integer value 1000 is out of range for type i8 which supports values"),
-        ("0xFFFFFFFFFF : f32", "int too big to convert"),
-        ("!gpu.async.token<1>", "a type or an attribute has the wrong number of parameters"),
+        ("0xFFFFFFFFFF : f32", "0xFFFFFFFFFF has more bits than the 32 of f32"),
+        (
+            "!gpu.async.token<1>",
+            "'gpu.async.token' has the wrong number of parameters; it takes no parameters",
+        ),
     ],
 )
 def test_an_exception_of_a_constructor_is_located(attribute: str, message: str) -> None:
     line = f'  "test.op"() {{a = {attribute}}} : () -> ()'
     lines = error_of(f"func.func @f() {{\n{line}\n}}").split("\n")
-    assert lines[0].startswith("t.mlir:2.3-")
+    assert lines[0].startswith("t.mlir:2.20-")
     assert message in lines[0]
     assert lines[1] == line
-    assert line[lines[2].index("~") : len(lines[2])].startswith('"test.op"')
+    assert attribute.startswith(line[lines[2].index("~") : len(lines[2])])
 
 
 def test_a_huge_integer_is_an_error() -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from io import StringIO
 from typing import IO
 
-from typing_extensions import override
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
-from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
-from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Input
-from xdsl.utils.lexer import Span as XdslSpan
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.mlir_parser import MlirParser
+from xtile.text.mlir_resources import attach_resources, print_resources, resources_of
 from xtile.text.nesting import find_deep_nesting
 from xtile.text.source import Source, Span, attach_source
 
@@ -35,93 +29,6 @@ _CLEARER_MESSAGES = {
     # xDSL forgets to fill in the character.
     "Expected suffix identifier after {first_char}": "expected a name after this character",
 }
-
-
-class MlirParser(Parser):
-    """xDSL's parser, which also records the places of operations, operands and arguments.
-
-    An operation whose text gives no `loc(...)` gets its place in the source as its location.
-    """
-
-    def __init__(self, context: Context, source: Source) -> None:
-        # xDSL would read the first token with its own lexer.
-        super().__init__(context, "", source.name)
-        self._source = source
-        self._lexer = _Lexer(Input(source.text, source.name))
-        self._parser_state = ParserState(self._lexer)
-        self._file_name = StringAttr(source.name)
-        # The operands read so far; an operation takes its own.
-        self._operands: list[UnresolvedOperand] = []
-        self._operation_starts: list[int] = []
-        self._location_end = -1
-
-    @property
-    def is_at_end(self) -> bool:
-        """Whether all of the text is read."""
-        return self._current_token.kind is MLIRTokenKind.EOF
-
-    @property
-    def place(self) -> Span:
-        """What was read of the operation that is being read, or the next token."""
-        token = self._current_token.span
-        if not self._operation_starts:
-            return Span(token.start, token.end)
-        start = self._operation_starts[-1]
-        return Span(start, max(self._lexer.previous_end, start))
-
-    @override
-    def parse_operation(self) -> Operation:
-        start = self.pos
-        first_operand = len(self._operands)
-        self._operation_starts.append(start)
-        operation = super().parse_operation()
-        self._operation_starts.pop()
-        span = Span(start, self._lexer.previous_end)
-        places = [self._place_of_operand(operand) for operand in self._operands[first_operand:]]
-        del self._operands[first_operand:]
-        self._source.record(operation, span, _operand_spans(operation, places, span))
-        has_location = self._location_end == span.end
-        if not has_location and isinstance(operation.location, UnknownLocation):
-            operation.location = self._location_at(start)
-        return operation
-
-    @override
-    def parse_optional_location(self) -> LocationAttr | None:
-        location = super().parse_optional_location()
-        if location is not None:
-            self._location_end = self._lexer.previous_end
-        return location
-
-    @override
-    def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
-        operand = super().parse_optional_unresolved_operand()
-        if operand is not None:
-            self._operands.append(operand)
-        return operand
-
-    @override
-    def _register_ssa_definition(
-        self, name: str, values: Sequence[SSAValue], span: XdslSpan
-    ) -> None:
-        super()._register_ssa_definition(name, values, span)
-        for value in values:
-            if isinstance(value, BlockArgument):
-                self._source.record(value, Span(span.start, span.end))
-
-    def _place_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
-        """Returns the value of an operand, if it is known in this scope, and where it stands."""
-        values = self.ssa_values.get(operand.operand_name, ())
-        if operand.index < len(values):
-            value = values[operand.index]
-        else:
-            forward = self.forward_ssa_references.get(operand.operand_name, {})
-            value = forward.get(operand.index)
-        return value, Span(operand.span.start, operand.span.end)
-
-    def _location_at(self, offset: int) -> FileLineColLoc:
-        """Returns the location attribute of a character offset."""
-        line, column = self._source.position(offset)
-        return FileLineColLoc(self._file_name, IntAttr(line), IntAttr(column))
 
 
 def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> ModuleOp | None:
@@ -161,6 +68,7 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
         diagnostics.error(source, place, _reason(error))
         return None
     attach_source(module, source)
+    attach_resources(module, parser.resources)
     return module
 
 
@@ -200,60 +108,20 @@ def _mlir_text(module: ModuleOp, generic: bool, debuginfo: bool, context: Contex
     stream = StringIO()
     printer = Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
     printer.print_op(module)
-    loaded = () if context is None else context.loaded_dialects
-    printer.print_metadata({Builtin.name: Builtin, **{d.name: d for d in loaded}}.values())
     stream.write("\n")
+    loaded = () if context is None else context.loaded_dialects
+    dialects = {Builtin.name: Builtin, **{dialect.name: dialect for dialect in loaded}}.values()
+    print_resources(resources_of(module, printer._dialect_resources, dialects), stream.write)
     return stream.getvalue()
 
 
-class _Lexer(MLIRLexer):
-    """xDSL's lexer, which also remembers where the token before the newest one ended.
+def attribute_text(attribute: Attribute) -> str:
+    """Returns an attribute or a type as MLIR text without aliases."""
+    from xdsl.printer import Printer
 
-    xDSL prints characters beyond ASCII as escaped bytes, and would read those back as bytes
-    instead of a string.
-    """
-
-    # xDSL's pattern takes exponential time on a string that is not closed. This one matches the
-    # same strings and never goes back.
-    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
-
-    previous_end: int = 0
-
-    @override
-    def lex(self) -> MLIRToken:
-        self.previous_end = self.pos
-        return super().lex()
-
-    @override
-    def _lex_string_literal(self, start_pos: int) -> MLIRToken:
-        token = super()._lex_string_literal(start_pos)
-        if token.kind is MLIRTokenKind.BYTES_LIT and _is_text(token.span):
-            return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
-        return token
-
-
-def _is_text(literal: XdslSpan) -> bool:
-    """Whether the bytes that a string literal stands for are valid UTF-8."""
-    contents = StringLiteral(literal.start, literal.end, literal.input).bytes_contents
-    try:
-        contents.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _operand_spans(
-    operation: Operation, places: list[tuple[SSAValue | None, Span]], default: Span
-) -> list[Span]:
-    """Returns where each operand stands; `default` for one that the text does not show.
-
-    The text may show operands in another order than the operation holds them.
-    """
-    spans: list[Span] = []
-    for operand in operation.operands:
-        index = next((i for i, (value, _) in enumerate(places) if value is operand), None)
-        spans.append(default if index is None else places.pop(index)[1])
-    return spans
+    stream = StringIO()
+    Printer(stream=stream).print_attribute(attribute)
+    return stream.getvalue()
 
 
 def _report_parse_error(error: ParseError, source: Source, diagnostics: Diagnostics) -> None:

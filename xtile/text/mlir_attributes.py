@@ -1,0 +1,123 @@
+"""Builtin attributes of MLIR that xDSL does not have.
+
+`mlir_literals.py` and `mlir_locations.py` read them, `mlir_attribute_printer.py` prints them.
+
+Source: MLIR, "Builtin Dialect", "Attributes" and "Location Attributes".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    IntAttr,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, BuiltinAttribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition, param_def
+
+if TYPE_CHECKING:
+    from xdsl.printer import Printer
+
+
+@irdl_attr_definition
+class FileLineColRange(ParametrizedAttribute, BuiltinAttribute):
+    """A range of a file, `loc("a.py":3:4 to 5:6)`.
+
+    Lines and columns count from 1 and 0 is unknown, as in the text.
+    """
+
+    name = "builtin.file_line_col_range"
+
+    filename: StringAttr = param_def()
+    line: IntAttr = param_def()
+    column: IntAttr = param_def()
+    end_line: IntAttr = param_def()
+    end_column: IntAttr = param_def()
+
+    @override
+    def print_builtin(self, printer: Printer) -> None:
+        with printer.in_location():
+            printer.print_string_literal(self.filename.data)
+            end_line = "" if self.end_line == self.line else f"{self.end_line.data}"
+            printer.print_string(f":{self.line.data}:{self.column.data} to {end_line}")
+            printer.print_string(f":{self.end_column.data}")
+
+
+# In MLIR a place is a range whose ends are equal, and a range may stand wherever a place may. xDSL
+# lists its locations in a closed union, and checks the parts of composed locations against it.
+FileLineColLoc.register(FileLineColRange)
+
+
+@irdl_attr_definition
+class DistinctAttr(ParametrizedAttribute, BuiltinAttribute):
+    """An attribute that differs from every other one of equal contents, `distinct[0]<"x">`.
+
+    The identifier tells it from others of the same text; printing numbers them anew.
+    """
+
+    name = "builtin.distinct"
+
+    identifier: IntAttr = param_def()
+    referenced: Attribute = param_def()
+
+    @override
+    def print_builtin(self, printer: Printer) -> None:
+        printer.print_string(f"distinct[{self.identifier.data}]")
+        with printer.in_angle_brackets():
+            if not isinstance(self.referenced, UnitAttr):
+                printer.print_attribute(self.referenced)
+
+
+@irdl_attr_definition
+class DenseStringElementsAttr(ParametrizedAttribute, BuiltinAttribute):
+    """Elements that are strings, `dense<["a", "b"]> : tensor<2x!tf.string>`.
+
+    One string stands for equal elements.
+    """
+
+    name = "builtin.dense_string"
+
+    strings: ArrayAttr[StringAttr] = param_def()
+    type: Attribute = param_def()
+
+    @override
+    def print_builtin(self, printer: Printer) -> None:
+        printer.print_string("dense")
+        with printer.in_angle_brackets():
+            if len(self.strings) == 1:
+                printer.print_attribute(self.strings.data[0])
+            else:
+                printer.print_attribute(self.strings)
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
+
+
+@irdl_attr_definition
+class SparseElementsAttr(ParametrizedAttribute, BuiltinAttribute):
+    """Elements given by their places, `sparse<[[0, 1]], [7]> : tensor<2x2xi32>`.
+
+    The indices are a tensor of one row for each value and one column for each dimension of `type`.
+    """
+
+    name = "builtin.sparse"
+
+    indices: DenseIntOrFPElementsAttr = param_def()
+    values: DenseIntOrFPElementsAttr | DenseStringElementsAttr = param_def()
+    type: Attribute = param_def()
+
+    @override
+    def print_builtin(self, printer: Printer) -> None:
+        printer.print_string("sparse")
+        with printer.in_angle_brackets():
+            if len(self.indices):
+                printer.print_attribute(self.indices)
+                printer.print_string(", ")
+                printer.print_attribute(self.values)
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)

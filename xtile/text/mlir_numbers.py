@@ -1,0 +1,247 @@
+"""Numbers of MLIR's element types: as bits, as the bytes of dense attributes, and as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    Float80Type,
+    Float128Type,
+    IndexType,
+    IntegerType,
+    ReducedPrecisionFloatType,
+    Signedness,
+    i1,
+)
+from xdsl.ir import Attribute
+
+Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
+"""The element types that are not complex."""
+
+_INDEX_BITS = 64
+_PADDING = 3
+"""How many zeros LLVM writes beside a number's digits before it takes an exponent."""
+
+
+def bit_width(element: Scalar) -> int:
+    """The number of bits of a value; 64 for `index`."""
+    return _INDEX_BITS if isinstance(element, IndexType) else element.bitwidth
+
+
+def as_scalar(element: Attribute) -> Scalar | None:
+    """Returns a type if it is an integer, an index or a floating-point type, else None."""
+    is_scalar = isinstance(element, IntegerType | IndexType | AnyFloat)
+    return cast(Scalar, element) if is_scalar else None
+
+
+def is_boolean(element: Attribute) -> bool:
+    """Whether a type is `i1`, whose values are `true` and `false`."""
+    return element == i1
+
+
+def has_bits(element: Scalar) -> bool:
+    """Whether this module knows the bits of a type: all but `f80`, `f128` and over 64 bits."""
+    return not isinstance(element, Float80Type | Float128Type) and bit_width(element) <= 64
+
+
+def float_bits(value: float, element: AnyFloat) -> int:
+    """The bits of a number in a type, rounded to nearest even; too large a number is infinity."""
+    try:
+        data = element.pack((value,))
+    except OverflowError:
+        data = element.pack((math.copysign(math.inf, value),))
+    return int.from_bytes(data, "little")
+
+
+def float_from_bits(bits: int, element: AnyFloat) -> float:
+    """The number that bits stand for in a type."""
+    data = bits.to_bytes(element.compile_time_size, "little")
+    return next(iter(element.iter_unpack(data)))
+
+
+def float_text(value: float, element: AnyFloat) -> str:
+    """Returns how MLIR prints a number of a type, which it holds exactly.
+
+    That is six digits with an exponent where these give the number again, else as many digits as
+    the type distinguishes, else the bits. Source: LLVM 22, `mlir/lib/IR/AsmPrinter.cpp`.
+    """
+    if not math.isfinite(value):
+        return f"0x{_non_finite_bits(value, element):X}"
+    short = _short_text(value, element)
+    if _rounded(float(short), element) == value:
+        return short
+    long = _long_text(value, 2 + _precision(element) * 59 // 196)
+    return long if "." in long else f"0x{float_bits(value, element):X}"
+
+
+def float_text_of_bits(bits: int, element: AnyFloat) -> str:
+    """Returns how MLIR prints the number that bits stand for in a type."""
+    value = float_from_bits(bits, element)
+    # The payload of a number that is none may be lost in a Python float.
+    return f"0x{bits:X}" if math.isnan(value) else float_text(value, element)
+
+
+def element_texts(element: Scalar | ComplexType, data: bytes) -> Iterator[str]:
+    """Yields how MLIR prints each element of the bytes of an xDSL dense attribute."""
+    if isinstance(element, ComplexType):
+        parts = element_texts(cast(Scalar, element.element_type), data)
+        for real, imaginary in zip(parts, parts, strict=True):
+            yield f"({real},{imaginary})"
+    elif isinstance(element, IntegerType | IndexType):
+        values = element.iter_unpack(data)
+        if is_boolean(element):
+            yield from ("true" if value else "false" for value in values)
+        else:
+            yield from map(str, values)
+    else:
+        size = element.compile_time_size
+        for start in range(0, len(data), size):
+            bits = int.from_bytes(data[start : start + size], "little")
+            yield float_text_of_bits(bits, element)
+
+
+def mlir_bytes(element: Scalar | ComplexType, data: bytes) -> bytes:
+    """Returns the bytes of an xDSL dense attribute as MLIR's hexadecimal strings hold them.
+
+    MLIR packs `i1` eight to a byte and rounds other widths up to bytes; xDSL rounds up to the
+    sizes that the machine has.
+    """
+    if is_boolean(element):
+        bits = sum(1 << index for index, value in enumerate(data) if value)
+        return bits.to_bytes((len(data) + 7) // 8, "little")
+    size, stored = _sizes(element)
+    if size == stored:
+        return data
+    return b"".join(data[start : start + size] for start in range(0, len(data), stored))
+
+
+def from_mlir_bytes(element: Scalar | ComplexType, data: bytes, count: int) -> bytes | None:
+    """Returns the bytes of a hexadecimal string as an xDSL dense attribute holds them.
+
+    A string of one element stands for `count` equal ones. None if the size fits neither.
+    """
+    if is_boolean(element):
+        return _from_packed_booleans(data, count)
+    size, stored = _sizes(element)
+    if len(data) == size and count != 1:
+        data *= count
+    if len(data) != size * count:
+        return None
+    if size == stored:
+        return data
+    parts = (data[start : start + size] for start in range(0, len(data), size))
+    return b"".join(_extended(part, stored, _is_signed(element)) for part in parts)
+
+
+def _from_packed_booleans(data: bytes, count: int) -> bytes | None:
+    if len(data) == 1 and data[0] in (0x00, 0xFF):
+        return bytes([-(data[0] & 1) & 0xFF]) * count
+    if len(data) != (count + 7) // 8:
+        return None
+    return bytes(-(data[i // 8] >> (i % 8) & 1) & 0xFF for i in range(count))
+
+
+def _extended(part: bytes, size: int, is_signed: bool) -> bytes:
+    value = int.from_bytes(part, "little", signed=is_signed)
+    return value.to_bytes(size, "little", signed=is_signed)
+
+
+def _is_signed(element: Scalar | ComplexType) -> bool:
+    if isinstance(element, ComplexType):
+        element = cast(Scalar, element.element_type)
+    return isinstance(element, IntegerType) and element.signedness.data is not Signedness.UNSIGNED
+
+
+def _sizes(element: Scalar | ComplexType) -> tuple[int, int]:
+    """The bytes of an element in MLIR's strings, and in xDSL's dense attributes.
+
+    The parts of complex elements are sized one by one, so the size of a part is given for them.
+    """
+    if isinstance(element, ComplexType):
+        element = cast(Scalar, element.element_type)
+        size, stored = _sizes(element)
+        return (2 * size, 2 * stored) if size == stored else (size, stored)
+    return (bit_width(element) + 7) // 8, element.compile_time_size
+
+
+def _non_finite_bits(value: float, element: AnyFloat) -> int:
+    if isinstance(element, Float80Type):
+        mantissa = 1 << 63 if math.isinf(value) else 3 << 62
+        return (0xFFFF if value < 0 else 0x7FFF) << 64 | mantissa
+    if isinstance(element, Float128Type):
+        mantissa = 0 if math.isinf(value) else 1 << 111
+        return (0xFFFF if value < 0 else 0x7FFF) << 112 | mantissa
+    return float_bits(value, element)
+
+
+def _rounded(value: float, element: AnyFloat) -> float:
+    """The nearest number of a type."""
+    if isinstance(element, Float64Type | Float80Type | Float128Type):
+        return value
+    return float_from_bits(float_bits(value, element), element)
+
+
+def _precision(element: AnyFloat) -> int:
+    """The bits of a type's significand, with the leading one that is not stored."""
+    if isinstance(element, ReducedPrecisionFloatType):
+        return element.SEMANTICS.mantissa_bits + 1
+    return _PRECISIONS[type(element)]
+
+
+_PRECISIONS: dict[type, int] = {
+    BFloat16Type: 8,
+    Float16Type: 11,
+    Float32Type: 24,
+    Float64Type: 53,
+    Float80Type: 64,
+    Float128Type: 113,
+}
+
+
+def _short_text(value: float, element: AnyFloat) -> str:
+    """Six digits and an exponent, with a zero between them as LLVM has it."""
+    if isinstance(element, Float32Type | Float64Type):
+        # Python rounds half to even and LLVM half up. Only numbers of smaller types can be half
+        # way between two numbers of six digits and still be what one of these gives.
+        digits, exponent = f"{value:.5e}".split("e")
+        return f"{digits}0e{exponent}"
+    sign, digits, exponent = _decimal(value, 6)
+    digits = digits.ljust(7, "0")
+    return f"{sign}{digits[0]}.{digits[1:]}e{exponent:+03d}"
+
+
+def _long_text(value: float, precision: int) -> str:
+    """As many digits as given, with an exponent only where it saves zeros."""
+    sign, digits, exponent = _decimal(value, precision)
+    digits = digits.rstrip("0") or "0"
+    count = len(digits)
+    last = exponent - count + 1
+    if last >= 0:
+        is_scientific = last > _PADDING or count + last > precision
+    else:
+        is_scientific = -exponent > _PADDING
+    if is_scientific:
+        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent:+d}"
+    if last >= 0:
+        return sign + digits + "0" * last
+    if exponent >= 0:
+        return f"{sign}{digits[: exponent + 1]}.{digits[exponent + 1 :]}"
+    return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+
+
+def _decimal(value: float, precision: int) -> tuple[str, str, int]:
+    """The sign, the digits and the exponent of the first one, rounded half up."""
+    from decimal import ROUND_HALF_UP, Context
+
+    rounded = Context(prec=precision, rounding=ROUND_HALF_UP).create_decimal_from_float(value)
+    sign, digits, _ = rounded.as_tuple()
+    exponent = rounded.adjusted() if rounded else 0
+    return "-" if sign else "", "".join(map(str, digits)), exponent

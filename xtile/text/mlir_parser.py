@@ -1,0 +1,131 @@
+"""The parser of MLIR text that records the places of what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr
+from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
+from xdsl.ir import BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.parser import ParserState, UnresolvedOperand
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.lexer import Input
+from xdsl.utils.lexer import Span as XdslSpan
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from xtile.text.mlir_lexer import MlirLexer
+from xtile.text.mlir_resources import ResourceParser, Resources
+from xtile.text.source import Source, Span
+
+
+class MlirParser(ResourceParser):
+    """The parser of all of MLIR's text, which records places of operations, operands and arguments.
+
+    An operation or an argument whose text gives no `loc(...)` gets its place in the source as its
+    location.
+    """
+
+    def __init__(self, context: Context, source: Source) -> None:
+        # xDSL would read the first token with its own lexer.
+        super().__init__(context, "", source.name)
+        self._source = source
+        self._lexer = MlirLexer(Input(source.text, source.name))
+        self._parser_state = ParserState(self._lexer)
+        self._aliases = {}
+        self._later_definitions = None
+        self._distinct = {}
+        self._resources = {}
+        self._file_name = StringAttr(source.name)
+        # The operands read so far; an operation takes its own.
+        self._operands: list[UnresolvedOperand] = []
+        self._operation_starts: list[int] = []
+
+    @property
+    def resources(self) -> Resources:
+        """The resources that were read."""
+        return self._resources
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether all of the text is read."""
+        return self._current_token.kind is MLIRTokenKind.EOF
+
+    @property
+    def place(self) -> Span:
+        """What was read of the operation that is being read, or the next token."""
+        token = self._current_token.span
+        if not self._operation_starts:
+            return Span(token.start, token.end)
+        start = self._operation_starts[-1]
+        return Span(start, max(self.previous_end, start))
+
+    @override
+    def parse_operation(self) -> Operation:
+        start = self.pos
+        first_operand = len(self._operands)
+        self._operation_starts.append(start)
+        operation = super().parse_operation()
+        self._operation_starts.pop()
+        span = Span(start, self.previous_end)
+        places = [self._place_of_operand(operand) for operand in self._operands[first_operand:]]
+        del self._operands[first_operand:]
+        self._source.record(operation, span, _operand_spans(operation, places, span))
+        has_location = self._location_end == span.end
+        if not has_location and isinstance(operation.location, UnknownLocation):
+            operation.location = self._location_at(start)
+        return operation
+
+    @override
+    def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
+        operand = super().parse_optional_unresolved_operand()
+        if operand is not None:
+            self._operands.append(operand)
+        return operand
+
+    @override
+    def _register_ssa_definition(
+        self, name: str, values: Sequence[SSAValue], span: XdslSpan
+    ) -> None:
+        super()._register_ssa_definition(name, values, span)
+        for value in values:
+            if isinstance(value, BlockArgument):
+                self._source.record(value, Span(span.start, span.end))
+
+    @override
+    def _parse_optional_builtin_parametrized_type(self) -> TypeAttribute | None:
+        start = self.pos
+        try:
+            return super()._parse_optional_builtin_parametrized_type()
+        except VerifyException as error:
+            self.raise_error(str(error), start, self.previous_end)
+
+    def _place_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
+        """Returns the value of an operand, if it is known in this scope, and where it stands."""
+        values = self.ssa_values.get(operand.operand_name, ())
+        if operand.index < len(values):
+            value = values[operand.index]
+        else:
+            forward = self.forward_ssa_references.get(operand.operand_name, {})
+            value = forward.get(operand.index)
+        return value, Span(operand.span.start, operand.span.end)
+
+    def _location_at(self, offset: int) -> LocationAttr:
+        """Returns the location attribute of a character offset."""
+        line, column = self._source.position(offset)
+        return FileLineColLoc(self._file_name, IntAttr(line), IntAttr(column))
+
+
+def _operand_spans(
+    operation: Operation, places: list[tuple[SSAValue | None, Span]], default: Span
+) -> list[Span]:
+    """Returns where each operand stands; `default` for one that the text does not show.
+
+    The text may show operands in another order than the operation holds them.
+    """
+    spans: list[Span] = []
+    for operand in operation.operands:
+        index = next((i for i, (value, _) in enumerate(places) if value is operand), None)
+        spans.append(default if index is None else places.pop(index)[1])
+    return spans
