@@ -72,6 +72,30 @@ def _vector() -> Dialect:
     return Vector
 
 
+def _nvvm() -> Dialect:
+    from xtile.dialects.compilation import NVVM
+
+    return NVVM
+
+
+def _rocdl() -> Dialect:
+    from xtile.dialects.compilation import ROCDL
+
+    return ROCDL
+
+
+def _spirv() -> Dialect:
+    from xtile.dialects.compilation import SPIRV
+
+    return SPIRV
+
+
+def _xevm() -> Dialect:
+    from xtile.dialects.compilation import XeVM
+
+    return XeVM
+
+
 def _tensorlang_verify() -> type[ModulePass]:
     from xtile.transforms.tensorlang_verify import TensorLangVerifyPass
 
@@ -85,7 +109,16 @@ def _tensorlang_target() -> type[Target]:
 
 
 XTILE_UNIVERSE = Universe(
-    all_dialects={"core": _core, "index": _index, "tensorlang": _tensorlang, "xegpu": _xegpu},
+    all_dialects={
+        "core": _core,
+        "index": _index,
+        "nvvm": _nvvm,
+        "rocdl": _rocdl,
+        "spirv": _spirv,
+        "tensorlang": _tensorlang,
+        "xegpu": _xegpu,
+        "xevm": _xevm,
+    },
     all_passes={"tensorlang-verify": _tensorlang_verify},
     all_targets={"tensorlang": _tensorlang_target},
 )
