@@ -87,14 +87,14 @@ def update(
     buffer.check(place)
     data = buffer.data
     old = np.empty(place.shape, data.dtype)
-    for chosen in _rounds(place):
+    for chosen in rounds(place):
         where = place[chosen]
         old[chosen] = data[where]
         data[where] = function(old[chosen], value[chosen])
     return old
 
 
-def _rounds(place: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+def rounds(place: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
     """The updates in rounds that keep their order; in a round no place occurs twice."""
     order = np.argsort(place, kind="stable")
     ordered = place[order]

@@ -13,7 +13,8 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
 from xtile.semantics.numeric_types import NUMPY_TYPES, is_integer
-from xtile.semantics.values import NumberFunction, Value, choose
+from xtile.semantics.rounding import f64_to_f32_by_odd, i64_to_f64_by_odd
+from xtile.semantics.values import NumberFunction, Value
 
 _EXACT_IN_F32 = frozenset({types.I8, types.I16, types.BF16, types.F16, types.F32})
 
@@ -62,28 +63,13 @@ def _to_bf16(source: Attribute) -> NumberFunction:
     if source in _EXACT_IN_F32:
         return lambda value: value.astype(np.float32).astype(ml_dtypes.bfloat16)
     if source in (types.I64, types.INDEX):
-        return lambda value: _f64_to_bf16(_i64_to_f64_by_odd(value))
+        return lambda value: _f64_to_bf16(i64_to_f64_by_odd(value))
     return lambda value: _f64_to_bf16(value.astype(np.float64))
 
 
-def _i64_to_f64_by_odd(value: Value) -> Value:
-    """i64 to f64, rounded to odd: a later rounding to fewer bits is as if it were the only one."""
-    lost = value & np.int64(0x7FF)
-    is_large = (value >= np.int64(2**53)) | (value <= np.int64(-(2**53)))
-    odd = (value - lost) | np.where(lost != 0, np.int64(0x800), np.int64(0))
-    return choose(is_large, odd, value).astype(np.float64)
-
-
 def _f64_to_bf16(value: Value) -> Value:
-    """f64 to bf16 in one rounding: f32 rounded to odd keeps what the second rounding must know."""
-    wide = np.asarray(value, np.float64)
-    near = wide.astype(np.float32)
-    bits = near.view(np.int32)
-    is_inexact = (near != wide) & ~np.isnan(wide) & np.isfinite(near)
-    is_too_large = np.abs(near.astype(np.float64)) > np.abs(wide)
-    odd = (bits - is_too_large.astype(np.int32)) | np.int32(1)
-    rounded = np.where(is_inexact, odd, bits).astype(np.int32).view(np.float32)
-    return rounded[()].astype(ml_dtypes.bfloat16)
+    """f64 to bf16 in one rounding."""
+    return f64_to_f32_by_odd(value).astype(ml_dtypes.bfloat16)
 
 
 def _to_integer(dtype: np.dtype[Any]) -> NumberFunction:

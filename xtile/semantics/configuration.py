@@ -26,8 +26,8 @@ class Configuration:
         num_subgroups: Subgroups in each dimension of a work-group. The last subgroup is not full
             where its size does not divide the work-group's.
         grid: Work-groups in the launch, in three dimensions.
-        level: What the function's text describes; None where it does not say. With "subgroup" a
-            subgroup's work-items act as one, with "block" those of the work-group.
+        level: What the function's text describes; None where it does not say.
+        dynamic_shared_memory: Bytes that the launch gives each work-group.
     """
 
     subgroup_size: int
@@ -35,6 +35,7 @@ class Configuration:
     num_subgroups: Size3
     grid: Size3
     level: Level | None = None
+    dynamic_shared_memory: int = 0
 
     @property
     def subgroups(self) -> int:

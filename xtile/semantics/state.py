@@ -11,7 +11,7 @@ from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.memory import Buffer, Mask
 from xtile.semantics.observer import Observer
-from xtile.semantics.values import Array, Value, choose, is_array
+from xtile.semantics.values import Array, Value, choose, is_array, with_axes
 
 
 class State:
@@ -39,8 +39,7 @@ class State:
         mask: The active work-items.
         rows: The number of rows.
         lanes: The number of lanes.
-        acting: Rows and lanes of what acts on its own: (rows, lanes), or (rows, 1) and (1, 1) where
-            the function describes subgroups or work-groups.
+        level: What the function describes, where it says so.
         first_thread: The number of row 0, lane 0 among the threads that an observer is told of.
         is_collective: Whether a collective region runs.
         group: The work-group's id.
@@ -52,12 +51,12 @@ class State:
     """
 
     __slots__ = (
-        "acting",
         "addresses",
         "first_thread",
         "group",
         "is_collective",
         "lanes",
+        "level",
         "mask",
         "observer",
         "rows",
@@ -80,12 +79,7 @@ class State:
         self.rows = configuration.subgroups
         self.lanes = configuration.subgroup_size
         self.mask: Mask = _full_subgroups(configuration)
-        self.acting = {
-            None: self.shape,
-            "lane": self.shape,
-            "subgroup": (self.rows, 1),
-            "block": (1, 1),
-        }[configuration.level]
+        self.level = configuration.level
         self.first_thread = 0
         self.is_collective = is_collective
         self.group = group
@@ -99,6 +93,19 @@ class State:
     def shape(self) -> tuple[int, int]:
         """Rows and lanes."""
         return self.rows, self.lanes
+
+    def actors(self, is_vector: bool) -> tuple[int, int]:
+        """Rows and lanes of what acts on its own, as in an atomic update.
+
+        A work-item does, where the function does not describe more. A function that describes a
+        work-group acts as one. In one that describes subgroups, a vector is held by a subgroup,
+        and a number is a work-item's.
+        """
+        if self.level == "block":
+            return 1, 1
+        if self.level == "subgroup" and is_vector:
+            return self.rows, 1
+        return self.shape
 
     def active(self) -> npt.NDArray[np.bool_]:
         """The active work-items, as an array with the shape (rows, lanes)."""
@@ -155,3 +162,22 @@ def select(mask: npt.NDArray[np.bool_], chosen: Value, other: Value, is_matrix: 
     if is_matrix:
         mask = np.logical_or.reduce(mask, axis=1)[:, np.newaxis, np.newaxis]
     return choose(mask, chosen, other)
+
+
+def merged(mask: npt.NDArray[np.bool_], chosen: Value, other: Value) -> Value:
+    """`chosen` where the mask is set, `other` elsewhere; what `other` is may not be known yet.
+
+    It takes the values of the upstream dialects; `select` takes those of the tensor language.
+    """
+    if chosen is other or other is None:
+        return chosen
+    if isinstance(chosen, np.ndarray | np.generic):
+        return choose(with_axes(mask, max(chosen.ndim, other.ndim) - 2), chosen, other)
+    return chosen.merged(mask, other)
+
+
+def any_active(condition: Value, state: State) -> bool:
+    """Whether a condition on numbers or vectors holds for anything in an active work-item."""
+    if not is_array(condition) or state.mask is None:
+        return bool(np.any(condition))
+    return bool((condition & with_axes(state.mask, condition.ndim - 2)).any())

@@ -34,6 +34,13 @@ def choose(condition: Value, chosen: Value, other: Value) -> Value:
     return _WHERE(condition, chosen, other)[()]
 
 
+def with_axes(value: Value, count: int) -> Value:
+    """An array with `count` more axes of length 1 at the end; a scalar stays one."""
+    if count <= 0 or not is_array(value):
+        return value
+    return value.reshape(*value.shape, *(1,) * count)
+
+
 def first_where(value: Value, chosen: npt.NDArray[np.bool_]) -> Value:
     """The value in the first work-item of `chosen`, which has the shape of all work-items."""
     return np.broadcast_to(value, chosen.shape).flat[int(np.argmax(chosen))]

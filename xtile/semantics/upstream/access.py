@@ -1,0 +1,246 @@
+"""Reading, writing and updating elements of memrefs.
+
+Indices are numbers of elements: Python integers, or arrays with the axes (rows, lanes) for one
+element for each work-item, or (rows, lanes, *shape) for a vector of elements. The result has the
+axes of the indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xtile.semantics import access
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, parts
+from xtile.semantics.observer import Access, AccessKind, IntArray
+from xtile.semantics.state import State
+from xtile.semantics.values import Array, Value, choose, is_array, with_axes
+
+
+def read_elements(
+    state: State,
+    operation: Operation,
+    memref: Memref,
+    indices: Sequence[Index],
+    where: Value = None,
+) -> Value:
+    """The elements at indices.
+
+    Args:
+        state: The work-group.
+        operation: What reads.
+        memref: What is read.
+        indices: An index for each dimension.
+        where: Which elements are read, in active work-items; None: all. What is not read is any
+            number.
+
+    Raises:
+        UnlocatedError: An element that is read lies outside of the memory.
+    """
+    rank = _rank(indices, where)
+    loaded: Value = None
+    for view, active in parts(memref, state.mask):
+        mask = _mask(active, where, rank)
+        place = _place(view, indices, rank)
+        _check(state, operation, AccessKind.READ, view, indices, place, mask)
+        value = _read(view.buffer, place, mask)
+        if loaded is None or mask is None:
+            loaded = value
+        else:
+            loaded = choose(with_axes(active, rank), value, loaded)
+    return loaded
+
+
+def _read(buffer: Buffer, place: Index, mask: Mask) -> Value:
+    if mask is None or isinstance(place, int) or mask.any():
+        return access.read(buffer, place, mask)
+    return np.zeros(np.broadcast_shapes(place.shape, mask.shape), buffer.data.dtype)
+
+
+def write_elements(
+    state: State,
+    operation: Operation,
+    memref: Memref,
+    indices: Sequence[Index],
+    value: Value,
+    where: Value = None,
+) -> None:
+    """Writes elements at indices; where work-items write the same, the last one's value stays.
+
+    Args:
+        state: The work-group.
+        operation: What writes.
+        memref: What is written to.
+        indices: An index for each dimension.
+        value: What is written.
+        where: Which elements are written, in active work-items; None: all.
+
+    Raises:
+        UnlocatedError: An element that is written lies outside of the memory, or is constant.
+    """
+    rank = _rank(indices, where, value)
+    for view, active in parts(memref, state.mask):
+        mask = _mask(active, where, rank)
+        place = _place(view, indices, rank)
+        _check(state, operation, AccessKind.WRITE, view, indices, place, mask, value)
+        if mask is None or mask.any():
+            access.write(view.buffer, place, value, mask)
+
+
+def update_elements(
+    state: State,
+    operation: Operation,
+    memref: Memref,
+    indices: Sequence[Index],
+    value: Value,
+    function: Callable[[Value, Value], Value],
+    where: Value = None,
+) -> Array:
+    """Replaces elements by function(element, value), one after another; returns the old ones.
+
+    Args:
+        state: The work-group.
+        operation: What updates.
+        memref: What is updated.
+        indices: An index for each dimension.
+        value: The second operand of the function.
+        function: What is stored of the element and the value.
+        where: Which elements are updated, in active work-items; None: all.
+
+    Raises:
+        UnlocatedError: An element lies outside of the memory, or is constant.
+    """
+    rank = _rank(indices, where, value)
+    shape = _acting_shape(state, rank, indices, where, value)
+    old: Array | None = None
+    for view, active in parts(memref, state.mask):
+        mask = _mask(active, where, rank)
+        place = _place(view, indices, rank)
+        _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, place, mask)
+        acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
+        if old is None:
+            old = np.zeros(shape, view.buffer.data.dtype)
+        places = np.broadcast_to(np.asarray(place, np.int64), shape)[acting]
+        old[acting] = access.update(
+            view.buffer, places, np.broadcast_to(value, shape)[acting], function
+        )
+    assert old is not None
+    return old
+
+
+def check_updatable(
+    state: State, operation: Operation, view: View, indices: Sequence[Index], mask: Mask
+) -> tuple[IntArray, Array]:
+    """The places of the elements that work-items update one after another, and who does.
+
+    Raises:
+        UnlocatedError: An element lies outside of the memory, or is constant.
+    """
+    place = _place(view, indices, 0)
+    shape = _acting_shape(state, 0, indices, None, None)
+    _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, place, mask)
+    acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
+    return np.broadcast_to(np.asarray(place, np.int64), shape), acting
+
+
+def _rank(indices: Sequence[Index], *others: Value) -> int:
+    """The number of axes after rows and lanes."""
+    return max([0, *(np.ndim(value) - 2 for value in (*indices, *others))])
+
+
+def _mask(active: Mask, where: Value, rank: int) -> Mask:
+    """Which elements are accessed."""
+    mask = None if active is None else with_axes(active, rank)
+    if where is None:
+        return mask
+    where = with_axes(where, rank + 2 - np.ndim(where)) if is_array(where) else np.asarray(where)
+    return where if mask is None else where & mask
+
+
+def _place(view: View, indices: Sequence[Index], rank: int) -> Index:
+    """The place in the buffer of the elements at indices."""
+    place = _spread(view.offset, rank)
+    for index, stride in zip(indices, view.strides, strict=True):
+        place = place + _spread(index, rank) * _spread(stride, rank)
+    return place
+
+
+def _spread(index: Index, rank: int) -> Index:
+    """A number with `rank` axes after rows and lanes, if it is not the same for all."""
+    return index if isinstance(index, int) else with_axes(index, rank + 2 - index.ndim)
+
+
+def _acting_shape(
+    state: State, rank: int, indices: Sequence[Index], *others: Value
+) -> tuple[int, ...]:
+    """The axes of what is updated: once for each that acts on its own."""
+    actors = state.actors(is_vector=rank > 0)
+    shapes = [
+        np.shape(with_axes(value, rank + 2 - np.ndim(value))) for value in (*indices, *others)
+    ]
+    return np.broadcast_shapes((*actors, *(1,) * rank), *(shape for shape in shapes if shape))
+
+
+def _fitted(mask: Array, shape: tuple[int, ...]) -> Array:
+    """A mask for fewer rows or lanes: each acts if one of those that it stands for does."""
+    for axis in (0, 1):
+        if shape[axis] == 1:
+            mask = np.logical_or.reduce(mask, axis=axis, keepdims=True)
+    return np.broadcast_to(mask, shape)
+
+
+def _check(
+    state: State,
+    operation: Operation,
+    kind: AccessKind,
+    view: View,
+    indices: Sequence[Index],
+    place: Index,
+    mask: Mask,
+    value: Value = None,
+) -> None:
+    """Checks what a buffer's bounds do not say, and tells the observer of the access."""
+    buffer = view.buffer
+    if buffer.parts is not None:
+        buffer.parts.check(place, mask, buffer.name)
+    if kind.writes and not buffer.data.flags.writeable:
+        raise UnlocatedError(f"{buffer.name} is constant and must not be written to")
+    if state.observer is not None:
+        _report(state, operation, kind, view, indices, place, mask, value)
+
+
+def _report(
+    state: State,
+    operation: Operation,
+    kind: AccessKind,
+    view: View,
+    indices: Sequence[Index],
+    place: Index,
+    mask: Mask,
+    value: Value,
+) -> None:
+    """Reports the elements that active work-items access."""
+    assert state.observer is not None
+    rank = _rank(indices, mask, value)
+    shape = _acting_shape(state, rank, (*indices, place), value)
+    active = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
+    threads = with_axes(state.threads()[: shape[0], : shape[1]], rank)
+
+    def flat(value: Value) -> IntArray:
+        return np.broadcast_to(with_axes(value, rank + 2 - np.ndim(value)), shape)[active]
+
+    state.observer.on_access(
+        Access(
+            operation,
+            kind,
+            view.buffer,
+            flat(place),
+            tuple(flat(index) for index in indices),
+            tuple(flat(size) for size in view.shape),
+            flat(threads),
+            None if value is None else flat(value),
+        )
+    )

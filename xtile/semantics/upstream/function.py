@@ -1,0 +1,166 @@
+"""How functions of the `gpu` and `func` dialects are launched.
+
+Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`; docs/semantics.md, "Upstream dialects".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, cast, get_args
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnrankedMemRefType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
+from xtile.semantics.binding import Buffers
+from xtile.semantics.compiler import Body, Compiler
+from xtile.semantics.configuration import Configuration, Level, Size3
+from xtile.semantics.errors import ExecutionError
+from xtile.semantics.language import Language
+from xtile.semantics.upstream.allocation import attributions
+from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.values import Value
+
+DEFAULT_SUBGROUP_SIZE = 16
+"""Work-items in a subgroup of a `gpu.func` that does not say; a `func.func` is the host's."""
+
+_SUBGROUP_SIZE_ATTRIBUTES = (
+    "intel_reqd_sub_group_size",
+    "subgroup_size",
+    "spirv.entry_point_abi",
+    "passthrough",
+)
+"""Where the size of a subgroup may stand, in this order."""
+
+_VECTOR_COMPUTE = "VectorComputeFunctionINTEL"
+"""The attribute of a function in which each work-item is a whole subgroup."""
+
+_SUBGROUP_SIZE_TEXT = re.compile(
+    r"(?:subgroup_size|intel_reqd_sub_group_size)\"?\s*[=,]\s*\"?(\d+)"
+)
+
+
+def _configure(function: Operation, grid: Size3, block: Size3 | None) -> Configuration:
+    if block is None:
+        block = _known_size(function, "known_block_size") or (1, 1, 1)
+    if any(size < 1 for size in block):
+        raise ExecutionError(function, f"the block size {block} is not positive")
+    size = _subgroup_size(function)
+    subgroups = -(-math.prod(block) // size)
+    return Configuration(size, block, (subgroups, 1, 1), grid, _level(function))
+
+
+def _known_size(function: Operation, name: str) -> Size3 | None:
+    sizes: Any = function.get_attr_or_prop(name)
+    return None if sizes is None else tuple(sizes.get_values())
+
+
+def _subgroup_size(function: Operation) -> int:
+    if _VECTOR_COMPUTE in function.attributes:
+        return 1
+    for name in _SUBGROUP_SIZE_ATTRIBUTES:
+        attribute = function.get_attr_or_prop(name)
+        size = None if attribute is None else _size_in(attribute)
+        if size is not None:
+            if size < 1:
+                raise ExecutionError(function, f"the subgroup size {size} is not positive")
+            return size
+    return 1 if function.name == "func.func" else DEFAULT_SUBGROUP_SIZE
+
+
+def _size_in(attribute: Attribute) -> int | None:
+    """The size that an attribute holds, or names within others; None if it does not."""
+    if isinstance(attribute, IntegerAttr):
+        return cast("Any", attribute).value.data
+    if isinstance(attribute, ArrayAttr):
+        sizes = map(_size_in, cast("ArrayAttr[Attribute]", attribute).data)
+        return next((size for size in sizes if size is not None), None)
+    found = _SUBGROUP_SIZE_TEXT.search(str(attribute))
+    return None if found is None else int(found[1])
+
+
+def _level(function: Operation) -> Level | None:
+    attribute = function.attributes.get("core.level")
+    if attribute is None:
+        return None
+    levels = get_args(Level)
+    if not isinstance(attribute, StringAttr) or attribute.data not in levels:
+        raise ExecutionError(
+            function, f"core.level must be one of {', '.join(levels)}, but is {attribute}"
+        )
+    return cast("Level", attribute.data)
+
+
+def _parameters(function: Operation) -> Sequence[SSAValue]:
+    if not function.regions or not function.regions[0].blocks:
+        raise ExecutionError(function, "the function is declared only: it has no body to execute")
+    type_ = cast("FunctionType", function.properties["function_type"])
+    return function.regions[0].blocks[0].args[: len(type_.inputs)]
+
+
+def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> Value:
+    match type, argument:
+        case MemRefType(), MemrefArgument():
+            rank = type.get_num_dims()
+            if len(argument.shape) != rank or len(argument.strides) != rank:
+                raise ValueError(f"{name} has type {type}, given {argument}")
+            return buffers.view(argument, number_of(type).dtype, name)
+        case UnrankedMemRefType(), MemrefArgument():
+            return buffers.view(argument, number_of(type).dtype, name)
+        case IntegerType() | IndexType(), MemrefArgument() if argument.base is not None:
+            return _address(type, name, argument, buffers)
+        case _, ScalarArgument() if not isinstance(type, MemRefType | UnrankedMemRefType):
+            return number_of(type).number(argument.value)
+        case _:
+            raise ValueError(f"{name} has type {type}, given {argument}")
+
+
+def _address(type: Attribute, name: str, argument: MemrefArgument, buffers: Buffers) -> Value:
+    """Memory that is given for an integer: the address of its first element."""
+    number = number_of(type)
+    if number.bits < np.dtype(np.int64).itemsize * 8:
+        raise ValueError(f"{name} has type {type}, which cannot hold an address")
+    assert argument.base is not None
+    view = buffers.view(argument, argument.base.dtype, name)
+    start = buffers.addresses.address_of(view.buffer)
+    return number.number(start + argument.offset * argument.base.itemsize)
+
+
+def _compile(function: Operation, compiler: Compiler) -> Body:
+    body = compiler.region(function.regions[0])
+    made = attributions(function, len(_parameters(function)), compiler)
+    operations = [function] * len(made) + body.operations
+    return Body(operations, made + body.steps, body.yields, body.allocated)
+
+
+_PROCESS_LOCAL = ("atomic", "memref.get_global", "func.call")
+"""What operations do that have an effect in one process only, or may have."""
+
+
+def _may_share(function: Operation) -> bool:
+    return not any(
+        operation.name.startswith(_PROCESS_LOCAL) or "atomic" in operation.name
+        for operation in function.walk()
+    )
+
+
+LANGUAGE = Language(
+    configure=_configure,
+    parameters=_parameters,
+    bind=_bind,
+    compile=_compile,
+    is_collective=False,
+    may_share=_may_share,
+)

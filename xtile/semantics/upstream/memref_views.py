@@ -1,0 +1,432 @@
+"""The operations of the `memref` dialect that make one memref of another, or tell of it.
+
+Source: MLIR (LLVM 22), `Dialect/MemRef/IR/MemRefOps.td`; docs/semantics.md, "Upstream dialects".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    MemRefType,
+    NoneAttr,
+    UnrankedMemRefType,
+)
+from xdsl.ir import Attribute, Operation
+
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.memory import (
+    Index,
+    Mask,
+    View,
+    as_index,
+    combine,
+    from_index,
+    transform,
+    uniform_integers,
+    where_active,
+)
+from xtile.semantics.state import State, any_active
+from xtile.semantics.upstream.access import read_elements
+from xtile.semantics.upstream.allocation import row_major_strides
+from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.values import Value, first_where, is_array
+
+Change = Callable[[View, State, Mask], View]
+"""Makes a view of another one, for the active work-items that have it."""
+
+
+def _changed(operation: Operation, compiler: Compiler, change: Change) -> Step:
+    """The step that gives the result what `change` makes of the first operand."""
+    source = compiler.slot(operation.operands[0])
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        values = state.values
+        values[result] = transform(
+            values[source], lambda view, mask: change(view, state, mask), state.mask
+        )
+
+    return step
+
+
+class Mixed:
+    """A list of numbers, some of which are known from the text and the others are operands."""
+
+    def __init__(self, static: Attribute, dynamic: Sequence[int]) -> None:
+        """Makes a list.
+
+        Args:
+            static: The numbers, with `DYNAMIC_INDEX` for each operand.
+            dynamic: The slots of the operands.
+        """
+        numbers: Any = static
+        slots = iter(dynamic)
+        self.static: tuple[int, ...] = tuple(numbers.get_values())
+        self._entries = [
+            (next(slots), True) if number == DYNAMIC_INDEX else (number, False)
+            for number in self.static
+        ]
+
+    def numbers(self, values: Sequence[Value]) -> list[Index]:
+        """The numbers at run time."""
+        return [as_index(values[entry]) if is_slot else entry for entry, is_slot in self._entries]
+
+
+def _mixed_of(operation: Operation, compiler: Compiler, *names: str) -> list[Mixed]:
+    """The lists of numbers that an operation has after its first operand."""
+    operands = list(compiler.slots(operation.operands[1:]))
+    result: list[Mixed] = []
+    for name in names:
+        static: Any = operation.properties[f"static_{name}"]
+        count = list(static.get_values()).count(DYNAMIC_INDEX)
+        result.append(Mixed(static, operands[:count]))
+        del operands[:count]
+    return result
+
+
+def _subview(operation: Operation, compiler: Compiler) -> Step:
+    offsets, sizes, strides = _mixed_of(operation, compiler, "offsets", "sizes", "strides")
+    kept = kept_dimensions(sizes.static, _shape(operation.results[0].type))
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        values = state.values
+        place = view.element(offsets.numbers(values))
+        extents, steps = sizes.numbers(values), strides.numbers(values)
+        return View(
+            view.buffer,
+            place,
+            tuple(extents[dimension] for dimension in kept),
+            tuple(view.strides[dimension] * steps[dimension] for dimension in kept),
+        )
+
+    return _changed(operation, compiler, change)
+
+
+def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
+    """The dimensions of a block that remain where some of size 1 are left out.
+
+    Args:
+        sizes: The sizes of the block.
+        shape: The shape of the result.
+    """
+    if len(sizes) == len(shape):
+        return list(range(len(sizes)))
+    kept: list[int] = []
+    for dimension, size in enumerate(sizes):
+        is_next = len(kept) < len(shape) and shape[len(kept)] == 1
+        if size != 1 or is_next:
+            kept.append(dimension)
+    return kept
+
+
+def _shape(type: Attribute) -> tuple[int, ...]:
+    assert isinstance(type, MemRefType)
+    return type.get_shape()
+
+
+def _start(view: View) -> Index:
+    """The place of the memory's first element: what an allocation's pointer points to."""
+    parts = view.buffer.parts
+    return 0 if parts is None else parts.starts
+
+
+def _reinterpret_cast(operation: Operation, compiler: Compiler) -> Step:
+    offsets, sizes, strides = _mixed_of(operation, compiler, "offsets", "sizes", "strides")
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        values = state.values
+        (offset,) = offsets.numbers(values)
+        shape, steps = tuple(sizes.numbers(values)), tuple(strides.numbers(values))
+        return View(view.buffer, _start(view) + offset, shape, steps)
+
+    return _changed(operation, compiler, change)
+
+
+def _cast(operation: Operation, compiler: Compiler) -> Step:
+    type_ = operation.results[0].type
+    if isinstance(type_, UnrankedMemRefType):
+        return _changed(operation, compiler, lambda view, state, mask: view)
+    shape = _shape(type_)
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        if len(view.shape) != len(shape):
+            raise UnlocatedError(
+                f"the memref has {len(view.shape)} dimensions, but the cast is to {type_}"
+            )
+        for dimension, (size, wanted) in enumerate(zip(view.shape, shape, strict=True)):
+            wrong = where_active(np.asarray(size != wanted), mask)
+            if wanted != DYNAMIC_INDEX and wrong.any():
+                given = first_where(size, wrong)
+                raise UnlocatedError(
+                    f"dimension {dimension} has size {given}, but the cast is to {type_}"
+                )
+        return view
+
+    return _changed(operation, compiler, change)
+
+
+def _same(operation: Operation, compiler: Compiler) -> Step:
+    return _changed(operation, compiler, lambda view, state, mask: view)
+
+
+def _view(operation: Operation, compiler: Compiler) -> Step:
+    _, shift, *sizes = compiler.slots(operation.operands)
+    type_ = operation.results[0].type
+    dtype = number_of(type_).dtype
+    shape = _shape(type_)
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        values = state.values
+        given = iter([as_index(values[size]) for size in sizes])
+        extents = [next(given) if size == DYNAMIC_INDEX else size for size in shape]
+        first = view.offset + as_index(values[shift])
+        wrong = where_active(np.asarray(first % dtype.itemsize != 0), mask)
+        if wrong.any():
+            raise UnlocatedError(
+                f"byte {first_where(first, wrong)} of {view.buffer.name} is no multiple of the "
+                f"{dtype.itemsize} bytes of an element"
+            )
+        strides = row_major_strides(uniform_integers(extents))
+        return View(view.buffer.typed(dtype), first // dtype.itemsize, tuple(extents), strides)
+
+    return _changed(operation, compiler, change)
+
+
+def _dim(operation: Operation, compiler: Compiler) -> Step:
+    source, index = compiler.slots(operation.operands)
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        dimension = state.values[index]
+
+        def size(view: View) -> Value:
+            rank = len(view.shape)
+            if any_active((dimension < 0) | (dimension >= rank), state):
+                raise UnlocatedError(
+                    f"there is no dimension {dimension}: the memref has {rank} dimensions"
+                )
+            if not is_array(dimension):
+                return from_index(view.shape[int(dimension)])
+            return np.select([dimension == d for d in range(rank)], list(view.shape), 0)
+
+        state.values[result] = combine(state.values[source], size)
+
+    return step
+
+
+def _rank(operation: Operation, compiler: Compiler) -> Step:
+    source = compiler.slot(operation.operands[0])
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        state.values[result] = combine(state.values[source], lambda view: np.int64(len(view.shape)))
+
+    return step
+
+
+def _extract_strided_metadata(operation: Operation, compiler: Compiler) -> Step:
+    source = compiler.slot(operation.operands[0])
+    base, offset, *rest = compiler.slots(operation.results)
+    rank = len(rest) // 2
+
+    def step(state: State) -> None:
+        values = state.values
+        memref = values[source]
+        values[base] = transform(
+            memref, lambda view, mask: View(view.buffer, _start(view), (), ()), state.mask
+        )
+        values[offset] = combine(memref, lambda view: from_index(_offset(view)))
+        for dimension in range(rank):
+            values[rest[dimension]] = combine(memref, _number_at("shape", dimension))
+            values[rest[rank + dimension]] = combine(memref, _number_at("strides", dimension))
+
+    return step
+
+
+def _offset(view: View) -> Index:
+    """The number of elements from the start of the memory to the view's first."""
+    if view.buffer.parts is None:
+        return view.offset
+    return view.offset - _start(view)
+
+
+def _number_at(what: str, dimension: int) -> Callable[[View], Value]:
+    return lambda view: from_index(getattr(view, what)[dimension])
+
+
+def _pointer(operation: Operation, compiler: Compiler) -> Step:
+    source = compiler.slot(operation.operands[0])
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        def pointer(view: View) -> Value:
+            size = view.buffer.data.dtype.itemsize
+            first = state.addresses.address_of(view.buffer)
+            return from_index(first + _start(view) * size)
+
+        state.values[result] = combine(state.values[source], pointer)
+
+    return step
+
+
+def _groups(operation: Operation) -> list[list[int]]:
+    """The reassociation: for each dimension of the smaller rank those of the larger one."""
+    groups: Any = operation.properties["reassociation"]
+    return [[index.value.data for index in group.data] for group in groups.data]
+
+
+def _expand_shape(operation: Operation, compiler: Compiler) -> Step:
+    groups = _groups(operation)
+    (sizes,) = _mixed_of(operation, compiler, "output_shape")
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        shape = sizes.numbers(state.values)
+        strides: list[Index] = []
+        for source, group in enumerate(groups):
+            extents = [shape[dimension] for dimension in group]
+            _check_product(extents, view.shape[source], source, mask)
+            stride = view.strides[source]
+            backwards: list[Index] = []
+            for extent in reversed(extents):
+                backwards.append(stride)
+                stride = stride * extent
+            strides += reversed(backwards)
+        # Without groups, all dimensions of the result have size 1.
+        strides += [1] * (len(shape) - len(strides))
+        return View(view.buffer, view.offset, tuple(shape), tuple(strides))
+
+    return _changed(operation, compiler, change)
+
+
+def _check_product(extents: Sequence[Index], size: Index, dimension: int, mask: Mask) -> None:
+    count: Index = 1
+    for extent in extents:
+        count = count * extent
+    wrong = where_active(np.asarray(count != size), mask)
+    if wrong.any():
+        raise UnlocatedError(
+            f"dimension {dimension} has size {first_where(size, wrong)}, but the product of the "
+            f"sizes that it becomes is {first_where(count, wrong)}"
+        )
+
+
+def _collapse_shape(operation: Operation, compiler: Compiler) -> Step:
+    groups = _groups(operation)
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        shape: list[Index] = []
+        strides: list[Index] = []
+        for group in groups:
+            size, stride = _collapsed(view, group, mask)
+            shape.append(size)
+            strides.append(stride)
+        return View(view.buffer, view.offset, tuple(shape), tuple(strides))
+
+    return _changed(operation, compiler, change)
+
+
+def _collapsed(view: View, group: Sequence[int], mask: Mask) -> tuple[Index, Index]:
+    """The size and the stride of several dimensions as one.
+
+    Raises:
+        UnlocatedError: The elements do not follow each other with one stride.
+    """
+    size: Index = 1
+    stride: Index = view.strides[group[-1]]
+    is_first = True
+    for dimension in reversed(group):
+        extent = view.shape[dimension]
+        if isinstance(extent, int) and extent == 1:
+            continue
+        if is_first:
+            stride, is_first = view.strides[dimension], False
+        wrong = where_active(
+            np.asarray((view.strides[dimension] != stride * size) & (np.asarray(extent) != 1)),
+            mask,
+        )
+        if wrong.any():
+            raise UnlocatedError(
+                f"dimensions {group[0]} to {group[-1]} cannot be collapsed: the stride of "
+                f"dimension {dimension} is {first_where(view.strides[dimension], wrong)} but must "
+                f"be {first_where(stride * size, wrong)}"
+            )
+        size = size * extent
+    return size, stride
+
+
+def _transpose(operation: Operation, compiler: Compiler) -> Step:
+    attribute = cast("AffineMapAttr", operation.get_attr_or_prop("permutation"))
+    order = [cast("Any", result).position for result in attribute.data.results]
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        return View(
+            view.buffer,
+            view.offset,
+            tuple(view.shape[dimension] for dimension in order),
+            tuple(view.strides[dimension] for dimension in order),
+        )
+
+    return _changed(operation, compiler, change)
+
+
+def _reshape(operation: Operation, compiler: Compiler) -> Step:
+    source_type = operation.operands[0].type
+    if isinstance(source_type, MemRefType) and not isinstance(source_type.layout, NoneAttr):
+        raise ValueError("a reshape needs a memref whose elements follow each other")
+    shape_slot = compiler.slot(operation.operands[1])
+
+    def change(view: View, state: State, mask: Mask) -> View:
+        sizes: View = state.values[shape_slot]
+        (rank,) = uniform_integers(sizes.shape)
+        shape = [as_index(read_elements(state, operation, sizes, [i])) for i in range(rank)]
+        strides: list[Index] = []
+        stride: Index = 1
+        for size in reversed(shape):
+            strides.insert(0, stride)
+            stride = stride * size
+        return View(view.buffer, view.offset, tuple(shape), tuple(strides))
+
+    return _changed(operation, compiler, change)
+
+
+def _assume_alignment(operation: Operation, compiler: Compiler) -> Step:
+    """A promise; older text has no result."""
+    if not operation.results:
+        return lambda state: None
+    return _same(operation, compiler)
+
+
+def _distinct_objects(operation: Operation, compiler: Compiler) -> Step:
+    sources, results = compiler.slots(operation.operands), compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        for source, result in zip(sources, results, strict=True):
+            state.values[result] = state.values[source]
+
+    return step
+
+
+HANDLERS: dict[str, Handler] = {
+    "memref.assume_alignment": _assume_alignment,
+    "memref.cast": _cast,
+    "memref.collapse_shape": _collapse_shape,
+    "memref.dim": _dim,
+    "memref.distinct_objects": _distinct_objects,
+    "memref.expand_shape": _expand_shape,
+    "memref.extract_aligned_pointer_as_index": _pointer,
+    "memref.extract_strided_metadata": _extract_strided_metadata,
+    "memref.memory_space_cast": _same,
+    "memref.rank": _rank,
+    "memref.reinterpret_cast": _reinterpret_cast,
+    "memref.reshape": _reshape,
+    "memref.subview": _subview,
+    "memref.transpose": _transpose,
+    "memref.view": _view,
+}
+"""The handler of each operation, by name."""

@@ -1,0 +1,213 @@
+"""How numbers of the builtin types are held in numpy.
+
+Integers have no sign: they are held as signed numbers, those whose width numpy does not have in the
+next larger type with their sign extended, i1 as bool. `index` has 64 bits. Floating types with
+fewer than 32 bits are computed in f32 and rounded; tf32 is held as f32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import (
+    ComplexType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    UnrankedMemRefType,
+    VectorType,
+)
+from xdsl.ir import Attribute
+
+from xtile.semantics.rounding import f64_to_f32_by_odd
+from xtile.semantics.values import Value
+
+INDEX_BITS = 64
+"""The width of `index`."""
+
+
+class Kind(Enum):
+    """What numbers a type has."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    COMPLEX = "complex"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A type of numbers.
+
+    Attributes:
+        text: The type as MLIR writes it.
+        kind: What numbers it has.
+        bits: Its width; that of a part of a complex type.
+        dtype: How numpy holds it.
+    """
+
+    text: str
+    kind: Kind
+    bits: int
+    dtype: np.dtype[Any]
+
+    @property
+    def is_exact_width(self) -> bool:
+        """Whether numpy's arithmetic wraps or rounds to the type as it should."""
+        if self.kind is Kind.INTEGER:
+            return self.bits == 8 * self.dtype.itemsize and self.bits > 1
+        return self.dtype in (np.float32, np.float64) and self.bits >= 32
+
+    def signed(self, value: Value) -> Value:
+        """Integers as signed numbers of numpy's type."""
+        return -value.astype(np.int8) if self.bits == 1 else value
+
+    def unsigned(self, value: Value) -> Value:
+        """Integers as unsigned numbers of numpy's type of the same size."""
+        dtype = np.dtype(f"u{max(1, self.dtype.itemsize)}")
+        bits = value.astype(dtype)
+        return bits if self.is_exact_width else bits & dtype.type(2**self.bits - 1)
+
+    def wrapped(self, value: Value) -> Value:
+        """Integers of any of numpy's types, reduced to the width and held as this type's."""
+        if self.bits == 1:
+            return (value & 1).astype(np.bool_)
+        value = value.astype(self.dtype)
+        if self.is_exact_width:
+            return value
+        unused = self.dtype.type(8 * self.dtype.itemsize - self.bits)
+        return (value << unused) >> unused
+
+    def wide(self, value: Value) -> Value:
+        """Floating numbers in the type in which they are computed: f64, or f32."""
+        return value if self.is_exact_width else value.astype(np.float32)
+
+    def rounded(self, value: Value) -> Value:
+        """Floating numbers of type f32 or f64, rounded once to this type."""
+        if self.dtype == np.float64 or value.dtype == self.dtype == np.float32:
+            wide = value.astype(self.dtype)
+        elif self.dtype in (np.float16, np.float32) and self.bits != _TF32_BITS:
+            return value.astype(self.dtype)
+        else:
+            # ml_dtypes rounds f64 to f32 first.
+            wide = f64_to_f32_by_odd(value) if value.dtype == np.float64 else value
+        return _to_tf32(wide) if self.bits == _TF32_BITS else wide.astype(self.dtype)
+
+    def number(self, value: Any) -> Value:
+        """A Python or numpy number, rounded once; integers wrap around."""
+        match self.kind:
+            case Kind.INTEGER:
+                bits = np.uint64(int(value) % 2**64).astype(np.int64)
+                return self.wrapped(bits)
+            case Kind.FLOAT:
+                return self.rounded(np.float64(value))
+            case Kind.COMPLEX:
+                return self.dtype.type(value)
+
+    def numbers(self, values: Any) -> Value:
+        """An array of Python numbers as an array of this type."""
+        match self.kind:
+            case Kind.INTEGER:
+                wide = np.array([int(value) % 2**64 for value in values], np.uint64)
+                return self.wrapped(wide.astype(np.int64))
+            case Kind.FLOAT:
+                return np.asarray(self.rounded(np.array(values, np.float64)))
+            case Kind.COMPLEX:
+                return np.array(values, self.dtype)
+
+    @property
+    def part(self) -> Number:
+        """The type of a complex type's parts."""
+        return FLOATS[f"f{self.bits}"]
+
+
+_TF32_BITS = 19
+
+
+def _to_tf32(value: Value) -> Value:
+    """f32 to tf32: 10 bits of fraction, to nearest, ties to even."""
+    bits = np.asarray(value, np.float32).view(np.uint32)
+    is_odd = (bits >> np.uint32(13)) & np.uint32(1)
+    near = (bits + np.uint32(0xFFF) + is_odd) & np.uint32(0xFFFFE000)
+    keep = ~np.isfinite(value)
+    return np.where(keep, bits, near).astype(np.uint32).view(np.float32)[()]
+
+
+def _float(text: str, bits: int, dtype: Any) -> Number:
+    return Number(text, Kind.FLOAT, bits, np.dtype(dtype))
+
+
+FLOATS: dict[str, Number] = {
+    number.text: number
+    for number in (
+        _float("f64", 64, np.float64),
+        _float("f32", 32, np.float32),
+        _float("tf32", _TF32_BITS, np.float32),
+        _float("f16", 16, np.float16),
+        _float("bf16", 16, ml_dtypes.bfloat16),
+        _float("f8E5M2", 8, ml_dtypes.float8_e5m2),
+        _float("f8E4M3", 8, ml_dtypes.float8_e4m3),
+        _float("f8E4M3FN", 8, ml_dtypes.float8_e4m3fn),
+        _float("f8E5M2FNUZ", 8, ml_dtypes.float8_e5m2fnuz),
+        _float("f8E4M3FNUZ", 8, ml_dtypes.float8_e4m3fnuz),
+        _float("f8E4M3B11FNUZ", 8, ml_dtypes.float8_e4m3b11fnuz),
+        _float("f8E3M4", 8, ml_dtypes.float8_e3m4),
+        _float("f8E8M0FNU", 8, ml_dtypes.float8_e8m0fnu),
+        _float("f6E2M3FN", 6, ml_dtypes.float6_e2m3fn),
+        _float("f6E3M2FN", 6, ml_dtypes.float6_e3m2fn),
+        _float("f4E2M1FN", 4, ml_dtypes.float4_e2m1fn),
+    )
+}
+"""The floating types, by their text."""
+
+COMPLEX: dict[int, np.dtype[Any]] = {
+    32: np.dtype(np.complex64),
+    64: np.dtype(np.complex128),
+}
+"""How numpy holds complex numbers, by the width of a part."""
+
+_LARGEST_INTEGER = 64
+
+
+def number_of(type: Attribute) -> Number:
+    """The type of a number, or of the elements of a vector or memref.
+
+    Raises:
+        ValueError: The type has no numbers, or ones that cannot be computed.
+    """
+    if isinstance(type, VectorType | MemRefType | UnrankedMemRefType):
+        return number_of(type.element_type)
+    if isinstance(type, IndexType):
+        return Number("index", Kind.INTEGER, INDEX_BITS, np.dtype(np.int64))
+    if isinstance(type, IntegerType) and type.width.data <= _LARGEST_INTEGER:
+        bits = type.width.data
+        dtype = np.bool_ if bits == 1 else f"i{_bytes(bits)}"
+        return Number(str(type), Kind.INTEGER, bits, np.dtype(dtype))
+    if isinstance(type, ComplexType):
+        part = number_of(type.element_type)
+        if part.kind is Kind.FLOAT and part.bits in COMPLEX:
+            return Number(str(type), Kind.COMPLEX, part.bits, COMPLEX[part.bits])
+    number = FLOATS.get(str(type))
+    if number is None:
+        raise ValueError(f"values of type {type} cannot be computed")
+    return number
+
+
+def _bytes(bits: int) -> int:
+    return next(size for size in (1, 2, 4, 8) if 8 * size >= bits)
+
+
+def shape_of(type: Attribute) -> tuple[int, ...]:
+    """The shape of a vector type; () for a number.
+
+    Raises:
+        ValueError: The vector is scalable.
+    """
+    if not isinstance(type, VectorType):
+        return ()
+    if type.get_num_scalable_dims():
+        raise ValueError(f"the size of {type} is not known: scalable vectors cannot be computed")
+    return type.get_shape()

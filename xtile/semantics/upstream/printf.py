@@ -1,0 +1,59 @@
+"""`gpu.printf`: C's format strings on numbers of a work-item.
+
+Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`; ISO C11, 7.21.6.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xtile.semantics.upstream.numbers import Kind, Number
+from xtile.semantics.values import Value
+
+_CONVERSION = re.compile(
+    r"%(?P<flags>[-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|j|z|t|L)?(?P<letter>[a-zA-Z%])"
+)
+
+_SIGNED = "di"
+_UNSIGNED = "uxXocp"
+_FLOATING = "eEfFgG"
+
+
+def formatter(text: str, types: Sequence[Number]) -> Callable[[Sequence[Value]], str]:
+    """The function that fills numbers into a format string.
+
+    Raises:
+        ValueError: The string does not fit the numbers.
+    """
+    conversions = [match for match in _CONVERSION.finditer(text) if match["letter"] != "%"]
+    if len(conversions) != len(types):
+        raise ValueError(
+            f"the format string has {len(conversions)} conversions, but there are {len(types)} "
+            "values"
+        )
+    converters = [_converter(match, type) for match, type in zip(conversions, types, strict=True)]
+
+    def fill(values: Sequence[Value]) -> str:
+        texts = iter(converter(value) for converter, value in zip(converters, values, strict=True))
+        return _CONVERSION.sub(lambda match: "%" if match["letter"] == "%" else next(texts), text)
+
+    return fill
+
+
+def _converter(match: re.Match[str], type: Number) -> Callable[[Value], str]:
+    letter, flags = match["letter"], match["flags"]
+    kind = Kind.FLOAT if letter in _FLOATING else Kind.INTEGER
+    if letter not in _SIGNED + _UNSIGNED + _FLOATING or type.kind is not kind:
+        raise ValueError(f"'{match[0]}' cannot show a value of type {type.text}")
+    python = {"i": "d", "u": "d", "p": "x"}.get(letter, letter)
+    pattern = f"{'0x' if letter == 'p' else ''}%{flags}{python}"
+
+    def convert(value: Any) -> str:
+        if kind is Kind.FLOAT:
+            return pattern % float(value)
+        sign = type.signed if letter in _SIGNED else type.unsigned
+        return pattern % int(sign(value))
+
+    return convert
