@@ -1,0 +1,160 @@
+"""What the dialect's operations share.
+
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from typing_extensions import override
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ContainerType, VectorType
+from xdsl.dialects.utils.dynamic_index_list import get_dynamic_index_list
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, opt_prop_def
+from xdsl.utils.exceptions import VerifyException
+
+from xtile.dialects.xegpu.assembly import integers
+from xtile.dialects.xegpu.attributes import (
+    READ_POLICIES,
+    WRITE_POLICIES,
+    CachePolicy,
+    CachePolicyAttr,
+)
+from xtile.dialects.xegpu.constraints import CACHE_HINT, LAYOUT
+from xtile.dialects.xegpu.types import TensorDescType
+
+
+class XeGPUOperation(IRDLOperation, ABC):
+    """An operation whose properties may also be given in its attribute dictionary.
+
+    Upstream takes an inherent attribute for a property wherever the text gives it, and kernels give
+    cache hints in either place.
+    """
+
+    @override
+    def __post_init__(self) -> None:
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes and name not in self.properties:
+                self.properties[name] = self.attributes.pop(name)
+        super().__post_init__()
+
+
+class CachedOperation(XeGPUOperation, ABC):
+    """A load, a prefetch or a store: an operation with cache hints."""
+
+    POLICIES: ClassVar[tuple[CachePolicy, ...]]
+    """The policies that its hints may have."""
+
+    l1_hint = opt_prop_def(CACHE_HINT)
+    l2_hint = opt_prop_def(CACHE_HINT)
+    l3_hint = opt_prop_def(CACHE_HINT)
+    layout = opt_prop_def(LAYOUT)
+
+    def verify_hints(self) -> None:
+        """Checks the policies of the cache hints.
+
+        Raises:
+            VerifyException: One of them is not for this kind of access.
+        """
+        for name in ("l1_hint", "l2_hint", "l3_hint"):
+            hint = self.properties.get(name)
+            if isinstance(hint, CachePolicyAttr) and hint.data not in self.POLICIES:
+                allowed = ", ".join(policy.value for policy in self.POLICIES)
+                raise VerifyException(f"{name} is {hint.data.value}; it must be one of {allowed}")
+
+
+class ReadingOperation(CachedOperation, ABC):
+    """A load or a prefetch."""
+
+    POLICIES: ClassVar[tuple[CachePolicy, ...]] = READ_POLICIES
+
+
+class WritingOperation(CachedOperation, ABC):
+    """A store."""
+
+    POLICIES: ClassVar[tuple[CachePolicy, ...]] = WRITE_POLICIES
+
+
+def mixed(values: Sequence[SSAValue], constants: Attribute | None) -> list[SSAValue | int]:
+    """The operands and numbers of a list such as `[%i, 4]`, in order; none if it is absent."""
+    return get_dynamic_index_list(integers(constants), values, DYNAMIC_INDEX)
+
+
+def verify_places(values: Sequence[SSAValue], constants: Attribute | None, name: str) -> None:
+    """Raises a VerifyException if a list has not as many operands as places for them."""
+    places = integers(constants).count(DYNAMIC_INDEX)
+    if places != len(values):
+        raise VerifyException(
+            f"{name} has {len(values)} operands, but its numbers leave {places} places for them"
+        )
+
+
+def tensor_desc(value: SSAValue) -> TensorDescType:
+    """The type of a descriptor operand.
+
+    Raises:
+        VerifyException: It is something else.
+    """
+    type = value.type
+    if not isinstance(type, TensorDescType):
+        raise VerifyException(f"expected a tensor_desc, but got {type}")
+    return type
+
+
+def expect_block(descriptor: TensorDescType) -> None:
+    """Raises a VerifyException if the descriptor is scattered."""
+    if descriptor.is_scattered:
+        raise VerifyException(
+            f"{descriptor} describes scattered points; expected one that describes a block"
+        )
+
+
+def expect_scattered(descriptor: TensorDescType) -> None:
+    """Raises a VerifyException if the descriptor describes a block."""
+    if not descriptor.is_scattered:
+        raise VerifyException(
+            f"{descriptor} describes a block; expected one with a scatter_tdesc_attr"
+        )
+
+
+def expect_same_element_type(name: str, type: Attribute, other_name: str, other: Attribute) -> None:
+    """Raises a VerifyException if two values do not have the same element type."""
+    first, second = element_type(type), element_type(other)
+    if first != second:
+        raise VerifyException(
+            f"{name} has elements of type {first}, but {other_name} of type {second}; "
+            "they must be the same"
+        )
+
+
+def points(descriptor: TensorDescType) -> tuple[int, ...]:
+    """The shape of a scattered descriptor without the dimension of its chunks."""
+    shape = descriptor.get_shape()
+    return shape[:-1] if descriptor.chunk_size > 1 else shape
+
+
+def verify_offsets(offsets: Sequence[SSAValue | int], descriptor: TensorDescType) -> None:
+    """Raises a VerifyException if there is not one offset for each dimension."""
+    if len(offsets) != descriptor.rank:
+        raise VerifyException(
+            f"there are {len(offsets)} offsets; expected {descriptor.rank}, one for each dimension "
+            "of the descriptor"
+        )
+
+
+def element_type(type: Attribute) -> Attribute:
+    """The type of one element; a scalar is its own element."""
+    return type.get_element_type() if isinstance(type, ContainerType) else type
+
+
+def shape_of(type: Attribute) -> tuple[int, ...]:
+    """The shape of a vector or a descriptor; a scalar has the shape 1."""
+    return type.get_shape() if isinstance(type, VectorType | TensorDescType) else (1,)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as it is written in types: `8x16`."""
+    return "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in shape)
