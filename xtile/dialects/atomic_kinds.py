@@ -21,6 +21,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 
 class AtomicRMWKind(IntEnum):
@@ -77,7 +78,7 @@ def kind_of(attribute: Attribute | None) -> AtomicRMWKind:
     Raises:
         VerifyException: It stands for none.
     """
-    if isinstance(attribute, IntegerAttr) and attribute.type == i64:
+    if isa(attribute, IntegerAttr) and attribute.type == i64:
         number = attribute.value.data
         if number in list(AtomicRMWKind):
             return AtomicRMWKind(number)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typing_extensions import TypeGuard, override
+from typing_extensions import override
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i1, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
@@ -15,6 +15,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from xtile.dialects.xegpu.assembly import check_parameters, parse_struct, print_struct
@@ -313,16 +314,16 @@ class MemLayoutAttr(ParametrizedAttribute):
             raise VerifyException("the layout is empty; give it a stride or a block")
         for name in ("stride", "block"):
             value = self.attrs.data.get(name)
-            if value is not None and not _is_list_of_integers(value):
+            if value is not None and not isa(value, ArrayAttr[IntegerAttr]):
                 raise VerifyException(
                     f"{name} is {value}; it must be a list of integers such as [16, 1]"
                 )
 
     def _numbers(self, name: str) -> tuple[int, ...] | None:
         value = self.attrs.data.get(name)
-        if not isinstance(value, ArrayAttr):
+        if not isa(value, ArrayAttr[IntegerAttr]):
             return None
-        return tuple(item.value.data for item in value if isinstance(item, IntegerAttr))
+        return tuple(item.value.data for item in value)
 
 
 ATTRIBUTES: list[type[Attribute]] = [
@@ -337,14 +338,10 @@ ATTRIBUTES: list[type[Attribute]] = [
 """Every attribute of this module."""
 
 
-def _is_list_of_integers(value: Attribute) -> TypeGuard[ArrayAttr[IntegerAttr]]:
-    return isinstance(value, ArrayAttr) and all(isinstance(item, IntegerAttr) for item in value)
-
-
 def _parse_integer(parser: AttrParser) -> Attribute:
     start = parser.pos
     value = parser.parse_attribute()
-    if not isinstance(value, IntegerAttr):
+    if not isa(value, IntegerAttr):
         parser.raise_error(f"expected an integer, but got {value}", start, parser.pos)
     return value
 
@@ -381,7 +378,7 @@ def _print_field(printer: Printer, value: Attribute) -> None:
 
 def _print_entry(printer: Printer, value: Attribute) -> None:
     """Prints an entry of a memory layout, whose lists leave out the type i64."""
-    if not _is_list_of_integers(value):
+    if not isa(value, ArrayAttr[IntegerAttr]):
         printer.print_attribute(value)
         return
     with printer.in_square_brackets():

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import EqAttrConstraint
+from xdsl.utils.hints import isa
 
 from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.xegpu.attributes import CachePolicyAttr
@@ -37,7 +38,7 @@ _FLOATS = (Float16Type, Float32Type, Float64Type, BFloat16Type, FloatTF32Type)
 
 def is_scalar(type: Attribute) -> bool:
     """Whether it is a type that one element may have (`XeGPU_ScalarType`)."""
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         is_signless = type.signedness.data is Signedness.SIGNLESS
         return type.width.data in (_SIGNLESS_WIDTHS if is_signless else _SIGNED_WIDTHS)
     return isinstance(type, _FLOATS)
@@ -46,7 +47,7 @@ def is_scalar(type: Attribute) -> bool:
 def is_pointer(type: Attribute) -> bool:
     """Whether it is an address: ui64, ui32, i64 or i32 (`XeGPU_PointerType`)."""
     return (
-        isinstance(type, IntegerType)
+        isa(type, IntegerType)
         and type.width.data in (32, 64)
         and type.signedness.data is not Signedness.SIGNED
     )
@@ -56,7 +57,7 @@ def _is_vector(
     type: Attribute, ranks: Collection[int], is_element: Callable[[Attribute], bool]
 ) -> bool:
     return (
-        isinstance(type, VectorType)
+        isa(type, VectorType)
         and type.get_num_dims() in ranks
         and not any(type.get_scalable_dims())
         and is_element(type.element_type)
@@ -65,9 +66,7 @@ def _is_vector(
 
 def _is_vector_of(type: Attribute, is_element: Callable[[Attribute], bool]) -> bool:
     """Whether it is a vector of any rank but 0."""
-    return isinstance(type, VectorType) and _is_vector(
-        type, range(1, type.get_num_dims() + 1), is_element
-    )
+    return isa(type, VectorType) and _is_vector(type, range(1, type.get_num_dims() + 1), is_element)
 
 
 def _is_i1(type: Attribute) -> bool:
@@ -79,7 +78,7 @@ def _is_index(type: Attribute) -> bool:
 
 
 def _is_memref(type: Attribute, ranks: Collection[int] | None = None) -> bool:
-    if not isinstance(type, MemRefType):
+    if not isa(type, MemRefType):
         return False
     rank = type.get_num_dims()
     is_right_rank = rank > 0 if ranks is None else rank in ranks
@@ -132,7 +131,7 @@ VALUE_OR_SCALAR = TypeWhere(
 SOURCE_VECTOR = TypeWhere(
     f"a vector of {SCALARS} with 1 to 6 dimensions",
     lambda type: (
-        isinstance(type, VectorType)
+        isa(type, VectorType)
         and type.get_num_dims() in range(1, 7)
         and is_scalar(type.element_type)
     ),

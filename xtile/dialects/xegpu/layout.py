@@ -168,7 +168,8 @@ class DistributeLayoutAttr(Attribute, ABC):
 class LayoutAttr(ParametrizedAttribute, DistributeLayoutAttr):
     """How a vector is spread.
 
-    `#xegpu.layout<sg_layout = [2, 4], sg_data = [16, 16], lane_layout = [1, 16], lane_data = [1, 1]>`
+    `#xegpu.layout<sg_layout = [2, 4], sg_data = [16, 16], inst_data = [8, 16],
+    lane_layout = [1, 16], lane_data = [1, 1], order = [1, 0]>`
     """
 
     name = "xegpu.layout"
@@ -416,7 +417,7 @@ class SliceAttr(ParametrizedAttribute, DistributeLayoutAttr):
         for dim in dims:
             if not 0 <= dim < rank:
                 raise VerifyException(
-                    f"cannot leave out dimension {dim}; the layout has the dimensions 0 to {rank - 1}"
+                    f"cannot leave out dimension {dim} of a layout; it has {rank}, counted from 0"
                 )
         if len(set(dims)) < len(dims):
             raise VerifyException(f"dims is {list(dims)}; each dimension may be left out once")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -22,7 +23,7 @@ def memory_space_number(source: Attribute) -> int:
     A memref gives it as an integer or as this dialect's memory space. Anything else is global
     memory, and so is an address.
     """
-    if not isinstance(source, MemRefType):
+    if not isa(source, MemRefType):
         return MEMORY_SPACE_NUMBERS[MemorySpace.GLOBAL]
     space = source.memory_space
     if isinstance(space, IntegerAttr):
@@ -34,7 +35,7 @@ def memory_space_number(source: Attribute) -> int:
 
 def is_static_shared(type: Attribute) -> bool:
     """Whether it is a memref of static shape in shared local memory."""
-    return isinstance(type, MemRefType) and type.has_static_shape() and _is_shared(type)
+    return isa(type, MemRefType) and type.has_static_shape() and _is_shared(type)
 
 
 def _is_shared(memref: MemRefType) -> bool:

@@ -15,6 +15,7 @@ from xdsl.dialects.utils.dynamic_index_list import get_dynamic_index_list
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import integers
 from xtile.dialects.xegpu.attributes import (
@@ -147,7 +148,7 @@ def verify_offsets(offsets: Sequence[SSAValue | int], descriptor: TensorDescType
 
 def element_type(type: Attribute) -> Attribute:
     """The type of one element; a scalar is its own element."""
-    return type.get_element_type() if isinstance(type, ContainerType) else type
+    return type.get_element_type() if isa(type, ContainerType) else type
 
 
 def shape_of(type: Attribute) -> tuple[int, ...]:

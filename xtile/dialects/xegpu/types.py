@@ -24,6 +24,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import check_parameters
 from xtile.dialects.xegpu.attributes import (
@@ -162,10 +163,7 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
     def verify(self) -> None:
         if self.rank == 0:
             raise VerifyException("a tensor_desc has at least one dimension, but this has none")
-        if not isinstance(self.element_type, IntegerType | AnyFloat):
-            raise VerifyException(
-                f"the element type is {self.element_type}; it must be an integer or a float"
-            )
+        bit_width(self.element_type)
         if isinstance(self.encoding, BlockTensorDescAttr):
             self._verify_block()
         else:
@@ -219,12 +217,7 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
     @property
     def _pack(self) -> int:
         """How many elements move together in a gather or scatter."""
-        width = (
-            self.element_type.bitwidth
-            if isinstance(self.element_type, IntegerType | AnyFloat)
-            else PACKED_BITS
-        )
-        return max(1, PACKED_BITS // width)
+        return max(1, PACKED_BITS // bit_width(self.element_type))
 
 
 @irdl_attr_definition
@@ -330,6 +323,17 @@ class NbarrierType(ParametrizedAttribute, TypeAttribute):
 
 TYPES: list[type[Attribute]] = [TensorDescType, MemDescType, NbarrierType]
 """Every type of the dialect."""
+
+
+def bit_width(element: Attribute) -> int:
+    """The size of an integer or a float in bits.
+
+    Raises:
+        VerifyException: It is something else.
+    """
+    if not isa(element, IntegerType | AnyFloat):
+        raise VerifyException(f"the element type is {element}; it must be an integer or a float")
+    return element.bitwidth
 
 
 def _print_shape(printer: Printer, shape: Sequence[int]) -> None:

@@ -36,7 +36,9 @@ class AtomicRMWOp(XeGPUOperation):
     """Updates each point that the mask allows, and returns what was there before.
 
     ```
-    %old = xegpu.atomic_rmw addf %t, %k, %v : !xegpu.tensor_desc<16xf32, #xegpu.scatter_tdesc_attr<>>, vector<16xi1>, vector<16xf32> -> vector<16xf32>
+    %old = xegpu.atomic_rmw addf %t, %k, %v
+      : !xegpu.tensor_desc<16xf32, #xegpu.scatter_tdesc_attr<>>, vector<16xi1>, vector<16xf32>
+      -> vector<16xf32>
     ```
     """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from typing_extensions import override
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -17,7 +18,6 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
@@ -68,7 +68,8 @@ class PrefetchNdOp(ReadingOperation):
     """Fetches a block into the caches.
 
     ```
-    xegpu.prefetch_nd %t[%i, 0] <{l1_hint = #xegpu.cache_hint<cached>}> : !xegpu.tensor_desc<8x16xf16>
+    xegpu.prefetch_nd %t[%i, 0] <{l1_hint = #xegpu.cache_hint<cached>}>
+      : !xegpu.tensor_desc<8x16xf16>
     ```
     """
 
@@ -109,7 +110,8 @@ class LoadNdOp(ReadingOperation):
     columns.
 
     ```
-    %v = xegpu.load_nd %t[0, %i] <{l1_hint = #xegpu.cache_hint<cached>, packed}> : !xegpu.tensor_desc<16x16xf16> -> vector<8x16x2xf16>
+    %v = xegpu.load_nd %t[0, %i] <{l1_hint = #xegpu.cache_hint<cached>, packed}>
+      : !xegpu.tensor_desc<16x16xf16> -> vector<8x16x2xf16>
     ```
     """
 
@@ -195,7 +197,8 @@ class StoreNdOp(WritingOperation):
     """Stores a block.
 
     ```
-    xegpu.store_nd %v, %t[0, %i] <{l1_hint = #xegpu.cache_hint<write_back>}> : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>
+    xegpu.store_nd %v, %t[0, %i] <{l1_hint = #xegpu.cache_hint<write_back>}>
+      : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>
     ```
     """
 

@@ -40,7 +40,10 @@ class ConvertLayoutOp(XeGPUOperation):
     """Moves the elements of a vector between subgroups or lanes.
 
     ```
-    %w = xegpu.convert_layout %v <{input_layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [2, 1]>, target_layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>}> : vector<32x64xf16>
+    %w = xegpu.convert_layout %v
+      <{input_layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [2, 1]>,
+        target_layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>}>
+      : vector<32x64xf16>
     ```
     """
 

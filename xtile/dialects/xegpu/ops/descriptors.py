@@ -26,6 +26,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import DimensionList, OptionalDynamicIndexList
 from xtile.dialects.xegpu.attributes import MEMORY_SPACE_NUMBERS
@@ -63,7 +64,8 @@ class CreateNdDescOp(XeGPUOperation):
 
     ```
     %t = xegpu.create_nd_tdesc %m[0, %i] : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>
-    %u = xegpu.create_nd_tdesc %p, shape : [%h, 64], strides : [64, 1] : i64 -> !xegpu.tensor_desc<8x16xf16>
+    %u = xegpu.create_nd_tdesc %p, shape : [%h, 64], strides : [64, 1]
+      : i64 -> !xegpu.tensor_desc<8x16xf16>
     ```
     """
 
@@ -97,7 +99,7 @@ class CreateNdDescOp(XeGPUOperation):
     def mixed_sizes(self) -> list[SSAValue | int | None]:
         """The shape of the region in elements; None for a size that only the memref knows."""
         source = self.source.type
-        if isinstance(source, MemRefType) and self.const_shape is None and not self.shape:
+        if isa(source, MemRefType) and self.const_shape is None and not self.shape:
             return [None if size == DYNAMIC_INDEX else size for size in source.get_shape()]
         return [*mixed(self.shape, self.const_shape)]
 
@@ -105,7 +107,7 @@ class CreateNdDescOp(XeGPUOperation):
     def mixed_strides(self) -> list[SSAValue | int | None]:
         """The strides of the region in elements; None for one that only the memref knows."""
         source = self.source.type
-        if isinstance(source, MemRefType) and self.const_strides is None and not self.strides:
+        if isa(source, MemRefType) and self.const_strides is None and not self.strides:
             return [*(source.get_strides() or ())]
         return [*mixed(self.strides, self.const_strides)]
 
@@ -117,7 +119,7 @@ class CreateNdDescOp(XeGPUOperation):
         descriptor = tensor_desc(self.TensorDesc)
         verify_memory_space(self.source, descriptor)
         self._verify_ranks(descriptor)
-        if isinstance(self.source.type, MemRefType):
+        if isa(self.source.type, MemRefType):
             expect_same_element_type("the source", self.source.type, "the result", descriptor)
         expect_block(descriptor)
 
@@ -188,7 +190,8 @@ class CreateDescOp(XeGPUOperation):
     """Describes scattered points of a memory region, one for each offset.
 
     ```
-    %t = xegpu.create_tdesc %m, %o : memref<1024xf32>, vector<16xindex> -> !xegpu.tensor_desc<16x8xf32, #xegpu.scatter_tdesc_attr<chunk_size = 8 : i64>>
+    %t = xegpu.create_tdesc %m, %o : memref<1024xf32>, vector<16xindex>
+      -> !xegpu.tensor_desc<16x8xf32, #xegpu.scatter_tdesc_attr<chunk_size = 8 : i64>>
     ```
     """
 
@@ -224,7 +227,8 @@ class UpdateOffsetOp(XeGPUOperation):
     """Moves each point of a scattered descriptor by an offset in elements.
 
     ```
-    %u = xegpu.update_offset %t, %o : !xegpu.tensor_desc<16xf32, #xegpu.scatter_tdesc_attr<>>, vector<16xindex>
+    %u = xegpu.update_offset %t, %o
+      : !xegpu.tensor_desc<16xf32, #xegpu.scatter_tdesc_attr<>>, vector<16xindex>
     ```
     """
 

@@ -10,13 +10,7 @@ from math import prod
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    IntegerType,
-    MemRefType,
-    UnitAttr,
-    VectorType,
-)
+from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
 from xdsl.dialects.utils.dynamic_index_list import DynamicIndexList
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -34,6 +28,7 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import XeGPUPropDict
 from xtile.dialects.xegpu.constraints import (
@@ -52,7 +47,7 @@ from xtile.dialects.xegpu.operation import (
     shape_text,
     verify_places,
 )
-from xtile.dialects.xegpu.types import MemDescType
+from xtile.dialects.xegpu.types import MemDescType, bit_width
 
 
 @irdl_custom_directive
@@ -68,7 +63,8 @@ class CreateMemDescOp(XeGPUOperation):
     """Describes all of a buffer in shared local memory as a matrix.
 
     ```
-    %d = xegpu.create_mem_desc %m : memref<4096xi8, 3> -> !xegpu.mem_desc<32x64xf16, #xegpu.mem_layout<block = [16, 16]>>
+    %d = xegpu.create_mem_desc %m : memref<4096xi8, 3>
+      -> !xegpu.mem_desc<32x64xf16, #xegpu.mem_layout<block = [16, 16]>>
     ```
     """
 
@@ -84,7 +80,8 @@ class CreateMemDescOp(XeGPUOperation):
     @override
     def verify_(self) -> None:
         source, matrix = self.source.type, self.mem_desc.type
-        assert isinstance(source, MemRefType) and isinstance(matrix, MemDescType)
+        assert isa(source, MemRefType)
+        assert isinstance(matrix, MemDescType)
         given, needed = _bits(source), _bits(matrix)
         if given != needed:
             raise VerifyException(
@@ -136,7 +133,8 @@ class StoreMatrixOp(XeGPUOperation):
     """Stores a part of a matrix in shared local memory.
 
     ```
-    xegpu.store_matrix %v, %d[%i, 8] <{subgroup_block_io}>: vector<8x16xf16>, !xegpu.mem_desc<16x64xf16>, index
+    xegpu.store_matrix %v, %d[%i, 8] <{subgroup_block_io}>
+      : vector<8x16xf16>, !xegpu.mem_desc<16x64xf16>, index
     ```
     """
 
@@ -180,16 +178,14 @@ def _matrix(value: SSAValue) -> MemDescType:
 
 def _bits(type: MemRefType | MemDescType) -> int:
     """The size of the memory in bits."""
-    element = type.element_type
-    width = element.bitwidth if isinstance(element, IntegerType | AnyFloat) else 0
-    return prod(type.get_shape()) * width
+    return prod(type.get_shape()) * bit_width(type.element_type)
 
 
 def _verify_access(
     data: Attribute, matrix: MemDescType, is_block_io: bool, layout: Attribute | None
 ) -> None:
     """Checks a load or store of a matrix (`IsValidMatrixOpParams`)."""
-    if not isinstance(data, VectorType):
+    if not isa(data, VectorType):
         if is_block_io:
             raise VerifyException(
                 f"subgroup_block_io moves vectors, but the data is one {data}; leave it out"

@@ -5,10 +5,8 @@ Source: MLIR (LLVM 22), `XeGPUOps.td` and `XeGPUOps.cpp`, `dpas`.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, IntegerType, VectorType
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
@@ -21,6 +19,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.constraints import DPAS_OPERAND, DPAS_RESULT, LAYOUT
 from xtile.dialects.xegpu.operation import (
@@ -29,6 +28,7 @@ from xtile.dialects.xegpu.operation import (
     shape_of,
     shape_text,
 )
+from xtile.dialects.xegpu.types import bit_width
 
 _REGISTER_BITS = 32
 
@@ -41,7 +41,8 @@ class DpasOp(XeGPUOperation):
     parts have one.
 
     ```
-    %d = xegpu.dpas %a, %b, %c : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32> -> vector<8x16xf32>
+    %d = xegpu.dpas %a, %b, %c
+      : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32> -> vector<8x16xf32>
     ```
     """
 
@@ -89,14 +90,12 @@ OPERATIONS: list[type[Operation]] = [DpasOp]
 
 def _verify_part(rhs: Attribute) -> None:
     """Checks that one lane's part of the right matrix fills whole registers."""
-    assert isinstance(rhs, VectorType)
-    element = rhs.element_type
-    width = element.bitwidth if isinstance(element, IntegerType | AnyFloat) else _REGISTER_BITS
-    factor = max(1, _REGISTER_BITS // width)
+    assert isa(rhs, VectorType)
+    factor = max(1, _REGISTER_BITS // bit_width(rhs.element_type))
     if rhs.element_count() % factor:
         raise VerifyException(
             f"rhs has {rhs.element_count()} elements; it must have a multiple of {factor}, "
-            f"so that {element} fills {_REGISTER_BITS} bits"
+            f"so that {rhs.element_type} fills {_REGISTER_BITS} bits"
         )
 
 

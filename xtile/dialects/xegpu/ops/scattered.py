@@ -23,6 +23,7 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import XeGPUPropDict
 from xtile.dialects.xegpu.constraints import (
@@ -74,7 +75,8 @@ class PrefetchOp(ReadingOperation):
     `offset_align_byte` is how offsets from an address are aligned, in bytes.
 
     ```
-    xegpu.prefetch %m[%o] <{l1_hint = #xegpu.cache_hint<cached>}> : memref<1024xf32>, vector<16xindex>
+    xegpu.prefetch %m[%o] <{l1_hint = #xegpu.cache_hint<cached>}>
+      : memref<1024xf32>, vector<16xindex>
     ```
     """
 
@@ -113,7 +115,8 @@ class LoadGatherOp(ReadingOperation):
     """Loads `chunk_size` elements at each point that the mask allows.
 
     ```
-    %v = xegpu.load %m[%o], %k <{chunk_size = 2 : i64}> : memref<1024xf32>, vector<16xindex>, vector<16xi1> -> vector<16x2xf32>
+    %v = xegpu.load %m[%o], %k <{chunk_size = 2 : i64}>
+      : memref<1024xf32>, vector<16xindex>, vector<16xi1> -> vector<16x2xf32>
     ```
     """
 
@@ -150,7 +153,8 @@ class StoreScatterOp(WritingOperation):
     """Stores `chunk_size` elements at each point that the mask allows.
 
     ```
-    xegpu.store %v, %m[%o], %k <{chunk_size = 2 : i64}> : vector<16x2xf32>, memref<1024xf32>, vector<16xindex>, vector<16xi1>
+    xegpu.store %v, %m[%o], %k <{chunk_size = 2 : i64}>
+      : vector<16x2xf32>, memref<1024xf32>, vector<16xindex>, vector<16xi1>
     ```
     """
 
@@ -197,7 +201,7 @@ def _verify_source(base: SSAValue, offsets: SSAValue | None) -> None:
     if not isinstance(base.type, TensorDescType):
         if offsets is None:
             raise VerifyException(
-                f"there are no offsets; a base of type {base.type} needs them, as in '%base[%offsets]'"
+                f"there are no offsets, but a base of type {base.type} needs them, as in '%a[%b]'"
             )
         return
     if offsets is not None:
@@ -214,7 +218,7 @@ def _verify_access(
     if isinstance(base.type, TensorDescType):
         _verify_with_descriptor(base.type, mask.type, value.type)
         return
-    if isinstance(base.type, MemRefType):
+    if isa(base.type, MemRefType):
         expect_same_element_type("the value", value.type, "the memref", base.type)
     assert offsets is not None
     _verify_with_offsets(offsets.type, mask.type, value.type, chunk_size)
@@ -222,9 +226,9 @@ def _verify_access(
 
 def _verify_with_descriptor(descriptor: TensorDescType, mask: Attribute, value: Attribute) -> None:
     """Checks an access with a scattered descriptor (`isValidGatherScatterParams`)."""
-    if not isinstance(value, VectorType):
+    if not isa(value, VectorType):
         _verify_scalar_value(descriptor.chunk_size, value)
-        if isinstance(mask, VectorType):
+        if isa(mask, VectorType):
             raise VerifyException(f"the mask is {mask}, so the value must be a vector, not {value}")
         return
     expect_same_element_type("the value", value, "the descriptor", descriptor)
@@ -251,8 +255,8 @@ def _verify_with_offsets(
     offsets: Attribute, mask: Attribute, value: Attribute, chunk_size: int
 ) -> None:
     """Checks an access with a base and offsets (`isValidGatherScatterBufferParams`)."""
-    is_of_vectors = isinstance(mask, VectorType) or isinstance(offsets, VectorType)
-    if not isinstance(value, VectorType):
+    is_of_vectors = isa(mask, VectorType) or isa(offsets, VectorType)
+    if not isa(value, VectorType):
         _verify_scalar_value(chunk_size, value)
         if is_of_vectors:
             raise VerifyException(
@@ -262,7 +266,7 @@ def _verify_with_offsets(
     if not is_of_vectors:
         _verify_chunk(value, chunk_size)
         return
-    if not isinstance(mask, VectorType):
+    if not isa(mask, VectorType):
         raise VerifyException("the offsets are a vector, so the mask must be a vector too")
     if chunk_size > 1:
         if value.get_num_dims() == 1:
