@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.memory import Buffer, Parts, View
 from xtile.semantics.state import State
-from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.numbers import memref_type, number_of
 from xtile.semantics.values import Array
 
 _WORK_GROUP_SPACE = 3
@@ -52,7 +52,7 @@ def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(shape[dimension + 1 :]) for dimension in range(len(shape)))
 
 
-def allocate(state: State, type: MemRefType, shape: Sequence[int], name: str) -> View:
+def allocate(state: State, type: MemRefType[Attribute], shape: Sequence[int], name: str) -> View:
     """New memory for a memref type, whose dynamic sizes are those of `shape`.
 
     Each work-item gets memory of its own, unless the work-group shares the memory space.
@@ -79,7 +79,7 @@ def allocate(state: State, type: MemRefType, shape: Sequence[int], name: str) ->
     return View(buffer, starts + offset, tuple(shape), strides)
 
 
-def _layout(type: MemRefType, shape: Sequence[int]) -> tuple[tuple[int, ...], int, int]:
+def _layout(type: MemRefType[Attribute], shape: Sequence[int]) -> tuple[tuple[int, ...], int, int]:
     """Strides, offset, and the number of elements from the start of the memory to the last one."""
     if isinstance(type.layout, NoneAttr):
         return row_major_strides(shape), 0, math.prod(shape)
@@ -105,8 +105,8 @@ def attributions(function: Operation, parameters: int, compiler: Compiler) -> li
 
 
 def _attribution(function: Operation, buffer: SSAValue, compiler: Compiler) -> Step:
-    type_ = buffer.type
-    if not isinstance(type_, MemRefType) or DYNAMIC_INDEX in type_.get_shape():
+    type_ = memref_type(buffer.type)
+    if DYNAMIC_INDEX in type_.get_shape():
         raise ValueError(f"{name_of(buffer)} of type {type_} has no static shape")
     compiler.ends_with_block(function, buffer)
     slot = compiler.slot(buffer)

@@ -90,7 +90,7 @@ def from_integer(source: Number, target: Number, is_signed: bool) -> NumberFunct
 
     def convert(value: Value) -> Value:
         whole = source.signed(value) if is_signed else source.unsigned(value)
-        if target.dtype in (np.float32, np.float64) and target.is_exact_width:
+        if target.is_exact_width:
             return whole.astype(target.dtype)
         if is_signed:
             return target.rounded(i64_to_f64_by_odd(whole.astype(np.int64)))

@@ -61,6 +61,10 @@ def _arctangent(a: Value, b: Value) -> Value:
     return -1j * np.log((b + 1j * a) / np.sqrt(a * a + b * b))
 
 
+def _reciprocal_root(value: Value) -> Value:
+    return 1 / np.sqrt(value)
+
+
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "abs": np.abs,
     "add": _OPERATOR.add,
@@ -78,7 +82,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "neg": _OPERATOR.neg,
     "pow": np.power,
     "re": np.real,
-    "rsqrt": lambda value: 1 / np.sqrt(value),
+    "rsqrt": _reciprocal_root,
     "sign": _sign,
     "sin": np.sin,
     "sqrt": np.sqrt,

@@ -27,11 +27,12 @@ def constant_value(value: Attribute, type: Attribute) -> Value:
         ValueError: The attribute is no constant of that type.
     """
     number = number_of(type)
-    if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(type, VectorType):
-        return elements(cast("Attribute", value), number).reshape(1, 1, *shape_of(type))
+    given: Any = value
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        return elements(given, number).reshape(1, 1, *shape_of(type))
     if isinstance(value, IntegerAttr | FloatAttr):
-        return number.number(cast("Any", value).value.data)
-    parts = _complex_parts(value)
+        return number.number(given.value.data)
+    parts = _complex_parts(given)
     if parts is not None and number.kind is Kind.COMPLEX:
         return number.number(complex(*parts))
     raise ValueError(f"{value} is no constant of type {type}")
@@ -93,8 +94,9 @@ def word_attribute(operation: Operation, name: str, words: Sequence[str] = ()) -
     value: Any = operation.get_attr_or_prop(name)
     if value is None:
         return ""
-    if isinstance(value, IntegerAttr):
-        return words[cast("Any", value).value.data]
+    number = integer_attribute(operation, name)
+    if number is not None:
+        return words[number]
     data = getattr(value, "data", None)
     if data is None:
         # An enumeration that nobody defined reads as its text, such as `#gpu<dim x>`.

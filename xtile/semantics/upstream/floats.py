@@ -13,14 +13,18 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
+import ml_dtypes
 import numpy as np
 
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Value, choose
 
 Function: TypeAlias = Callable[..., Value]
+Unary: TypeAlias = Callable[[Value], Value]
+Binary: TypeAlias = Callable[[Value, Value], Value]
+Ternary: TypeAlias = Callable[[Value, Value, Value], Value]
 Meaning: TypeAlias = Callable[[Number], Function]
 """Gives the function for numbers of one type."""
 
@@ -78,12 +82,12 @@ NEGATE: Meaning = _exact(_OPERATOR.neg)
 """The negative number; a NaN's sign changes, too."""
 
 
-def _ordered(function: Function) -> Function:
+def _ordered(function: Binary) -> Binary:
     """A comparison that holds if a comparison of numbers does, and no operand is NaN."""
     return lambda a, b: function(a, b) & ~_is_unordered(a, b)
 
 
-def _unordered(function: Function) -> Function:
+def _unordered(function: Binary) -> Binary:
     """A comparison that holds if a comparison of numbers does, or an operand is NaN."""
     return lambda a, b: function(a, b) | _is_unordered(a, b)
 
@@ -92,7 +96,7 @@ def _is_unordered(a: Value, b: Value) -> Value:
     return np.isnan(a) | np.isnan(b)
 
 
-_RELATIONS: tuple[Function, ...] = (
+_RELATIONS: tuple[Binary, ...] = (
     np.equal,
     np.greater,
     np.greater_equal,
@@ -101,7 +105,7 @@ _RELATIONS: tuple[Function, ...] = (
     np.not_equal,
 )
 
-_COMPARISONS: tuple[Function, ...] = (
+_COMPARISONS: tuple[Binary, ...] = (
     lambda a, b: np.equal(a, b) & np.False_,
     *(_ordered(relation) for relation in _RELATIONS),
     lambda a, b: ~_is_unordered(a, b),
@@ -111,65 +115,66 @@ _COMPARISONS: tuple[Function, ...] = (
 )
 
 
-def comparison(predicate: int, type: Number) -> Function:
+def comparison(predicate: int, type: Number) -> Binary:
     """A comparison by the number of `arith.cmpf`'s predicate: false, oeq, ogt, oge, olt, ..."""
     function = _COMPARISONS[predicate]
     return lambda a, b: function(type.wide(a), type.wide(b))
 
 
-def _elementwise(function: Callable[..., Any]) -> Function:
+def _elementwise(function: Callable[[float], float]) -> Unary:
     """A function of Python's numbers on numpy's."""
     universal: Any = np.frompyfunc(function, 1, 1)
     return lambda value: np.asarray(universal(value), np.float64)[()]
 
 
 def _round_away(value: Value) -> Value:
-    """To the nearest integer, halves away from zero."""
+    """To the nearest integer, halves away from zero; a zero has the operand's sign."""
     whole = np.trunc(value)
-    return whole + np.where(np.abs(value - whole) >= 0.5, np.copysign(1.0, value), 0.0)
+    away = np.where(np.abs(value - whole) >= 0.5, np.copysign(1.0, value), 0.0)
+    return np.copysign(whole + away, value).astype(value.dtype)
 
 
-def _keep_sign(function: Function) -> Function:
-    """`function`, whose zeros have the operand's sign."""
-    return lambda value: np.copysign(function(value), value)
+def _reciprocal_root(value: Value) -> Value:
+    return 1.0 / np.sqrt(value)
+
+
+_IN_F64: dict[str, Unary] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "erf": _elementwise(math.erf),
+    "erfc": _elementwise(math.erfc),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "rsqrt": _reciprocal_root,
+    "sin": np.sin,
+    "sinh": np.sinh,
+    "tan": np.tan,
+    "tanh": np.tanh,
+}
+"""The functions of `math` with one operand that f64 is rounded from."""
 
 
 UNARY_MATH: dict[str, Meaning] = {
     "absf": _exact(np.abs),
     "ceil": _exact(np.ceil),
     "floor": _exact(np.floor),
-    "round": _exact(lambda value: _keep_sign(_round_away)(value).astype(value.dtype)),
+    "round": _exact(_round_away),
     "roundeven": _exact(np.rint),
     "trunc": _exact(np.trunc),
     "sqrt": _exact(np.sqrt),
-    **{
-        name: _in_f64(function)
-        for name, function in {
-            "acos": np.arccos,
-            "acosh": np.arccosh,
-            "asin": np.arcsin,
-            "asinh": np.arcsinh,
-            "atan": np.arctan,
-            "atanh": np.arctanh,
-            "cbrt": np.cbrt,
-            "cos": np.cos,
-            "cosh": np.cosh,
-            "erf": _elementwise(math.erf),
-            "erfc": _elementwise(math.erfc),
-            "exp": np.exp,
-            "exp2": np.exp2,
-            "expm1": np.expm1,
-            "log": np.log,
-            "log10": np.log10,
-            "log1p": np.log1p,
-            "log2": np.log2,
-            "rsqrt": lambda value: 1.0 / np.sqrt(value),
-            "sin": np.sin,
-            "sinh": np.sinh,
-            "tan": np.tan,
-            "tanh": np.tanh,
-        }.items()
-    },
+    **{name: _in_f64(function) for name, function in _IN_F64.items()},
 }
 """The functions of `math` with one operand."""
 
@@ -180,33 +185,46 @@ BINARY_MATH: dict[str, Meaning] = {
 }
 """The functions of `math` with two operands."""
 
-CLAMP: Meaning = _exact(lambda value, least, largest: _maximum(_minimum(value, largest), least))
+
+def _clamp(value: Value, least: Value, largest: Value) -> Value:
+    return _maximum(_minimum(value, largest), least)
+
+
+CLAMP: Meaning = _exact(_clamp)
 """A number, moved to the range from the second to the third operand."""
 
-TESTS: dict[str, Callable[[Number], Function]] = {
-    "isfinite": lambda type: lambda value: np.isfinite(type.wide(value)),
-    "isinf": lambda type: lambda value: np.isinf(type.wide(value)),
-    "isnan": lambda type: lambda value: np.isnan(type.wide(value)),
-    "isnormal": lambda type: lambda value: _is_normal(type, value),
+
+def _test(function: Unary) -> Callable[[Number], Unary]:
+    """A question that a conversion to f32 does not change the answer to."""
+    return lambda type: lambda value: function(type.wide(value))
+
+
+def _is_normal(type: Number) -> Unary:
+    least = smallest_normal(type)
+
+    def function(value: Value) -> Value:
+        size = np.abs(type.wide(value))
+        return np.isfinite(size) & (size >= least)
+
+    return function
+
+
+TESTS: dict[str, Callable[[Number], Unary]] = {
+    "isfinite": _test(np.isfinite),
+    "isinf": _test(np.isinf),
+    "isnan": _test(np.isnan),
+    "isnormal": _is_normal,
 }
 """What `math` asks of a number."""
 
 
-def _is_normal(type: Number, value: Value) -> Value:
-    size = np.abs(type.wide(value))
-    return np.isfinite(size) & (size >= smallest_normal(type))
-
-
 def smallest_normal(type: Number) -> float:
     """The smallest positive number with the type's full precision."""
-    if type.dtype in (np.float16, np.float32, np.float64):
-        return float(np.finfo(type.dtype).smallest_normal)
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(type.dtype).smallest_normal)
+    information = cast("Any", ml_dtypes.finfo(type.dtype))
+    return float(information.smallest_normal)
 
 
-def fused_multiply_add(type: Number) -> Function:
+def fused_multiply_add(type: Number) -> Ternary:
     """A b + c with one rounding."""
     if type.dtype == np.float64:
         return _fma_f64
@@ -246,6 +264,6 @@ def _exact_fma(a: float, b: float, c: float) -> float:
         return math.copysign(math.inf, exact)
 
 
-def power_of_integer(type: Number) -> Function:
+def power_of_integer(type: Number) -> Binary:
     """A number to the power of an integer."""
     return lambda a, b: type.rounded(np.power(a.astype(np.float64), b.astype(np.float64)))

@@ -88,11 +88,6 @@ def _expanded(state: State, value: Value) -> Array:
     return np.broadcast_to(value, (*state.shape, *tail))
 
 
-def _active_like(state: State, full: Array) -> npt.NDArray[np.bool_] | None:
-    """The active work-items with the axes of an array; None: all."""
-    return None if state.mask is None else with_axes(state.active(), full.ndim - 2)
-
-
 def _of_lanes(state: State, value: Value, lanes: Value) -> Array:
     """The value of another lane in the same subgroup, for each work-item."""
     full = _expanded(state, value)

@@ -14,21 +14,21 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State, any_active
 from xtile.semantics.upstream import floats
-from xtile.semantics.upstream.elementwise import Function, apply, elementwise
+from xtile.semantics.upstream.elementwise import apply, elementwise
 from xtile.semantics.upstream.numbers import Number, number_of
 from xtile.semantics.values import Value
 
 
-def _absi(type: Number) -> Function:
+def _absi(type: Number) -> floats.Unary:
     """The absolute value of the smallest integer wraps around to itself."""
     return lambda value: type.wrapped(np.abs(type.signed(value)))
 
 
-def _bit_count(type: Number) -> Function:
+def _bit_count(type: Number) -> floats.Unary:
     return lambda value: type.wrapped(np.bitwise_count(type.unsigned(value)).astype(np.int64))
 
 
-def _trailing_zeros(type: Number) -> Function:
+def _trailing_zeros(type: Number) -> floats.Unary:
     """The number of zeros below the lowest one; the width where all bits are zero."""
 
     def function(value: Value) -> Value:
@@ -40,7 +40,7 @@ def _trailing_zeros(type: Number) -> Function:
     return function
 
 
-def _leading_zeros(type: Number) -> Function:
+def _leading_zeros(type: Number) -> floats.Unary:
     """The number of zeros above the highest one; the width where all bits are zero."""
 
     def function(value: Value) -> Value:
@@ -100,7 +100,11 @@ def _sincos(operation: Operation, compiler: Compiler) -> Step:
 def _fpowi(operation: Operation, compiler: Compiler) -> Step:
     base, exponent = (number_of(operand.type) for operand in operation.operands)
     power = floats.power_of_integer(base)
-    return apply(operation, compiler, lambda a, b: power(a, exponent.signed(b)))
+
+    def function(a: Value, b: Value) -> Value:
+        return power(a, exponent.signed(b))
+
+    return apply(operation, compiler, function)
 
 
 _MEANINGS: dict[str, Any] = {

@@ -5,12 +5,12 @@ Source: MLIR (LLVM 22), `Dialect/MemRef/IR/MemRefOps.td`; docs/semantics.md, "Up
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, SymbolRefAttr, UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from xtile.semantics import access
 from xtile.semantics.compiler import Compiler, Handler, Step
@@ -40,7 +40,7 @@ from xtile.semantics.upstream.allocation import (
 )
 from xtile.semantics.upstream.constants import elements, has_flag, word_attribute
 from xtile.semantics.upstream.func import symbol
-from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.numbers import Number, memref_type, number_of
 from xtile.semantics.values import Array, Value
 
 
@@ -67,11 +67,15 @@ def _store(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
-UPDATES: dict[str, Any] = {
+def _assign(type: Number) -> Callable[[Value, Value], Value]:
+    return lambda old, value: value
+
+
+UPDATES: dict[str, Callable[[Number], Callable[..., Value]]] = {
     "addf": floats.BINARY["addf"],
     "addi": integers.BINARY["addi"],
     "andi": integers.BINARY["andi"],
-    "assign": lambda type: lambda old, value: value,
+    "assign": _assign,
     "maximumf": floats.BINARY["maximumf"],
     "maxnumf": floats.BINARY["maxnumf"],
     "maxs": integers.BINARY["maxsi"],
@@ -145,8 +149,7 @@ def _generic_atomic_rmw(operation: Operation, compiler: Compiler) -> Step:
 
 def _allocation(operation: Operation, compiler: Compiler) -> Step:
     (memref,) = operation.results
-    type_ = memref.type
-    assert isinstance(type_, MemRefType)
+    type_ = memref_type(memref.type)
     sizes = type_.get_shape()
     dynamic = compiler.slots(operation.operands)[: sizes.count(DYNAMIC_INDEX)]
     compiler.ends_with_block(operation, memref)
@@ -173,8 +176,7 @@ def _nothing(operation: Operation, compiler: Compiler) -> Step:
 def _get_global(operation: Operation, compiler: Compiler) -> Step:
     name = cast("SymbolRefAttr", operation.properties["name"])
     variable = symbol(operation, name)
-    type_ = variable.properties["type"]
-    assert isinstance(type_, MemRefType)
+    type_ = memref_type(variable.properties["type"])
     shape = type_.get_shape()
     (result,) = compiler.slots(operation.results)
     strides = row_major_strides(shape)
@@ -200,7 +202,7 @@ def _get_global(operation: Operation, compiler: Compiler) -> Step:
     return step_of_launch
 
 
-def _global_memory(variable: Operation, type: MemRefType, name: str) -> Buffer:
+def _global_memory(variable: Operation, type: MemRefType[Attribute], name: str) -> Buffer:
     """The memory of a global variable at the start of a launch."""
     initial = variable.properties.get("initial_value")
     number = number_of(type)

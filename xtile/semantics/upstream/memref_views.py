@@ -34,7 +34,7 @@ from xtile.semantics.memory import (
 from xtile.semantics.state import State, any_active
 from xtile.semantics.upstream.access import read_elements
 from xtile.semantics.upstream.allocation import row_major_strides
-from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.numbers import memref_type, number_of
 from xtile.semantics.values import Value, first_where, is_array
 
 Change = Callable[[View, State, Mask], View]
@@ -126,8 +126,7 @@ def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:
-    assert isinstance(type, MemRefType)
-    return type.get_shape()
+    return memref_type(type).get_shape()
 
 
 def _start(view: View) -> Index:
@@ -362,7 +361,7 @@ def _collapsed(view: View, group: Sequence[int], mask: Mask) -> tuple[Index, Ind
 
 def _transpose(operation: Operation, compiler: Compiler) -> Step:
     attribute = cast("AffineMapAttr", operation.get_attr_or_prop("permutation"))
-    order = [cast("Any", result).position for result in attribute.data.results]
+    order: list[int] = [cast("Any", result).position for result in attribute.data.results]
 
     def change(view: View, state: State, mask: Mask) -> View:
         return View(

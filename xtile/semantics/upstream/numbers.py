@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -59,7 +59,7 @@ class Number:
         """Whether numpy's arithmetic wraps or rounds to the type as it should."""
         if self.kind is Kind.INTEGER:
             return self.bits == 8 * self.dtype.itemsize and self.bits > 1
-        return self.dtype in (np.float32, np.float64) and self.bits >= 32
+        return self.bits >= 32
 
     def signed(self, value: Value) -> Value:
         """Integers as signed numbers of numpy's type."""
@@ -87,13 +87,10 @@ class Number:
 
     def rounded(self, value: Value) -> Value:
         """Floating numbers of type f32 or f64, rounded once to this type."""
-        if self.dtype == np.float64 or value.dtype == self.dtype == np.float32:
-            wide = value.astype(self.dtype)
-        elif self.dtype in (np.float16, np.float32) and self.bits != _TF32_BITS:
+        if self.text in _ROUNDED_BY_NUMPY:
             return value.astype(self.dtype)
-        else:
-            # ml_dtypes rounds f64 to f32 first.
-            wide = f64_to_f32_by_odd(value) if value.dtype == np.float64 else value
+        # ml_dtypes would round f64 to f32 first.
+        wide = f64_to_f32_by_odd(value) if value.dtype == np.float64 else value
         return _to_tf32(wide) if self.bits == _TF32_BITS else wide.astype(self.dtype)
 
     def number(self, value: Any) -> Value:
@@ -125,6 +122,9 @@ class Number:
 
 
 _TF32_BITS = 19
+
+_ROUNDED_BY_NUMPY = ("f16", "f32", "f64")
+"""The types that numpy converts to from any other with one rounding."""
 
 
 def _to_tf32(value: Value) -> Value:
@@ -178,22 +178,26 @@ def number_of(type: Attribute) -> Number:
     Raises:
         ValueError: The type has no numbers, or ones that cannot be computed.
     """
+    given = cast("Any", type)
     if isinstance(type, VectorType | MemRefType | UnrankedMemRefType):
-        return number_of(type.element_type)
+        return number_of(given.element_type)
     if isinstance(type, IndexType):
         return Number("index", Kind.INTEGER, INDEX_BITS, np.dtype(np.int64))
-    if isinstance(type, IntegerType) and type.width.data <= _LARGEST_INTEGER:
-        bits = type.width.data
-        dtype = np.bool_ if bits == 1 else f"i{_bytes(bits)}"
-        return Number(str(type), Kind.INTEGER, bits, np.dtype(dtype))
+    text = str(given)
+    if isinstance(type, IntegerType) and given.width.data <= _LARGEST_INTEGER:
+        return _integer(text, given.width.data)
     if isinstance(type, ComplexType):
-        part = number_of(type.element_type)
+        part = number_of(given.element_type)
         if part.kind is Kind.FLOAT and part.bits in COMPLEX:
-            return Number(str(type), Kind.COMPLEX, part.bits, COMPLEX[part.bits])
-    number = FLOATS.get(str(type))
-    if number is None:
-        raise ValueError(f"values of type {type} cannot be computed")
-    return number
+            return Number(text, Kind.COMPLEX, part.bits, COMPLEX[part.bits])
+    if text not in FLOATS:
+        raise ValueError(f"values of type {text} cannot be computed")
+    return FLOATS[text]
+
+
+def _integer(text: str, bits: int) -> Number:
+    dtype = np.bool_ if bits == 1 else f"i{_bytes(bits)}"
+    return Number(text, Kind.INTEGER, bits, np.dtype(dtype))
 
 
 def _bytes(bits: int) -> int:
@@ -211,3 +215,14 @@ def shape_of(type: Attribute) -> tuple[int, ...]:
     if type.get_num_scalable_dims():
         raise ValueError(f"the size of {type} is not known: scalable vectors cannot be computed")
     return type.get_shape()
+
+
+def memref_type(type: Attribute) -> MemRefType[Attribute]:
+    """A type as a memref type with a rank.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not isinstance(type, MemRefType):
+        raise ValueError(f"expected a memref with a rank, but got {type}")
+    return cast("MemRefType[Attribute]", type)
