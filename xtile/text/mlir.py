@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import IO
 
@@ -12,9 +13,9 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.mlir_parser import MlirParser
-from xtile.text.mlir_resources import attach_resources, print_resources, resources_of
+from xtile.text.mlir_resources import attach_resources, resources_of, resources_text
 from xtile.text.nesting import find_deep_nesting
-from xtile.text.source import Source, Span, attach_source
+from xtile.text.source import Source, Span, attach_source, source_of
 
 MAXIMUM_NESTING = 256
 """How many levels of brackets MLIR text may have.
@@ -52,7 +53,7 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
         return None
     parser: MlirParser | None = None
     try:
-        parser = MlirParser(context, source)
+        parser = _parser_for(source)(context, source)
         module = ModuleOp([]) if parser.is_at_end else parser.parse_module()
     except ParseError as error:
         _report_parse_error(error, source, diagnostics)
@@ -70,6 +71,15 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
     attach_source(module, source)
     attach_resources(module, parser.resources)
     return module
+
+
+def _parser_for(source: Source) -> type[MlirParser]:
+    """Returns what reads a text: XeGPU's RFC has forms of its own, which take more to read."""
+    if re.search("xegpu", source.text, re.IGNORECASE) is None:
+        return MlirParser
+    from xtile.dialects.xegpu.rfc.parser import XeGPUParser
+
+    return XeGPUParser
 
 
 def print_mlir(
@@ -101,27 +111,32 @@ def print_mlir(
     stream.write(text)
 
 
-def _mlir_text(module: ModuleOp, generic: bool, debuginfo: bool, context: Context | None) -> str:
-    from xdsl.dialects.builtin import Builtin
-    from xdsl.printer import Printer
-
-    stream = StringIO()
-    printer = Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
-    printer.print_op(module)
-    stream.write("\n")
-    loaded = () if context is None else context.loaded_dialects
-    dialects = {Builtin.name: Builtin, **{dialect.name: dialect for dialect in loaded}}.values()
-    print_resources(resources_of(module, printer._dialect_resources, dialects), stream.write)
-    return stream.getvalue()
-
-
 def attribute_text(attribute: Attribute) -> str:
     """Returns an attribute or a type as MLIR text without aliases."""
-    from xdsl.printer import Printer
+    from xtile.text.mlir_attribute_printer import AttributePrinter
 
     stream = StringIO()
-    Printer(stream=stream).print_attribute(attribute)
+    AttributePrinter(stream=stream, has_aliases=False).print_attribute(attribute)
     return stream.getvalue()
+
+
+def _mlir_text(module: ModuleOp, generic: bool, debuginfo: bool, context: Context | None) -> str:
+    from xdsl.dialects.builtin import Builtin
+
+    from xtile.text.mlir_printer import MlirPrinter
+
+    source = source_of(module)
+    printer = MlirPrinter(
+        print_generic_format=generic,
+        print_debuginfo=debuginfo,
+        known_names={} if source is None else source.names,
+    )
+    text, definitions = printer.print_top_level(module)
+    loaded = () if context is None else context.loaded_dialects
+    dialects = {Builtin.name: Builtin, **{dialect.name: dialect for dialect in loaded}}.values()
+    return (
+        text + definitions + resources_text(resources_of(module, printer.resource_keys, dialects))
+    )
 
 
 def _report_parse_error(error: ParseError, source: Source, diagnostics: Diagnostics) -> None:

@@ -36,6 +36,7 @@ from xtile.dialects.xegpu.operation import (
     verify_offsets,
     verify_places,
 )
+from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
 
 _MAXIMUM_RANK = 2
@@ -158,6 +159,8 @@ class LoadNdOp(ReadingOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         verify_places(self.offsets, self.const_offsets, "the list of offsets")
         descriptor = tensor_desc(self.TensorDesc)
         expect_block(descriptor)
@@ -230,6 +233,8 @@ class StoreNdOp(WritingOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         verify_places(self.offsets, self.const_offsets, "the list of offsets")
         descriptor = tensor_desc(self.TensorDesc)
         expect_block(descriptor)

@@ -52,6 +52,7 @@ from xtile.dialects.xegpu.operation import (
     verify_offsets,
     verify_places,
 )
+from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
 
 
@@ -113,6 +114,8 @@ class CreateNdDescOp(XeGPUOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         verify_places(self.offsets, self.const_offsets, "the list of offsets")
         verify_places(self.shape, self.const_shape, "the shape")
         verify_places(self.strides, self.const_strides, "the list of strides")
@@ -209,6 +212,8 @@ class CreateDescOp(XeGPUOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         descriptor = tensor_desc(self.TensorDesc)
         expect_scattered(descriptor)
         verify_memory_space(self.source, descriptor)

@@ -29,6 +29,7 @@ from xtile.dialects.xegpu.operation import (
     shape_text,
 )
 from xtile.dialects.xegpu.types import bit_width
+from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 
 _REGISTER_BITS = 32
 
@@ -71,6 +72,8 @@ class DpasOp(XeGPUOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         expect_same_element_type("lhs", self.lhs.type, "rhs", self.rhs.type)
         if self.acc is not None and self.acc.type != self.result.type:
             raise VerifyException(

@@ -41,6 +41,7 @@ from xtile.dialects.xegpu.operation import (
     shape_of,
     shape_text,
 )
+from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
 
 I64_NUMBER = IntegerAttr.constr(i64)
@@ -143,6 +144,8 @@ class LoadGatherOp(ReadingOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         _verify_source(self.source, self.offsets)
         self.verify_hints()
         _verify_access(self.source, self.offsets, self.mask, self.value, self.effective_chunk_size)
@@ -181,6 +184,8 @@ class StoreScatterOp(WritingOperation):
 
     @override
     def verify_(self) -> None:
+        if verify_rfc(self):
+            return
         _verify_source(self.dest, self.offsets)
         self.verify_hints()
         _verify_access(self.dest, self.offsets, self.mask, self.value, self.effective_chunk_size)

@@ -1,0 +1,90 @@
+"""What the RFC's form says and LLVM 22 has no word for, as attributes in the dialect.
+
+An operation that both forms can say has none of these. The others carry what is named here among
+their discardable attributes, and are verified by the RFC's rules (`verifier.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+MODE = "mode"
+"""`"vc"`: `dpas` works on whole matrices of which the left one is split for VNNI (VC mode).
+`"simt"`: the operation's vectors are the fragments that one work item owns (SIMT mode).
+
+Elsewhere the mode follows from the vectors' shapes and is not stored.
+"""
+
+VNNI_AXIS = "vnni_axis"
+"""The axis that `load_nd` splits into groups of 32 bits: 1 : i32. Axis 0 is LLVM 22's `packed`."""
+
+TRANSPOSE = "transpose"
+"""`load` returns and `store` takes the chunks along the first dimension: array<i64: 1, 0>."""
+
+TRANSPOSE_BIT_WIDTH = "transpose_bit_width"
+"""The bits that `load_nd` moves as one when it transposes: 32 : i32."""
+
+MEMORY_SCOPE = "memory_scope"
+"""`"slm"`: the address that `create_nd_tdesc` gets is one of shared local memory."""
+
+RFC_ATTRIBUTES = {
+    "xegpu.create_nd_tdesc": frozenset({MEMORY_SCOPE}),
+    "xegpu.create_tdesc": frozenset({MEMORY_SCOPE}),
+    "xegpu.dpas": frozenset({MODE}),
+    "xegpu.load": frozenset({TRANSPOSE}),
+    "xegpu.load_nd": frozenset({MODE, VNNI_AXIS, TRANSPOSE_BIT_WIDTH}),
+    "xegpu.store": frozenset({TRANSPOSE}),
+    "xegpu.store_nd": frozenset({MODE}),
+}
+"""The discardable attributes of an operation that the RFC's form defines."""
+
+
+@irdl_attr_definition
+class TensorDescAttr(ParametrizedAttribute):
+    """Facts about a descriptor in the RFC's form, before they become part of the descriptor's type.
+
+    `#xegpu.tdesc_attr<memory_scope = "slm", scattered>`
+    """
+
+    name = "xegpu.tdesc_attr"
+
+    facts: DictionaryAttr
+    """The facts by the names that `descriptor.py` gives them."""
+
+    @classmethod
+    def scattered(cls) -> TensorDescAttr:
+        """What the RFC writes `#scattered`."""
+        return cls(DictionaryAttr({"scattered": UnitAttr()}))
+
+    @classmethod
+    @override
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        from xtile.dialects.xegpu.rfc.descriptor import read_facts
+
+        parser.parse_punctuation("<")
+        facts = read_facts(parser, "xegpu.tdesc_attr")
+        parser.parse_punctuation(">")
+        return (DictionaryAttr(facts),)
+
+    @override
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.facts.data.items(), lambda fact: _print_fact(printer, *fact))
+
+
+def _print_fact(printer: Printer, name: str, value: Attribute) -> None:
+    printer.print_string(name)
+    if not isinstance(value, UnitAttr):
+        printer.print_string(" = ")
+        printer.print_attribute(value)
+
+
+ATTRIBUTES: list[type[Attribute]] = [TensorDescAttr]
+"""Every attribute of this module."""
