@@ -1,0 +1,61 @@
+"""From the tensor language to the core form, level "block" (docs/core-form.md)."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Block, Region
+
+from xtile.dialects.gpu.functions import ModuleOp as GpuModuleOp
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import attach_source, source_of
+from xtile.translate.rule import Rebuilder, Rules
+from xtile.translate.tensorlang_to_core import (
+    arithmetic,
+    builtins,
+    collective,
+    control,
+    functions,
+    memory,
+    views,
+)
+
+KERNELS = "kernels"
+"""The name of the `gpu.module` that holds the translated functions."""
+
+CONTAINER_MODULE = "gpu.container_module"
+"""The attribute of a module that holds a `gpu.module`."""
+
+RULES: Rules = {
+    **functions.RULES,
+    **arithmetic.RULES,
+    **memory.RULES,
+    **views.RULES,
+    **control.RULES,
+    **collective.RULES,
+    **builtins.RULES,
+}
+"""What each instruction becomes."""
+
+
+def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """Translates a verified module of the tensor language to the core form.
+
+    Args:
+        module: The tensor language's functions.
+        diagnostics: Collects remarks; None drops them.
+
+    Returns:
+        A module with one `gpu.module @kernels`, which holds one `gpu.func` for each function.
+
+    Raises:
+        DiagnosticError: An instruction has no counterpart; the reasons are in docs/core-form.md.
+    """
+    source = source_of(module)
+    rebuilder = Rebuilder(RULES, "the core form", source, diagnostics)
+    body = Region([Block()])
+    with rebuilder.at_end_of(body.block):
+        rebuilder.translate_block(module.body.block)
+    translated = ModuleOp([GpuModuleOp(KERNELS, body)], {CONTAINER_MODULE: UnitAttr()})
+    if source is not None:
+        attach_source(translated, source)
+    return translated

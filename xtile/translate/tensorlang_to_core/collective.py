@@ -1,0 +1,226 @@
+"""Collective instructions: linear algebra, and those that open an SPMD region.
+
+The linear algebra works on the transposed matrices: `C := A B` becomes `C^T := B^T A^T`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from xtile.dialects import core
+from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.tensorlang.operation import integer_value
+from xtile.dialects.tensorlang.ops import collective as ops
+from xtile.dialects.tensorlang.types import INDEX
+from xtile.translate.rule import Rebuilder, Rules
+from xtile.translate.tensorlang_to_core.builtins import dimension_value, subgroup_value
+from xtile.translate.tensorlang_to_core.casts import convert
+from xtile.translate.tensorlang_to_core.control import translate_region
+from xtile.translate.tensorlang_to_core.emit import emit, make
+from xtile.translate.tensorlang_to_core.types import type_of
+
+
+def _flag(is_set: bool) -> UnitAttr | None:
+    return UnitAttr() if is_set else None
+
+
+def _update(
+    operation: ops.BlasA2Operation | ops.BlasA3Operation,
+    target: type[IRDLOperation],
+    operands: Sequence[SSAValue],
+    r: Rebuilder,
+    **properties: IntegerAttr | UnitAttr | None,
+) -> None:
+    """Emits a linear algebra operation, whose operands are alpha, inputs, beta and output."""
+    r.emit(
+        target.build(
+            operands=r.values(operands), properties={"atomic": operation.atomic, **properties}
+        )
+    )
+
+
+def _rank(memref: SSAValue, r: Rebuilder) -> int:
+    return type_of(r.value(memref)).get_num_dims()
+
+
+def _axpby(operation: ops.AxpbyOp, r: Rebuilder) -> None:
+    """B^T := alpha op(A)^T + beta B^T."""
+    operands = (operation.alpha, operation.a, operation.beta, operation.b)
+    transpose = operation.transpose_a if _rank(operation.a, r) == 2 else None
+    _update(operation, core.AxpbyOp, operands, r, transpose_a=transpose)
+
+
+def _cumsum(operation: ops.CumsumOp, r: Rebuilder) -> None:
+    """The modes are reversed."""
+    operands = (operation.alpha, operation.a, operation.beta, operation.b)
+    dimension = _rank(operation.a, r) - 1 - integer_value(operation.mode)
+    _update(operation, core.CumsumOp, operands, r, dimension=IntegerAttr(dimension, i64))
+
+
+def _sum(operation: ops.SumOp, r: Rebuilder) -> None:
+    """Row i of A is column i of A^T."""
+    operands = (operation.alpha, operation.a, operation.beta, operation.b)
+    is_transposed = operation.transpose_a is None and _rank(operation.a, r) == 2
+    _update(operation, core.SumOp, operands, r, transpose_a=_flag(is_transposed))
+
+
+def _gemm(operation: ops.GemmOp, r: Rebuilder) -> None:
+    """C^T := alpha op(B)^T op(A)^T + beta C^T."""
+    operands = (operation.alpha, operation.b, operation.a, operation.beta, operation.c)
+    flags = {"transpose_a": operation.transpose_b, "transpose_b": operation.transpose_a}
+    _update(operation, core.GemmOp, operands, r, **flags)
+
+
+def _gemv(operation: ops.GemvOp, r: Rebuilder) -> None:
+    """op(A) is the transpose of A^T where the source does not transpose A."""
+    operands = (operation.alpha, operation.a, operation.b, operation.beta, operation.c)
+    _update(operation, core.GemvOp, operands, r, transpose_a=_flag(operation.transpose_a is None))
+
+
+def _ger(operation: ops.GerOp, r: Rebuilder) -> None:
+    """C^T := alpha b a^T + beta C^T."""
+    operands = (operation.alpha, operation.b, operation.a, operation.beta, operation.c)
+    _update(operation, core.GerOp, operands, r)
+
+
+def _hadamard(operation: ops.HadamardOp, r: Rebuilder) -> None:
+    """C^T := alpha A^T ∘ B^T + beta C^T."""
+    operands = (operation.alpha, operation.a, operation.b, operation.beta, operation.c)
+    _update(operation, core.HadamardOp, operands, r)
+
+
+# SPMD regions
+
+
+def _parallel(operation: ops.ParallelOp, r: Rebuilder) -> None:
+    _by_every_work_item(r, lambda: r.translate_block(operation.body.block))
+
+
+def _by_every_work_item(r: Rebuilder, emit_body: Callable[[], None]) -> None:
+    body = Block()
+    with r.at_end_of(body):
+        emit_body()
+    r.emit(core.ParallelOp.build(regions=[Region([body])]))
+
+
+def _foreach(operation: ops.ForeachOp, r: Rebuilder) -> None:
+    """Trip t is done by work-item t modulo their number (docs/semantics.md 3.5)."""
+    first, lengths = _ranges(operation, r)
+    total = _product(r, lengths)
+
+    def body() -> None:
+        _for_each_number(r, *_work_item(r), total, lambda number: trip(number))
+
+    def trip(number: SSAValue) -> None:
+        variables = operation.body.block.args
+        places = _split(r, number, lengths)
+        for variable, start, place in zip(variables, first, places, strict=True):
+            r.define(variable, convert(r, _add(r, start, place), variable.type))
+        translate_region(operation.body, r)
+
+    _by_every_work_item(r, body)
+
+
+def _foreach_tile(operation: ops.ForeachTileOp, r: Rebuilder) -> None:
+    """Tile t is done by subgroup t modulo their number (docs/semantics.md 3.5)."""
+    first, lengths = _ranges(operation, r)
+    shape = [r.index(size) for size in operation.tile_shape.get_values()]
+    counts = [_quotient_up(r, n, size) for n, size in zip(lengths, shape, strict=True)]
+    total = _product(r, counts)
+
+    def body() -> None:
+        start, step = subgroup_value(r, "gpu.subgroup_id"), subgroup_value(r, "gpu.num_subgroups")
+        _for_each_number(r, start, step, total, lambda number: tile(number))
+
+    def tile(number: SSAValue) -> None:
+        variables = operation.body.block.args
+        places = _split(r, number, counts)
+        for mode, place in enumerate(places):
+            offset = emit(r, "arith.muli", [place, shape[mode]], INDEX)
+            left = emit(r, "arith.subi", [lengths[mode], offset], INDEX)
+            size = emit(r, "arith.minsi", [shape[mode], left], INDEX)
+            values = {mode: _add(r, first[mode], offset), len(shape) + mode: size}
+            for index, value in values.items():
+                r.define(variables[index], convert(r, value, variables[index].type))
+        translate_region(operation.body, r)
+
+    _by_every_work_item(r, body)
+
+
+def _ranges(
+    operation: ops.ForeachOp | ops.ForeachTileOp, r: Rebuilder
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """The first index and the number of indices in each mode, as `index`."""
+    first = [convert(r, bound, INDEX) for bound in r.values(operation.from_)]
+    last = [convert(r, bound, INDEX) for bound in r.values(operation.to)]
+    lengths: list[SSAValue] = []
+    for start, end in zip(first, last, strict=True):
+        difference = emit(r, "arith.subi", [end, start], INDEX)
+        lengths.append(emit(r, "arith.maxsi", [difference, r.index(0)], INDEX))
+    return first, lengths
+
+
+def _add(r: Rebuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    return emit(r, "arith.addi", [a, b], INDEX)
+
+
+def _product(r: Rebuilder, factors: Sequence[SSAValue]) -> SSAValue:
+    product = factors[0]
+    for factor in factors[1:]:
+        product = emit(r, "arith.muli", [product, factor], INDEX)
+    return product
+
+
+def _quotient_up(r: Rebuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    return emit(r, "arith.ceildivui", [a, b], INDEX)
+
+
+def _split(r: Rebuilder, number: SSAValue, counts: Sequence[SSAValue]) -> list[SSAValue]:
+    """A number as an index for each mode, the first of which varies fastest."""
+    places: list[SSAValue] = []
+    for count in counts[:-1]:
+        places.append(emit(r, "arith.remui", [number, count], INDEX))
+        number = emit(r, "arith.divui", [number, count], INDEX)
+    return [*places, number]
+
+
+def _work_item(r: Rebuilder) -> tuple[SSAValue, SSAValue]:
+    """The number of the work-item in the work-group, and how many there are."""
+    x, y = (dimension_value(r, "gpu.thread_id", each) for each in (Dimension.X, Dimension.Y))
+    width, height = (
+        dimension_value(r, "gpu.block_dim", each) for each in (Dimension.X, Dimension.Y)
+    )
+    number = _add(r, emit(r, "arith.muli", [y, width], INDEX), x)
+    return number, emit(r, "arith.muli", [width, height], INDEX)
+
+
+def _for_each_number(
+    r: Rebuilder,
+    start: SSAValue,
+    step: SSAValue,
+    total: SSAValue,
+    emit_body: Callable[[SSAValue], None],
+) -> None:
+    """A loop over the numbers from `start` below `total`; `emit_body` ends it with a yield."""
+    body = Block(arg_types=[INDEX])
+    with r.at_end_of(body):
+        emit_body(body.args[0])
+    r.emit(make("scf.for", [start, total, step, []], [[]], regions=[Region([body])]))
+
+
+RULES: Rules = {
+    ops.AxpbyOp: _axpby,
+    ops.CumsumOp: _cumsum,
+    ops.SumOp: _sum,
+    ops.GemmOp: _gemm,
+    ops.GemvOp: _gemv,
+    ops.GerOp: _ger,
+    ops.HadamardOp: _hadamard,
+    ops.ParallelOp: _parallel,
+    ops.ForeachOp: _foreach,
+    ops.ForeachTileOp: _foreach_tile,
+}

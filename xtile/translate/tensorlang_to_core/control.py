@@ -1,0 +1,85 @@
+"""Structured control flow: for, if and yield."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Region
+
+from xtile.dialects.core import YieldOp as CoreYieldOp
+from xtile.dialects.tensorlang.ops import control as ops
+from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixApplyOp
+from xtile.dialects.tensorlang.types import I64, INDEX, SIZE_IN_BYTES
+from xtile.dialects.tensorlang.verifier.constants import integer_of
+from xtile.translate.rule import Rebuilder, Rules
+from xtile.translate.tensorlang_to_core.casts import convert
+from xtile.translate.tensorlang_to_core.emit import constant, make, translated_type
+
+UNROLL_ATTRIBUTE = "core.unroll"
+"""The attribute of an `scf.for` that keeps what the source says about unrolling."""
+
+
+def _for(operation: ops.ForOp, r: Rebuilder) -> None:
+    """A loop whose variable could wrap around counts in `index` (docs/semantics.md 3.6)."""
+    type = INDEX if _may_wrap(operation) else operation.from_.type
+    bounds = [convert(r, bound, type) for bound in r.values((operation.from_, operation.to))]
+    step = constant(r, 1, type) if operation.step is None else r.value(operation.step)
+    old = operation.body.block
+    body = Block(arg_types=[type, *(translated_type(each, r) for each in operation.init)])
+    for was, becomes in zip(old.args, body.args, strict=True):
+        r.define(was, becomes)
+    with r.at_end_of(body):
+        r.define(old.args[0], convert(r, body.args[0], operation.from_.type))
+        translate_region(operation.body, r)
+    operands = [*bounds, convert(r, step, type), r.values(operation.init)]
+    results = [[init.type for init in r.values(operation.init)]]
+    loop = r.replace(operation, make("scf.for", operands, results, regions=[Region([body])]))
+    if operation.unroll is not None:
+        loop.attributes[UNROLL_ATTRIBUTE] = operation.unroll
+
+
+def _may_wrap(operation: ops.ForOp) -> bool:
+    """Whether a step beyond the last iteration might leave the loop variable's type.
+
+    What 64 bits count is taken to be far from their end.
+    """
+    type = operation.from_.type
+    if type in (INDEX, I64):
+        return False
+    step = 1 if operation.step is None else integer_of(operation.step)
+    to = integer_of(operation.to)
+    if step is None or step == 1:
+        return step is None
+    return to is None or to - 1 + step >= 1 << (8 * SIZE_IN_BYTES[type] - 1)
+
+
+def _if(operation: ops.IfOp, r: Rebuilder) -> None:
+    condition = r.value(operation.condition)
+    results = [[translated_type(result, r) for result in operation.results_]]
+    regions = [_branch(operation.then, r), _branch(operation.otherwise, r)]
+    r.replace(operation, make("scf.if", [condition], results, regions=regions))
+
+
+def _branch(old: Region, r: Rebuilder) -> Region:
+    if not old.blocks:
+        return Region()
+    block = Block()
+    with r.at_end_of(block):
+        translate_region(old, r)
+    return Region([block])
+
+
+def translate_region(old: Region, r: Rebuilder) -> None:
+    """Translates a region of `scf` to the end of the current block, with a terminator."""
+    r.translate_block(old.block)
+    if not isinstance(old.block.last_op, ops.YieldOp):
+        r.emit(make("scf.yield", [[]]))
+
+
+def _yield(operation: ops.YieldOp, r: Rebuilder) -> None:
+    values = r.values(operation.values)
+    if isinstance(operation.parent_op(), CooperativeMatrixApplyOp):
+        r.emit(CoreYieldOp(operands=values))
+    else:
+        r.emit(make("scf.yield", [values]))
+
+
+RULES: Rules = {ops.ForOp: _for, ops.IfOp: _if, ops.YieldOp: _yield}

@@ -1,0 +1,122 @@
+"""Functions, and the sizes of their launch.
+
+A function becomes a `gpu.func` with `core.level = "block"`. Its parameters stay in their order; a
+group with a dynamic offset is followed by that offset, an `index` in elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.tensorlang.ops import function as ops
+from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
+from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
+from xtile.translate.rule import Rebuilder, Rules
+from xtile.translate.tensorlang_to_core.emit import translated_type
+
+SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
+"""The attribute of a `gpu.func` that says how many work-items a subgroup has."""
+
+_PARAMETER_ATTRIBUTES = {
+    "alignment": "core.alignment",
+    "shape_gcd": "core.shape_gcd",
+    "stride_gcd": "core.stride_gcd",
+}
+"""Promises about a memref parameter; divisors are for the outermost dimension first."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A translated group.
+
+    Attributes:
+        memref: The memref of its memrefs.
+        offset: What is added to the address of each entry, in elements.
+    """
+
+    memref: SSAValue
+    offset: SSAValue | int
+
+
+def _func(operation: ops.FuncOp, r: Rebuilder) -> None:
+    body = Block()
+    attributes: list[DictionaryAttr] = []
+    for index, parameter in enumerate(operation.parameters):
+        given = operation.attributes_of_parameter(index)
+        _add_parameter(parameter, body, r)
+        attributes.append(DictionaryAttr(_parameter_attributes(parameter, given)))
+        attributes += [DictionaryAttr({})] * (len(body.args) - len(attributes))
+    with r.in_function(body):
+        r.translate_block(operation.body.block)
+        r.emit(ReturnOp())
+    function = FuncOp(
+        operation.sym_name.data,
+        (list(body.arg_types), []),
+        Region([body]),
+        kernel=True,
+        known_block_size=_block_size(operation),
+    )
+    if any(each.data for each in attributes):
+        function.arg_attrs = ArrayAttr(attributes)
+    function.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.BLOCK.value)
+    size = positive_integer(operation.subgroup_size)
+    if size is not None:
+        function.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(size, i32)
+    r.emit(function)
+
+
+def _add_parameter(parameter: BlockArgument, body: Block, r: Rebuilder) -> None:
+    argument = body.insert_arg(translated_type(parameter, r), len(body.args))
+    argument.name_hint = parameter.name_hint
+    if not isinstance(parameter.type, GroupType):
+        r.define(parameter, argument)
+        return
+    offset: SSAValue | int = parameter.type.offset
+    if offset == DYNAMIC:
+        offset = body.insert_arg(INDEX, len(body.args))
+        offset.name_hint = f"{parameter.name_hint or 'group'}_offset"
+    r.define(parameter, Group(argument, offset))
+
+
+def _block_size(operation: ops.FuncOp) -> tuple[int, ...] | None:
+    size = integer_list(operation.work_group_size)
+    return None if size is None else (*size, 1)
+
+
+def _parameter_attributes(
+    parameter: BlockArgument, given: Mapping[str, Attribute]
+) -> dict[str, Attribute]:
+    type = parameter.type.memref_type if isinstance(parameter.type, GroupType) else parameter.type
+    if not isinstance(type, MemrefType):
+        return {}
+    return {
+        _PARAMETER_ATTRIBUTES[name]: _promise(attribute, type.order)
+        for name, attribute in given.items()
+        if name in _PARAMETER_ATTRIBUTES
+    }
+
+
+def _promise(attribute: Attribute, order: int) -> Attribute:
+    divisors = integer_list(attribute)
+    if divisors is None:
+        return attribute
+    # What is not promised is divided by 1.
+    divisors += [1] * (order - len(divisors))
+    return DenseArrayBase.from_list(i64, divisors[::-1])
+
+
+RULES: Rules = {ops.FuncOp: _func}

@@ -1,0 +1,146 @@
+"""What the types of the tensor language become.
+
+A memref's modes are reversed, because the tensor language counts the contiguous one first and
+upstream counts it last; a cooperative matrix is the two-dimensional vector of its transpose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    VectorType,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace as CoreAddressSpace
+from xtile.dialects.tensorlang.attributes import AddressSpace
+from xtile.dialects.tensorlang.types import (
+    COMPLEX_TYPES,
+    DYNAMIC,
+    CoopmatrixType,
+    GroupType,
+    MemrefType,
+)
+
+WORKGROUP = AddressSpaceAttr(CoreAddressSpace.WORKGROUP)
+"""The address space of local memory."""
+
+OptionalSizes: TypeAlias = Sequence[int | None]
+"""Sizes or strides, outermost first; None where only known at run time."""
+
+
+def core_type(type: Attribute) -> Attribute:
+    """What a type becomes; scalars stay as they are.
+
+    Raises:
+        ValueError: It has no counterpart; the message says why.
+    """
+    if isinstance(type, MemrefType):
+        return memref_type(type)
+    if isinstance(type, GroupType):
+        return MemRefType(memref_type(type.element), [_dynamic_index(type.size)])
+    if isinstance(type, CoopmatrixType):
+        return matrix_type(type)
+    return type
+
+
+def memref_type(type: MemrefType) -> MemRefType:
+    """The memref with the modes reversed, which starts at its first element."""
+    space = WORKGROUP if type.address_space is AddressSpace.LOCAL else NoneAttr()
+    shape = [_optional(size) for size in reversed(type.shape)]
+    strides = [_optional(stride) for stride in reversed(type.strides)]
+    return strided_type(type.element_type, shape, strides, 0, space)
+
+
+def matrix_type(type: CoopmatrixType) -> VectorType:
+    """The vector of the transposed matrix.
+
+    Raises:
+        ValueError: The components are complex.
+    """
+    if type.component_type in COMPLEX_TYPES:
+        raise ValueError(
+            f"{type.text()} cannot be translated: MLIR's vectors hold no complex numbers"
+        )
+    return VectorType(type.component_type, [type.columns, type.rows])
+
+
+def strided_type(
+    element: Attribute,
+    shape: OptionalSizes,
+    strides: OptionalSizes,
+    offset: int | None,
+    space: Attribute,
+) -> MemRefType:
+    """A memref; without a layout where the packed one is known to be right.
+
+    Args:
+        element: The element type.
+        shape: The sizes.
+        strides: The strides in elements.
+        offset: The first element's place in elements, None where only known at run time.
+        space: The memory space.
+    """
+    sizes = [DYNAMIC_INDEX if size is None else size for size in shape]
+    is_packed = offset == 0 and list(strides) == _packed_strides(shape)
+    layout = NoneAttr() if is_packed else StridedLayoutAttr(strides, offset)
+    return MemRefType(element, sizes, layout, space)
+
+
+def _packed_strides(shape: OptionalSizes) -> list[int | None] | None:
+    """The strides of the packed layout; None where they are only known at run time."""
+    inner = [shape[dimension + 1 :] for dimension in range(len(shape))]
+    if any(size is None for sizes in inner for size in sizes):
+        return None
+    return [math.prod(size for size in sizes if size is not None) for sizes in inner]
+
+
+def type_of(memref: SSAValue) -> MemRefType:
+    """The type of a translated memref."""
+    assert isa(memref.type, MemRefType)
+    return memref.type
+
+
+def shape_of(type: MemRefType) -> list[int | None]:
+    """The sizes of a memref; None where only known at run time."""
+    return [_optional(size) for size in type.get_shape()]
+
+
+def strides_of(type: MemRefType) -> list[int | None]:
+    """The strides of a memref in elements; None where only known at run time."""
+    strides = type.get_strides()
+    assert strides is not None, "the translation makes strided memrefs only"
+    return list(strides)
+
+
+def element_of(type: Attribute) -> Attribute:
+    """The element type of a vector; any other type itself."""
+    return type.element_type if isa(type, VectorType) else type
+
+
+def with_element(type: Attribute, element: Attribute) -> Attribute:
+    """A vector of the same shape with another element type; for a scalar, that type."""
+    return VectorType(element, type.get_shape()) if isa(type, VectorType) else element
+
+
+def is_index(type: Attribute) -> bool:
+    """Whether a type is `index`."""
+    return isinstance(type, IndexType)
+
+
+def _optional(size: int) -> int | None:
+    return None if size == DYNAMIC else size
+
+
+def _dynamic_index(size: int) -> int:
+    return DYNAMIC_INDEX if size == DYNAMIC else size
