@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i64
-from xdsl.ir import Attribute
+from math import prod
+from typing import cast
 
-from xtile.dialects.xegpu.attributes import CachePolicy, CachePolicyAttr
-from xtile.dialects.xegpu.rfc.attributes import MODE
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.xegpu.attributes import MEMORY_SPACE_NUMBERS, CachePolicy, CachePolicyAttr
+from xtile.dialects.xegpu.memory import memory_space_number
+from xtile.dialects.xegpu.rfc.attributes import MEMORY_SCOPE, MODE
 from xtile.dialects.xegpu.rfc.names import CACHE_HINTS, CACHE_POLICIES
 from xtile.dialects.xegpu.rfc.operation_text import Given, OperationText
 from xtile.dialects.xegpu.types import TensorDescType
@@ -78,7 +82,7 @@ def result_type(text: OperationText, default: Attribute | None = None) -> Attrib
     return found
 
 
-def vector_type(text: OperationText, type: Attribute) -> VectorType:
+def vector_type(text: OperationText, type: Attribute) -> VectorType[Attribute]:
     """Returns a type that must be a vector.
 
     Raises:
@@ -86,7 +90,18 @@ def vector_type(text: OperationText, type: Attribute) -> VectorType:
     """
     if not isinstance(type, VectorType):
         text.error(f"{text.spelling} works on a vector, not on {type}")
-    return type
+    return cast("VectorType[Attribute]", type)
+
+
+def memory_scope(source: SSAValue, descriptor: TensorDescType) -> Properties:
+    """Returns what marks a descriptor of another memory than its source's type says.
+
+    LLVM 22 takes every address for one of global memory.
+    """
+    space = descriptor.memory_space
+    if memory_space_number(source.type) == MEMORY_SPACE_NUMBERS[space]:
+        return {}
+    return {MEMORY_SCOPE: StringAttr(space)}
 
 
 def integer_array(numbers: tuple[int, ...]) -> DenseArrayBase:
@@ -94,16 +109,12 @@ def integer_array(numbers: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, numbers)
 
 
-def is_fragment(value: VectorType, descriptor: TensorDescType) -> bool:
+def is_fragment(value: VectorType[Attribute], descriptor: TensorDescType) -> bool:
     """Whether a vector is what one work item owns of a block, by the descriptor's `sg_map`."""
     layout = descriptor.layout_or_none
-    lanes = () if layout is None else layout.effective_lane_layout
-    shape = descriptor.get_shape()
-    if len(lanes) != len(shape) or value.get_shape() == shape:
-        return False
-    return value.get_shape() == tuple(
-        size // count for size, count in zip(shape, lanes, strict=True)
-    )
+    lanes = 1 if layout is None else prod(layout.effective_lane_layout)
+    elements = descriptor.number_of_elements * descriptor.array_length
+    return lanes > 1 and value.element_count() * lanes == elements
 
 
 def _cache_policy(text: OperationText, given: Given) -> CachePolicyAttr:

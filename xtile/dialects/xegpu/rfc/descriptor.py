@@ -213,17 +213,18 @@ _READERS: dict[str, Callable[[AttrParser], Facts]] = {
 }
 
 
-def _encoding(shape: Sequence[int], facts: Facts) -> Attribute:
+def _encoding(shape: Sequence[int], facts: Facts) -> BlockTensorDescAttr | ScatterTensorDescAttr:
     """Returns what LLVM 22 says about how a descriptor's elements are accessed.
 
     Raises:
         VerifyException: The facts contradict each other.
     """
-    if "encoding" in facts:
+    encoding = facts.get("encoding")
+    if isinstance(encoding, BlockTensorDescAttr | ScatterTensorDescAttr):
         others = [name for name in facts if name not in ("encoding", "layout")]
         if others:
-            raise VerifyException(f"{facts['encoding']} says all; it excludes '{others[0]}'")
-        return facts["encoding"]
+            raise VerifyException(f"{encoding} says all; it excludes '{others[0]}'")
+        return encoding
     space = facts.get("memory_space", MemorySpaceAttr(MemorySpace.GLOBAL))
     if not isinstance(space, MemorySpaceAttr):
         raise VerifyException(f"{space} is no memory space")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, VectorType
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
 
 _ATTRIBUTES = {
     "xegpu.create_nd_tdesc": {"boundary_check", "memory_scope", "mode"},
@@ -30,9 +31,10 @@ def is_rfc(operation: Operation) -> bool:
     return has_list or not names.isdisjoint(operation.attributes)
 
 
-def is_split_product(operation: Operation) -> bool:
-    """Whether it is a `dpas` whose left matrix is split for VNNI, which LLVM 22 does not have."""
-    if operation.name != "xegpu.dpas" or not operation.operands:
-        return False
-    lhs = operation.operands[0].type
-    return isinstance(lhs, VectorType) and lhs.get_num_dims() == 3
+def is_refused(operation: Operation) -> bool:
+    """Whether LLVM 22 refuses an operation, such as a `dpas` of matrices split for VNNI."""
+    try:
+        operation.verify_()
+    except VerifyException:
+        return True
+    return False

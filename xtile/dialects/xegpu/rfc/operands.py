@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
@@ -131,12 +133,15 @@ def _is_same(written: Attribute, actual: Attribute) -> bool:
 def _without_sign(type: Attribute) -> Attribute:
     """Returns a number's or a vector's type with integers that have no sign."""
     if isinstance(type, IntegerType):
-        return IntegerType(type.width.data)
+        return IntegerType(type.bitwidth)
     if isinstance(type, VectorType):
-        return VectorType(_without_sign(type.element_type), type.get_shape(), type.scalable_dims)
+        vector = cast("VectorType[Attribute]", type)
+        element_type = _without_sign(vector.element_type)
+        return VectorType(element_type, vector.get_shape(), vector.scalable_dims)
     return type
 
 
 def _is_mask(type: Attribute) -> bool:
-    element = type.element_type if isinstance(type, VectorType) else type
-    return element == IntegerType(1)
+    if isinstance(type, VectorType):
+        type = cast("VectorType[Attribute]", type).element_type
+    return type == IntegerType(1)

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from xtile.dialects.xegpu.rfc.parser import XeGPUParser
 
 _PACK = re.compile(r"\s*:\s*\d")
-_ARROWS = ("into", "to")
+ARROWS = ("into", "to")
+"""What the RFC writes for `->`."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Given:
     @property
     def integer(self) -> int | None:
         """The number; None if it is something else."""
-        return self.value.value.data if isinstance(self.value, IntegerAttr) else None
+        return self.value.value.data if isa(self.value, IntegerAttr) else None
 
     @property
     def integers(self) -> tuple[int, ...] | None:
@@ -281,7 +282,7 @@ def _read_types(text: OperationText) -> None:
             break
     if is_closed:
         parser.parse_punctuation(")")
-    arrow = parser.parse_optional_punctuation("->") or parser.parse_optional_keyword_in(_ARROWS)
+    arrow = parser.parse_optional_punctuation("->") or parser.parse_optional_keyword_in(ARROWS)
     if arrow is not None:
         text.result_type = parser.parse_operation_type()
 

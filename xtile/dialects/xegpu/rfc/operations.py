@@ -10,6 +10,8 @@ from typing import ClassVar
 from xdsl.dialects.builtin import I8, IntegerAttr, StringAttr, i8
 from xdsl.ir import Operation
 from xdsl.irdl import (
+    EqAttrConstraint,
+    IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
@@ -17,7 +19,6 @@ from xdsl.irdl import (
     prop_def,
     result_def,
 )
-from xdsl.irdl import IRDLOperation, EqAttrConstraint
 
 from xtile.dialects.xegpu.types import NbarrierType
 
@@ -47,7 +48,8 @@ class CreateNbarrierOp(IRDLOperation):
     """Binds this thread to a named barrier as its producer, its consumer or both.
 
     ```
-    %b = xegpu.create_nbarrier %id, %role {num_consumers = 16 : i8, num_producers = 16 : i8} : (i8, i8) -> !xegpu.nbarrier
+    %b = xegpu.create_nbarrier %id, %role {num_consumers = 16 : i8, num_producers = 16 : i8}
+      : (i8, i8) -> !xegpu.nbarrier
     ```
     """
 

@@ -1,7 +1,7 @@
 """MLIR's parser, which also reads what the XeGPU RFC writes in other ways.
 
-The form of LLVM 22 is tried first for an operation `xegpu.`; what it does not read, the reader of the
-RFC's form does. An operation with the RFC's prefix `XeGPU.` is the RFC's from the start.
+The form of LLVM 22 is tried first for an operation `xegpu.`; what it does not read, the reader of
+the RFC's form does. An operation with the RFC's prefix `XeGPU.` is the RFC's from the start.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xtile.dialects.xegpu.rfc.attributes import TensorDescAttr
 from xtile.dialects.xegpu.rfc.descriptor import read_sg_map, read_tensor_desc
-from xtile.dialects.xegpu.rfc.detect import is_rfc, is_split_product
+from xtile.dialects.xegpu.rfc.detect import is_refused, is_rfc
 from xtile.dialects.xegpu.rfc.names import ATTRIBUTES, operation_name, scalar_type_name
-from xtile.dialects.xegpu.rfc.operation_text import read_operation_text
+from xtile.dialects.xegpu.rfc.operation_text import ARROWS, read_operation_text
 from xtile.dialects.xegpu.rfc.reader import build
 from xtile.dialects.xegpu.types import NbarrierType, TensorDescType
 from xtile.text.mlir_parser import MlirParser
@@ -122,7 +122,9 @@ class XeGPUParser(MlirParser):
             if found is not None:
                 return found
             name = f"xegpu.{mnemonic}"
-        elif name.lower() == "scattered" and not is_type and self._value_of_alias(f"#{name}") is None:
+        elif (
+            name.lower() == "scattered" and not is_type and self._value_of_alias(f"#{name}") is None
+        ):
             return self._rfc(TensorDescAttr.scattered())
         return super()._parse_extended_type_or_attribute(name, is_type)
 
@@ -140,7 +142,7 @@ class XeGPUParser(MlirParser):
         except ParseError as error:
             self._resume_from(start)
             return self._read_rfc_instead(spelling, name, error)
-        if is_rfc(operation) or (self.is_rfc and is_split_product(operation)):
+        if is_rfc(operation) or self._is_at_arrow() or (self.is_rfc and is_refused(operation)):
             operation.erase()
             self._resume_from(start)
             return self._read_rfc(spelling, name)
@@ -155,12 +157,21 @@ class XeGPUParser(MlirParser):
         try:
             return self._read_rfc(spelling, name)
         except ParseError as error:
-            raise error if error.span.start > other.span.start or self.is_rfc else other from None
+            raise self._better(error, other) from None
 
     def _read_rfc(self, spelling: str, name: str) -> Operation:
         operation = build(read_operation_text(self, spelling, name))
         self.is_rfc = True
         return operation
+
+    def _is_at_arrow(self) -> bool:
+        """Whether a result's type follows that LLVM 22 does not write."""
+        token = self._current_token
+        return token.kind is MLIRTokenKind.ARROW or token.text in ARROWS
+
+    def _better(self, rfc: ParseError, llvm: ParseError) -> ParseError:
+        """Returns the error of the form that a text is more likely meant to have."""
+        return rfc if self.is_rfc or rfc.span.start > llvm.span.start else llvm
 
     def _rfc(self, attribute: Attribute) -> Attribute:
         """Returns an attribute that only the RFC's form has."""
@@ -210,8 +221,7 @@ class XeGPUParser(MlirParser):
             try:
                 descriptor = read_tensor_desc(self)
             except ParseError as rfc_error:
-                is_further = rfc_error.span.start > error.span.start
-                raise rfc_error if is_further else error from None
+                raise self._better(rfc_error, error) from None
         return self._rfc(descriptor)
 
 

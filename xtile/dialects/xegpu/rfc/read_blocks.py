@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -13,9 +14,9 @@ from xdsl.dialects.builtin import (
     VectorType,
     i32,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
+from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
 from xtile.dialects.xegpu.rfc.attributes import MEMORY_SCOPE, TRANSPOSE_BIT_WIDTH, VNNI_AXIS
@@ -25,6 +26,7 @@ from xtile.dialects.xegpu.rfc.common import (
     integer_array,
     is_fragment,
     leftover,
+    memory_scope,
     result_type,
     take_hints,
     take_mode,
@@ -57,10 +59,9 @@ def read_create_nd_tdesc(text: OperationText) -> Operation:
     properties: Properties = {
         name: numbers for name, (_, numbers) in zip(_LISTS, lists, strict=False)
     }
-    attributes = leftover(text)
-    if not isinstance(source.type, MemRefType) and (
-        len(lists) == 1 or descriptor.memory_space is MemorySpace.SLM
-    ):
+    attributes = {**leftover(text), **memory_scope(source, descriptor)}
+    if len(lists) == 1 and not _is_memref(source):
+        # LLVM 22 needs the shape of the memory that an address is the start of.
         attributes[MEMORY_SCOPE] = StringAttr(descriptor.memory_space)
     operands = [indices for indices, _ in lists]
     operands += [()] * (len(_LISTS) - len(operands))
@@ -173,9 +174,10 @@ def _lists(
                 "strides"
             )
         return [(resolve_indices(text, given), constants(given)) for given in text.lists]
-    rank = source.type.get_num_dims() if isinstance(source.type, MemRefType) else descriptor.rank
+    memref = cast("MemRefType[Attribute]", source.type) if _is_memref(source) else None
+    rank = descriptor.rank if memref is None else memref.get_num_dims()
     count = len(rest)
-    if count == rank and (rank == 1 or isinstance(source.type, MemRefType)):
+    if count == rank and (rank == 1 or memref is not None):
         return [(rest, dynamic(count))]
     if count == 0 or count % 3:
         text.error(
@@ -184,6 +186,10 @@ def _lists(
         )
     size = count // 3
     return [(rest[i : i + size], dynamic(size)) for i in range(0, count, size)]
+
+
+def _is_memref(source: SSAValue) -> bool:
+    return isinstance(source.type, MemRefType)
 
 
 def _take_boundary_check(text: OperationText, descriptor: TensorDescType) -> None:
@@ -205,6 +211,6 @@ def _take_boundary_check(text: OperationText, descriptor: TensorDescType) -> Non
         )
 
 
-def _simt(mode: str | None, value: VectorType, descriptor: TensorDescType) -> Properties:
+def _simt(mode: str | None, value: VectorType[Attribute], descriptor: TensorDescType) -> Properties:
     """Returns what marks an operation whose vector is a work item's fragment."""
     return SIMT if mode == "simt" or is_fragment(value, descriptor) else {}

@@ -59,7 +59,7 @@ def _accumulator_type(values: list[SSAValue]) -> Attribute | None:
 
 
 def _operands(
-    text: OperationText, values: list[SSAValue], result: VectorType
+    text: OperationText, values: list[SSAValue], result: VectorType[Attribute]
 ) -> tuple[SSAValue, SSAValue, list[SSAValue]]:
     """Returns the matrices A and B, and the accumulator if there is one."""
     if len(values) == 2:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.xegpu.attributes import MemorySpace
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, UpdateOffsetOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
-from xtile.dialects.xegpu.rfc.attributes import MEMORY_SCOPE, TRANSPOSE
+from xtile.dialects.xegpu.rfc.attributes import TRANSPOSE
 from xtile.dialects.xegpu.rfc.common import (
     Properties,
     integer_array,
     leftover,
+    memory_scope,
     result_type,
     take_hints,
     take_mode,
@@ -49,12 +48,10 @@ def read_create_tdesc(text: OperationText) -> Operation:
                 f"{name} is {size}, but the result's type {descriptor} has chunks of "
                 f"{descriptor.chunk_size}; they must be the same"
             )
-    attributes = leftover(text)
-    is_address = not isinstance(source.type, MemRefType)
-    if is_address and descriptor.memory_space is MemorySpace.SLM:
-        attributes[MEMORY_SCOPE] = StringAttr(descriptor.memory_space)
     return CreateDescOp.build(
-        operands=[source, offsets], attributes=attributes, result_types=[descriptor]
+        operands=[source, offsets],
+        attributes={**leftover(text), **memory_scope(source, descriptor)},
+        result_types=[descriptor],
     )
 
 
@@ -141,7 +138,8 @@ def _kind(text: OperationText) -> AtomicRMWKind:
     Raises:
         ParseError: There is no such kind.
     """
-    name = ATOMIC_KINDS.get(text.kind or "", text.kind)
+    kind = text.kind or ""
+    name = ATOMIC_KINDS.get(kind, kind)
     if name not in AtomicRMWKind.__members__:
         kinds = ", ".join([*AtomicRMWKind.__members__, *ATOMIC_KINDS])
         text.error(f"there is no atomic update '{name}'; expected one of {kinds}")

@@ -6,10 +6,12 @@ Source: RFC, `load_nd` (`vnni_axis`, `transpose_bit_width`), `dpas`, `load_gathe
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, StringAttr, VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import integers
 from xtile.dialects.xegpu.rfc.attributes import (
@@ -25,6 +27,7 @@ VNNI_BITS = 32
 """The bits of a group that VNNI packs elements into."""
 
 Shape = tuple[int, ...]
+Vector: TypeAlias = VectorType[Attribute]
 
 
 def is_only_rfc(operation: Operation) -> bool:
@@ -54,7 +57,7 @@ def vnni_factor(type: Attribute) -> int:
     return max(1, VNNI_BITS // width)
 
 
-def is_product(lhs: VectorType, rhs: VectorType, result: VectorType) -> bool:
+def is_product(lhs: Vector, rhs: Vector, result: Vector) -> bool:
     """Whether whole matrices, split for VNNI or not, can be multiplied to the result."""
     if {lhs.get_num_dims(), rhs.get_num_dims()} - {2, 3} or result.get_num_dims() != 2:
         return False
@@ -76,7 +79,7 @@ def _verify_load_nd(operation: Operation) -> None:
     """Checks the shape that a load delivers."""
     descriptor, value = operation.operands[0].type, operation.results[0].type
     assert isinstance(descriptor, TensorDescType)
-    assert isinstance(value, VectorType)
+    assert isa(value, Vector)
     if descriptor.is_scattered or descriptor.rank > 2:
         raise VerifyException(f"{descriptor} describes no block of 1 or 2 dimensions")
     if value.element_type != descriptor.element_type:
@@ -109,7 +112,9 @@ def _loaded_shapes(operation: Operation, descriptor: TensorDescType) -> list[Sha
         _expect_axis(operation, transpose, shape, factor)
         shapes = [(*shape[:-1], shape[-1] // factor, factor)]
     else:
-        shapes = [tuple(shape[axis] for axis in transpose) if transpose else shape]
+        shape = tuple(shape[axis] for axis in transpose) if transpose else shape
+        is_packed = "packed" in operation.properties
+        shapes = [(shape[0] // factor, *shape[1:], factor) if is_packed else shape]
     if descriptor.array_length == 1:
         return shapes
     return [(descriptor.array_length, *shape) for shape in shapes]
@@ -157,7 +162,7 @@ def _verify_store_nd(operation: Operation) -> None:
     """Checks the fragment that a work item stores."""
     value, descriptor = (operand.type for operand in operation.operands[:2])
     assert isinstance(descriptor, TensorDescType)
-    assert isinstance(value, VectorType)
+    assert isa(value, Vector)
     expected = _fragment_shape(descriptor)
     if value.get_shape() != expected or value.element_type != descriptor.element_type:
         fragment = VectorType(descriptor.element_type, expected)
@@ -168,9 +173,9 @@ def _verify_dpas(operation: Operation) -> None:
     """Checks the operands of a matrix product."""
     types = [operand.type for operand in operation.operands]
     lhs, rhs, result = types[0], types[1], operation.results[0].type
-    assert isinstance(lhs, VectorType)
-    assert isinstance(rhs, VectorType)
-    assert isinstance(result, VectorType)
+    assert isa(lhs, Vector)
+    assert isa(rhs, Vector)
+    assert isa(result, Vector)
     if types[2:] and types[2] != result:
         raise VerifyException(
             f"the accumulator is {types[2]}, but the result {result}; they must be the same"
@@ -195,8 +200,14 @@ def _verify_chunks(operation: Operation, descriptor: Attribute, value: Attribute
         expected = VectorType(descriptor.element_type, shape)
         raise VerifyException(f"the value is {value}; the transposed chunks are {expected}")
     mask = operation.operands[-1].type
-    if mask != VectorType(IntegerType(1), descriptor.get_shape()[:1]):
-        raise VerifyException(f"the mask is {mask}; it must have one i1 for each chunk")
+    masks = [VectorType(IntegerType(1), points) for points in _masks(descriptor.get_shape())]
+    if mask not in masks:
+        raise VerifyException(f"the mask is {mask}; it must be {masks[0]} or {masks[1]}")
+
+
+def _masks(shape: Shape) -> tuple[Shape, Shape]:
+    """The shapes that a mask may have: one for each chunk, or for each element of the chunks."""
+    return shape[:1], shape
 
 
 def _verify_load(operation: Operation) -> None:
