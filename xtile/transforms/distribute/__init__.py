@@ -1,0 +1,89 @@
+"""Distributes block-level kernels in core form over the subgroups and lanes of a work-group.
+
+Source and result are `gpu.func`s whose attribute `core.level` is "block" and "subgroup". The result
+has no linear algebra of a work-group and no parallel regions: all of it is code that each work-item
+executes, with the barriers that it needs. docs/core-form.md says what becomes of what.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.ir import Block, Operation, Region
+
+from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.text.source import Source, attach_source, source_of
+from xtile.transforms.distribute.barriers import place_barriers
+from xtile.transforms.distribute.configuration import SUBGROUP_SIZE, choose_configuration
+from xtile.transforms.distribute.kernel import Kernel
+from xtile.transforms.distribute.rules import rule_of
+from xtile.translate.rule import Rebuilder
+
+if TYPE_CHECKING:
+    from xtile.backends.intel.devices import Device
+    from xtile.text.diagnostics import Diagnostics
+
+
+def distribute(
+    module: ModuleOp, target: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """Returns a new module whose block-level kernels are at subgroup level.
+
+    Everything else stays as it is.
+
+    Args:
+        module: The module; it is not changed.
+        target: The device, which decides about sizes and matrix units.
+        diagnostics: Where remarks go that tell why a choice was made; None drops them.
+
+    Raises:
+        DiagnosticError: A kernel cannot be distributed.
+    """
+    result = module.clone()
+    pairs = zip(module.walk(), result.walk(), strict=True)
+    kernels = [
+        (old, new) for old, new in pairs if isinstance(old, FuncOp) and level_of(old) is Level.BLOCK
+    ]
+    source = source_of(module)
+    for old, new in kernels:
+        _replace(new, _distribute(old, target, source, diagnostics))
+    if source is not None:
+        attach_source(result, source)
+    return result
+
+
+def _distribute(
+    function: FuncOp, target: Device, source: Source | None, diagnostics: Diagnostics | None
+) -> FuncOp:
+    """Returns a new kernel at subgroup level."""
+    try:
+        configuration = choose_configuration(function, target)
+    except ValueError as error:
+        raise Rebuilder({}, target.name, source).error(str(error), function) from None
+    kernel = Kernel(rule_of, place_barriers(function), target, configuration, source, diagnostics)
+    old = function.body.block
+    body = kernel.new_block(old, [arg.type for arg in old.args])
+    with kernel.in_function(body):
+        kernel.translate_block(old)
+    result = FuncOp.create(
+        properties=function.properties
+        | {"known_block_size": DenseArrayBase.from_list(i32, configuration.block_size)},
+        attributes=function.attributes
+        | {
+            LEVEL_ATTRIBUTE: StringAttr(Level.SUBGROUP),
+            SUBGROUP_SIZE: IntegerAttr(configuration.subgroup_size, i32),
+        },
+        regions=[Region(body)],
+    )
+    result.location = function.location
+    return result
+
+
+def _replace(old: Operation, new: Operation) -> None:
+    block = cast("Block", old.parent)
+    block.insert_op_before(new, old)
+    old.detach()
+    old.erase()

@@ -1,0 +1,111 @@
+"""The work-group and subgroup sizes of a kernel: those it names, or those that fit the device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.ir import Attribute
+
+from xtile.backends.intel.devices import Device
+from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp
+from xtile.dialects.gpu.functions import FuncOp
+
+SUBGROUP_SIZE = "intel_reqd_sub_group_size"
+"""The attribute of a kernel that fixes its subgroup size."""
+
+_MOST_SUBGROUPS = 8
+_DYNAMIC_SUBGROUPS = 4
+"""For a matrix whose size is known only at run time."""
+
+_ELEMENTS = 16
+"""Elements of the result that are worth a work-item."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How the work-items of a work-group are arranged.
+
+    Attributes:
+        block_size: Work-items along x, y and z.
+        subgroup_size: Work-items of a subgroup.
+    """
+
+    block_size: tuple[int, int, int]
+    subgroup_size: int
+
+    @property
+    def subgroups(self) -> int:
+        """How many subgroups a work-group has."""
+        return math.prod(self.block_size) // self.subgroup_size
+
+
+def choose_configuration(function: FuncOp, device: Device) -> Configuration:
+    """The sizes that a kernel names, completed by those that fit its operations.
+
+    Raises:
+        ValueError: The device has no such sizes.
+    """
+    block_size = None
+    if function.known_block_size is not None:
+        x, y, z = function.known_block_size.get_values()
+        block_size = (x, y, z)
+    size = _subgroup_size(function, block_size, device)
+    if block_size is None:
+        block_size = (size * _subgroups(function, size), 1, 1)
+    items = math.prod(block_size)
+    if items > device.most_work_items:
+        raise ValueError(
+            f"a work-group has {items} work-items, but {device.name} allows "
+            f"{device.most_work_items}"
+        )
+    if items % size:
+        raise ValueError(
+            f"a work-group of {items} work-items is no multiple of the subgroup size {size}"
+        )
+    return Configuration(block_size, size)
+
+
+def _subgroup_size(
+    function: FuncOp, block_size: tuple[int, int, int] | None, device: Device
+) -> int:
+    given = function.attributes.get(SUBGROUP_SIZE)
+    if isinstance(given, IntegerAttr):
+        size = cast("IntegerAttr", given).value.data
+        if size not in device.subgroup_sizes:
+            sizes = " or ".join(str(known) for known in device.subgroup_sizes)
+            raise ValueError(
+                f"a subgroup has {size} work-items, but {device.name} has subgroups of {sizes}"
+            )
+        return size
+    if block_size is None:
+        return device.subgroup_size
+    others = (size for size in device.subgroup_sizes if size != device.subgroup_size)
+    for size in (device.subgroup_size, *others):
+        if block_size[0] % size == 0:
+            return size
+    return device.subgroup_size
+
+
+def _subgroups(function: FuncOp, subgroup_size: int) -> int:
+    """As many subgroups as the largest result of a linear algebra operation is worth."""
+    return max(_worth(function, subgroup_size), default=1)
+
+
+def _worth(function: FuncOp, subgroup_size: int) -> Iterable[int]:
+    for operation in function.walk():
+        if isinstance(operation, BlasA2Operation):
+            output = operation.b
+        elif isinstance(operation, BlasA3Operation):
+            output = operation.c
+        else:
+            continue
+        shape = cast("MemRefType[Attribute]", output.type).get_shape()
+        if DYNAMIC_INDEX not in shape:
+            wanted = math.prod(shape) // (_ELEMENTS * subgroup_size)
+            yield 2 ** max(0, min(_MOST_SUBGROUPS, wanted).bit_length() - 1)
+        elif isinstance(operation, GemmOp):
+            yield _DYNAMIC_SUBGROUPS

@@ -1,0 +1,222 @@
+"""What an operation of a block-level kernel reads and writes, and which work-items do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias, cast
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
+from xtile.dialects.core import (
+    AtomicKind,
+    AtomicUpdateOp,
+    BlasA2Operation,
+    BlasA3Operation,
+    ParallelOp,
+    PrefetchOp,
+)
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.transforms.distribute.numbers import constant_of
+
+
+class Space(Enum):
+    """Memory that is not told apart any further.
+
+    GLOBAL: all global memory, because any two arguments may overlap.
+    LOCAL: local memory that may be any of the buffers.
+    PRIVATE: a work-item's own memory.
+    """
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    PRIVATE = "private"
+
+
+Root: TypeAlias = Space | SSAValue
+"""Memory: a buffer in local memory, or any of a space."""
+
+
+class Kind(Enum):
+    """What is done with memory; additions may be done in any order."""
+
+    READ = "read"
+    WRITE = "write"
+    ADD = "add"
+
+
+@dataclass(frozen=True)
+class Access:
+    """An access to memory, by all work-items or by work-item 0 alone."""
+
+    root: Root
+    kind: Kind
+    is_by_first: bool = False
+
+    def conflicts_with(self, other: Access) -> bool:
+        """Whether the order of the two matters and a barrier must keep it."""
+        if self.kind is other.kind and self.kind is not Kind.WRITE:
+            return False
+        if self.is_by_first and other.is_by_first:
+            return False
+        return _may_overlap(self.root, other.root)
+
+
+def _may_overlap(a: Root, b: Root) -> bool:
+    if Space.PRIVATE in (a, b):
+        return False
+    if Space.LOCAL in (a, b):
+        return Space.GLOBAL not in (a, b)
+    return a == b
+
+
+def root_of(value: SSAValue) -> Root:
+    """The memory that a memref is part of.
+
+    A view is part of its source. Local memory comes from an `alloca` or an argument of the
+    function; a memref from anywhere else may be any of its space.
+    """
+    space = _space_of(value)
+    if space is Space.GLOBAL:
+        return _private_or_global(value)
+    if space is Space.PRIVATE:
+        return space
+    while not isinstance(value.owner, Block):
+        owner = value.owner
+        if isinstance(owner, memref.AllocaOp | memref.AllocOp):
+            return value
+        if not _is_view(owner):
+            return Space.LOCAL
+        value = owner.operands[0]
+    return value if isinstance(value.owner.parent_op(), FuncOp) else Space.LOCAL
+
+
+def _private_or_global(value: SSAValue) -> Root:
+    """What memory without a space is: an `alloca` is a work-item's own, all else is global."""
+    while not isinstance(value.owner, Block):
+        if isinstance(value.owner, memref.AllocaOp):
+            return Space.PRIVATE
+        if not _is_view(value.owner):
+            break
+        value = value.owner.operands[0]
+    return Space.GLOBAL
+
+
+def _is_view(operation: Operation) -> bool:
+    """Whether the result is part of the first operand's memory."""
+    return (
+        operation.dialect_name() == "memref"
+        and bool(operation.operands)
+        and isinstance(operation.operands[0].type, MemRefType)
+        and not isinstance(operation, memref.LoadOp)
+    )
+
+
+def _space_of(value: SSAValue) -> Space:
+    space = cast("MemRefType[Attribute]", value.type).memory_space
+    if isinstance(space, AddressSpaceAttr):
+        if space.data is AddressSpace.WORKGROUP:
+            return Space.LOCAL
+        return Space.PRIVATE if space.data is AddressSpace.PRIVATE else Space.GLOBAL
+    return Space.GLOBAL
+
+
+def accesses(operation: Operation) -> frozenset[Access]:
+    """What one operation of collective code does to memory, and all that is nested in it."""
+    if isinstance(operation, BlasA2Operation | BlasA3Operation):
+        return frozenset(_linear_algebra(operation))
+    if isinstance(operation, ParallelOp):
+        return accesses_of_work_items(operation)
+    return frozenset(
+        Access(access.root, access.kind, isinstance(operation, memref.StoreOp))
+        for access in _of_work_items(operation)
+    )
+
+
+def accesses_of_work_items(operation: Operation) -> frozenset[Access]:
+    """What an operation does, with all that is nested in it, if each work-item executes it."""
+    return frozenset(access for nested in operation.walk() for access in _of_work_items(nested))
+
+
+def _linear_algebra(operation: BlasA2Operation | BlasA3Operation) -> Iterable[Access]:
+    if isinstance(operation, BlasA2Operation):
+        inputs, output = (operation.a,), root_of(operation.b)
+    else:
+        inputs, output = (operation.a, operation.b), root_of(operation.c)
+    for value in inputs:
+        yield Access(root_of(value), Kind.READ)
+    beta = constant_of(operation.beta)
+    if operation.atomic is not None and beta == 1:
+        yield Access(output, Kind.ADD)
+        return
+    yield Access(output, Kind.WRITE)
+    if beta != 0:
+        yield Access(output, Kind.READ)
+
+
+_ADDITIONS = frozenset({AtomicRMWKind.addf, AtomicRMWKind.addi})
+_CORE_ADDITIONS = frozenset({AtomicKind.ADD_FLOAT, AtomicKind.ADD_INTEGER})
+
+
+def _of_work_items(operation: Operation) -> Iterable[Access]:
+    """What an operation does that each work-item executes."""
+    memories = [value for value in operation.operands if isinstance(value.type, MemRefType)]
+    if not memories or _only_looks(operation):
+        return
+    if isinstance(operation, memref.AtomicRMWOp | AtomicUpdateOp) and _is_addition(operation):
+        yield Access(root_of(memories[0]), Kind.ADD)
+        return
+    writes = not isinstance(operation, memref.LoadOp) and operation.name not in _READERS
+    reads = not isinstance(operation, memref.StoreOp) and operation.name not in _WRITERS
+    for memory in memories:
+        root = root_of(memory)
+        if reads:
+            yield Access(root, Kind.READ)
+        if writes:
+            yield Access(root, Kind.WRITE)
+
+
+_READERS = frozenset({"vector.load", "vector.transfer_read", "vector.maskedload", "vector.gather"})
+_WRITERS = frozenset(
+    {"vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter"}
+)
+
+
+def _is_addition(operation: memref.AtomicRMWOp | AtomicUpdateOp) -> bool:
+    """Whether an update adds, and nobody sees what was there before."""
+    if operation.results[0].first_use is not None:
+        return False
+    if isinstance(operation, memref.AtomicRMWOp):
+        return kind_of(operation.kind) in _ADDITIONS
+    return operation.kind.data in _CORE_ADDITIONS
+
+
+def _only_looks(operation: Operation) -> bool:
+    """Whether an operation uses memrefs without touching the elements, or reads addresses only."""
+    if isinstance(operation, PrefetchOp) or operation.regions:
+        return True
+    if isinstance(operation, memref.LoadOp):
+        return isinstance(operation.res.type, MemRefType)
+    return (
+        (
+            _is_view(operation)
+            and any(isinstance(result.type, MemRefType) for result in operation.results)
+        )
+        or isinstance(operation, _QUERIES)
+        or is_side_effect_free(operation)
+    )
+
+
+_QUERIES = (
+    memref.DimOp,
+    memref.RankOp,
+    memref.ExtractAlignedPointerAsIndexOp,
+    scf.YieldOp,
+)

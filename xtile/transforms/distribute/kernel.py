@@ -1,0 +1,305 @@
+"""Emits the code of one work-item: loops over its share, and index arithmetic that folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+from typing_extensions import override
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.backends.intel.devices import Device
+from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
+from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source
+from xtile.transforms.distribute.configuration import Configuration
+from xtile.translate.rule import Rebuilder, Rule
+
+Index: TypeAlias = int | SSAValue
+"""A number that is known now, or a value of type index."""
+
+AnyMemRef: TypeAlias = MemRefType[Attribute]
+
+KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
+"""Emits what one operation becomes, and records what its results have become."""
+
+
+@dataclass
+class Loop:
+    """What the body of a loop sees, and what is left after it.
+
+    Attributes:
+        index: The loop variable.
+        carried: What the previous iteration has handed on.
+        results: What the last iteration hands on; the body sets it.
+    """
+
+    index: Index
+    carried: Sequence[SSAValue]
+    results: Sequence[SSAValue] = field(default_factory=tuple)
+
+
+class Kernel(Rebuilder):
+    """Rebuilds one kernel, from block level to subgroup level.
+
+    Args:
+        rules: The rule of an operation.
+        barriers: The operations of the source that a barrier must precede.
+        device: What the GPU can do.
+        configuration: The sizes of work-group and subgroup.
+        source: The text of the source, for messages.
+        diagnostics: Where remarks go; None drops them.
+    """
+
+    def __init__(
+        self,
+        rules: Callable[[Operation], KernelRule],
+        barriers: frozenset[Operation],
+        device: Device,
+        configuration: Configuration,
+        source: Source | None,
+        diagnostics: Diagnostics | None,
+    ) -> None:
+        super().__init__({}, f"subgroups of {device.name}", source, diagnostics)
+        self._rule_for = rules
+        self._barriers = barriers
+        self.device = device
+        self.subgroup_size = configuration.subgroup_size
+        self.subgroups = configuration.subgroups
+
+    @override
+    def rule_of(self, operation: Operation) -> Rule:
+        rule = self._rule_for(operation)
+        return lambda operation, _: rule(operation, self)
+
+    @override
+    def translate(self, operation: Operation) -> None:
+        if operation in self._barriers:
+            self.emit(BarrierOp())
+        super().translate(operation)
+
+    def barrier(self) -> None:
+        """Waits for all work-items."""
+        self.emit(BarrierOp())
+
+    # --- where a work-item stands ---
+
+    @property
+    def lane(self) -> SSAValue:
+        """The number of the work-item in its subgroup."""
+        return self._named("lane", LaneIdOp)
+
+    @property
+    def subgroup(self) -> Index:
+        """The number of the subgroup in its work-group."""
+        return 0 if self.subgroups == 1 else self._named("subgroup", SubgroupIdOp)
+
+    @property
+    def work_item(self) -> SSAValue:
+        """The number of the work-item in its work-group."""
+        first = self.multiply(self.subgroup, self.subgroup_size)
+        result = self.value_of(self.add(first, self.lane))
+        if result.name_hint is None:
+            result.name_hint = "work_item"
+        return result
+
+    @property
+    def is_first(self) -> SSAValue:
+        """Whether this is work-item 0."""
+        return self.compare("eq", self.work_item, 0)
+
+    def _named(self, name: str, make: Callable[[], LaneIdOp | SubgroupIdOp]) -> SSAValue:
+        def emit() -> SSAValue:
+            result = self.emit(make()).result
+            result.name_hint = name
+            return result
+
+        return self.shared(name, (), emit)
+
+    # --- constants and index arithmetic ---
+
+    def constant(self, number: float, type: Attribute) -> SSAValue:
+        """A constant of an integer, index or floating type."""
+
+        def emit() -> SSAValue:
+            if isinstance(type, AnyFloat):
+                return self.emit(arith.ConstantOp(FloatAttr(number, type))).result
+            attribute = IntegerAttr(int(number), cast("IndexType", type))
+            return self.emit(arith.ConstantOp(attribute)).result
+
+        if isinstance(type, IndexType):
+            return self.index(int(number))
+        return self.shared(("constant", number, type), (), emit)
+
+    def value_of(self, number: Index) -> SSAValue:
+        """An index as a value."""
+        return self.index(number) if isinstance(number, int) else number
+
+    def pure(self, kind: Callable[..., Any], *operands: SSAValue) -> SSAValue:
+        """The result of an operation without effects, computed once and as early as possible."""
+        return self.shared(
+            (kind, *operands), operands, lambda: self.emit(kind(*operands)).results[0]
+        )
+
+    def add(self, a: Index, b: Index) -> Index:
+        """The sum of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        return self.pure(arith.AddiOp, self.value_of(a), self.value_of(b))
+
+    def subtract(self, a: Index, b: int) -> Index:
+        """The difference of an index and a number."""
+        if isinstance(a, int):
+            return a - b
+        return a if b == 0 else self.pure(arith.SubiOp, a, self.index(b))
+
+    def multiply(self, a: Index, b: int) -> Index:
+        """The product of an index and a number."""
+        if isinstance(a, int) or b == 0:
+            return 0 if b == 0 else cast("int", a) * b
+        return a if b == 1 else self.pure(arith.MuliOp, a, self.index(b))
+
+    def divide(self, a: Index, b: int) -> Index:
+        """The quotient of a number that is not negative, rounded down."""
+        if isinstance(a, int):
+            return a // b
+        return a if b == 1 else self.pure(arith.DivUIOp, a, self.index(b))
+
+    def remainder(self, a: Index, b: int) -> Index:
+        """The remainder of a number that is not negative."""
+        if isinstance(a, int):
+            return a % b
+        return 0 if b == 1 else self.pure(arith.RemUIOp, a, self.index(b))
+
+    def minimum(self, a: Index, b: Index) -> Index:
+        """The smaller number."""
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self.pure(arith.MinSIOp, self.value_of(a), self.value_of(b))
+
+    def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
+        """An integer comparison, such as `eq` or `slt`."""
+        left, right = self.value_of(a), self.value_of(b)
+        return self.shared(
+            ("cmpi", predicate, left, right),
+            (left, right),
+            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
+        )
+
+    def size(self, *equal: tuple[SSAValue, int]) -> Index:
+        """The size of a memref along a dimension; of several equal ones, one that is known."""
+        for memory, dimension in equal:
+            size = _static_size(memory, dimension)
+            if size is not None:
+                return size
+        memory, dimension = equal[0]
+        return self.pure(memref.DimOp, memory, self.index(dimension))
+
+    # --- control flow ---
+
+    @contextmanager
+    def loop(
+        self,
+        start: Index,
+        stop: Index,
+        step: int = 1,
+        initial: Sequence[SSAValue] = (),
+        name: str = "i",
+    ) -> Generator[Loop]:
+        """The loop from `start` to `stop`; one that certainly runs once is no loop."""
+        if isinstance(start, int) and isinstance(stop, int) and start < stop <= start + step:
+            yield Loop(start, list(initial))
+            return
+        block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
+        block.args[0].name_hint = name
+        first, last, stride = (self.value_of(bound) for bound in (start, stop, step))
+        loop = Loop(block.args[0], block.args[1:])
+        with self.at_end_of(block):
+            yield loop
+            self.emit(scf.YieldOp(*loop.results))
+        loop.results = self.emit(scf.ForOp(first, last, stride, initial, Region(block))).results
+
+    @contextmanager
+    def when(self, condition: SSAValue) -> Generator[None]:
+        """What only those work-items do for which the condition holds."""
+        block = Block()
+        with self.at_end_of(block):
+            yield
+            self.emit(scf.YieldOp())
+        self.emit(scf.IfOp(condition, [], Region(block)))
+
+    def choose(
+        self,
+        condition: SSAValue,
+        if_true: Callable[[], SSAValue],
+        if_false: Callable[[], SSAValue],
+    ) -> SSAValue:
+        """What `if_true` or `if_false` emits, whichever the condition selects."""
+        true_block, false_block = Block(), Block()
+        with self.at_end_of(true_block):
+            value = if_true()
+            self.emit(scf.YieldOp(value))
+        with self.at_end_of(false_block):
+            self.emit(scf.YieldOp(if_false()))
+        regions = Region(true_block), Region(false_block)
+        return self.emit(scf.IfOp(condition, [value.type], *regions)).results[0]
+
+    @contextmanager
+    def spread(self, start: Index, stop: Index, step: int, name: str) -> Generator[Index]:
+        """The numbers `start`, `start + step`, ... below `stop`, where 0 <= start < step."""
+        if isinstance(stop, int) and not isinstance(start, int):
+            if stop == step:
+                yield start
+                return
+            if stop < step:
+                with self.when(self.compare("slt", start, stop)):
+                    yield start
+                return
+            if stop % step == 0:
+                # A loop whose number of iterations is the same for all work-items.
+                with self.loop(0, stop, step, name=name) as loop:
+                    yield self.add(loop.index, start)
+                return
+        with self.loop(start, stop, step, name=name) as loop:
+            yield loop.index
+
+    # --- memory ---
+
+    def load(self, memory: SSAValue, indices: Sequence[Index]) -> SSAValue:
+        """The element at the indices."""
+        values = [self.value_of(index) for index in indices]
+        return self.emit(memref.LoadOp.get(memory, values)).res
+
+    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
+        """Replaces the element at the indices."""
+        values = [self.value_of(index) for index in indices]
+        self.emit(memref.StoreOp.get(value, memory, values))
+
+
+def element_type(memory: SSAValue) -> Attribute:
+    """The type of a memref's elements."""
+    return cast("AnyMemRef", memory.type).element_type
+
+
+def rank(memory: SSAValue) -> int:
+    """The number of a memref's dimensions."""
+    return cast("AnyMemRef", memory.type).get_num_dims()
+
+
+def _static_size(memory: SSAValue, dimension: int) -> int | None:
+    size = cast("AnyMemRef", memory.type).get_shape()[dimension]
+    return None if size == DYNAMIC_INDEX else size

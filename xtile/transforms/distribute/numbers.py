@@ -1,0 +1,189 @@
+"""Arithmetic on numbers of any type: integers, index, floats and complex numbers.
+
+Products and sums are computed in the accumulation type of the output's element type; docs/
+semantics.md, section "Linear algebra".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects import complex as complex_dialect
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FixedBitwidthType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    bf16,
+    f16,
+    f32,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.transforms.distribute.kernel import Kernel
+
+_ACCUMULATION_TYPES: dict[Attribute, Attribute] = {i8: i32, f16: f32, bf16: f32}
+
+
+def accumulation_type(type: Attribute) -> Attribute:
+    """The type in which products and sums that end in `type` are computed before one rounding."""
+    return _ACCUMULATION_TYPES.get(type, type)
+
+
+def is_integer(type: Attribute) -> bool:
+    """Whether this is an integer type or index, or a vector of such numbers."""
+    return isinstance(_scalar(type), IntegerType | IndexType)
+
+
+def is_complex(type: Attribute) -> bool:
+    """Whether this is a type of complex numbers."""
+    return isinstance(type, ComplexType)
+
+
+def cast_number(kernel: Kernel, value: SSAValue, target: Attribute) -> SSAValue:
+    """A number, or a vector of numbers, in another type.
+
+    Raises:
+        DiagnosticError: A complex number cannot become a real one, nor a float an integer.
+    """
+    source, wanted = _scalar(value.type), _scalar(target)
+    if source == wanted:
+        return value
+    if isinstance(wanted, ComplexType):
+        return _to_complex(kernel, value, cast("ComplexType[AnyFloat]", wanted))
+    if isinstance(source, IndexType) and isinstance(wanted, AnyFloat):
+        value = _convert(kernel, arith.IndexCastOp, value, i64)
+        source = i64
+    conversion = _conversion(source, wanted)
+    if conversion is None:
+        raise kernel.error(f"a number of type {source} cannot become one of type {wanted}")
+    return _convert(kernel, conversion, value, target)
+
+
+def _conversion(source: Attribute, target: Attribute) -> Callable[..., Any] | None:
+    """The operation that converts between two scalar types."""
+    if is_integer(source) and isinstance(target, AnyFloat):
+        return arith.SIToFPOp
+    if is_integer(source) and is_integer(target):
+        if isinstance(source, IndexType) or isinstance(target, IndexType):
+            return arith.IndexCastOp
+        return arith.ExtSIOp if _width(source) < _width(target) else arith.TruncIOp
+    if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
+        return arith.ExtFOp if _width(source) < _width(target) else arith.TruncFOp
+    return None
+
+
+def _convert(
+    kernel: Kernel, kind: Callable[..., Any], value: SSAValue, target: Attribute
+) -> SSAValue:
+    return kernel.shared(
+        (kind, value, target), (value,), lambda: kernel.emit(kind(value, target)).results[0]
+    )
+
+
+def _to_complex(kernel: Kernel, value: SSAValue, target: ComplexType[AnyFloat]) -> SSAValue:
+    part = target.element_type
+    if isinstance(value.type, ComplexType):
+        real, imaginary = parts(kernel, value)
+        return join(
+            kernel,
+            cast_number(kernel, real, part),
+            cast_number(kernel, imaginary, part),
+        )
+    return join(kernel, cast_number(kernel, value, part), kernel.constant(0.0, part))
+
+
+def parts(kernel: Kernel, value: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The real and the imaginary part of a complex number."""
+    return (
+        kernel.pure(complex_dialect.ReOp, value),
+        kernel.pure(complex_dialect.ImOp, value),
+    )
+
+
+def join(kernel: Kernel, real: SSAValue, imaginary: SSAValue) -> SSAValue:
+    """A complex number of two parts."""
+    type = ComplexType(cast("AnyFloat", real.type))
+    return kernel.shared(
+        ("complex", real, imaginary),
+        (real, imaginary),
+        lambda: kernel.emit(complex_dialect.CreateOp(real, imaginary, type)).complex,
+    )
+
+
+def zero(kernel: Kernel, type: Attribute) -> SSAValue:
+    """The number 0."""
+    if isinstance(type, ComplexType):
+        nothing = kernel.constant(0.0, cast("ComplexType[AnyFloat]", type).element_type)
+        return join(kernel, nothing, nothing)
+    return kernel.constant(0, type)
+
+
+def add(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The sum of two numbers or vectors of one type."""
+    kinds = (arith.AddiOp, arith.AddfOp, complex_dialect.AddOp)
+    return kernel.emit(_of_type(a.type, *kinds)(a, b)).results[0]
+
+
+def multiply(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The product of two numbers or vectors of one type."""
+    kinds = (arith.MuliOp, arith.MulfOp, complex_dialect.MulOp)
+    return kernel.emit(_of_type(a.type, *kinds)(a, b)).results[0]
+
+
+def is_not_zero(kernel: Kernel, value: SSAValue) -> SSAValue:
+    """Whether a number is not 0; NaN is not."""
+    if isinstance(value.type, ComplexType):
+        real, imaginary = parts(kernel, value)
+        return kernel.pure(arith.OrIOp, is_not_zero(kernel, real), is_not_zero(kernel, imaginary))
+    nothing = zero(kernel, value.type)
+    if is_integer(value.type):
+        return kernel.compare("ne", value, nothing)
+    return kernel.shared(
+        ("cmpf", value),
+        (value,),
+        lambda: kernel.emit(arith.CmpfOp(value, nothing, "une")).result,
+    )
+
+
+def constant_of(value: SSAValue) -> float | None:
+    """The number that a scalar value certainly is."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp):
+        attribute = owner.value
+        if isinstance(attribute, IntegerAttr):
+            return attribute.value.data
+        if isinstance(attribute, FloatAttr):
+            return attribute.value.data
+    if isinstance(owner, complex_dialect.ConstantOp):
+        real, imaginary = (
+            cast("FloatAttr[AnyFloat]", part).value.data for part in cast("Any", owner.value).data
+        )
+        return real if imaginary == 0 else None
+    return None
+
+
+def _of_type(type: Attribute, integer: Any, real: Any, complex_number: Any) -> Callable[..., Any]:
+    scalar = _scalar(type)
+    if isinstance(scalar, ComplexType):
+        return complex_number
+    return integer if is_integer(scalar) else real
+
+
+def _scalar(type: Attribute) -> Attribute:
+    return (
+        cast("VectorType[Attribute]", type).element_type if isinstance(type, VectorType) else type
+    )
+
+
+def _width(type: Attribute) -> int:
+    return cast("FixedBitwidthType", type).bitwidth

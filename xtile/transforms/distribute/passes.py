@@ -1,0 +1,53 @@
+"""The pass that distributes block-level kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typing_extensions import override
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from xtile.text.diagnostics import DiagnosticError
+
+
+class DistributionFailedError(DiagnosticError, PassFailedException):
+    """A kernel cannot be distributed; xDSL's own tools know this as a failed pass."""
+
+
+@dataclass(frozen=True)
+class CoreDistributePass(ModulePass):
+    """Distributes the block-level kernels of a module over subgroups, for an Intel GPU.
+
+    Attributes:
+        chip: The device, `pvc`, `bmg` or `dg2`.
+
+    Raises:
+        DistributionFailedError: A kernel cannot be distributed.
+    """
+
+    name: ClassVar[str] = "core-distribute"
+
+    chip: str = "pvc"
+
+    def __post_init__(self) -> None:
+        from xtile.backends.intel.devices import DEVICES
+
+        if self.chip not in DEVICES:
+            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(DEVICES)}")
+
+    @override
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from xtile.backends.intel.devices import DEVICES
+        from xtile.transforms.distribute import distribute
+
+        try:
+            result = distribute(op, DEVICES[self.chip])
+        except DiagnosticError as error:
+            raise DistributionFailedError(error.diagnostics) from None
+        body = result.body.detach_block(result.body.block)
+        op.body.detach_block(op.body.block)
+        op.body.add_block(body)

@@ -1,0 +1,122 @@
+"""What each operation of a block-level kernel becomes."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.core import (
+    AtomicUpdateOp,
+    AxpbyOp,
+    CumsumOp,
+    GemmOp,
+    GemvOp,
+    GerOp,
+    HadamardOp,
+    ParallelOp,
+    SumOp,
+)
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.transforms.distribute import elementwise, products, reductions
+from xtile.transforms.distribute.effects import Space, root_of
+from xtile.transforms.distribute.kernel import Kernel, KernelRule
+
+
+def rule_of(operation: Operation) -> KernelRule:
+    """The rule of an operation; one that has none is copied."""
+    return _RULES.get(type(operation), _copy)
+
+
+def _copy(operation: Operation, kernel: Kernel) -> None:
+    """Every work-item executes the operation, on values that are the same for all of them."""
+    if operation.regions and not isinstance(operation, _CONTROL_FLOW) and is_collective(operation):
+        raise kernel.error(
+            f"{operation.name} in collective code cannot be distributed over subgroups; "
+            "use scf.for or scf.if"
+        )
+    regions = [
+        kernel.translate_into(region, kernel.new_block(block, [arg.type for arg in block.args]))
+        if (block := region.blocks.first) is not None
+        else region.clone()
+        for region in operation.regions
+    ]
+    kernel.replace(
+        operation,
+        type(operation).create(
+            operands=kernel.values(operation.operands),
+            result_types=[result.type for result in operation.results],
+            properties=operation.properties.copy(),
+            attributes=operation.attributes.copy(),
+            regions=regions,
+        ),
+    )
+
+
+_CONTROL_FLOW = (scf.ForOp, scf.IfOp)
+
+
+def is_collective(operation: Operation) -> bool:
+    """Whether the work-group executes an operation as a whole."""
+    parent = operation.parent_op()
+    while parent is not None:
+        if isinstance(parent, ParallelOp):
+            return False
+        parent = parent.parent_op()
+    return True
+
+
+def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
+    kernel.translate_block(operation.body.block)
+
+
+def _store(operation: memref.StoreOp, kernel: Kernel) -> None:
+    """A store of collective code is done once (docs/semantics.md, section "Execution")."""
+    if not is_collective(operation) or root_of(operation.memref) is Space.PRIVATE:
+        _copy(operation, kernel)
+        return
+    with kernel.when(kernel.is_first):
+        _copy(operation, kernel)
+
+
+def _atomic(operation: memref.AtomicRMWOp | AtomicUpdateOp, kernel: Kernel) -> None:
+    """Each work-item does the update; in collective code all get the result of work-item 0."""
+    _copy(operation, kernel)
+    (result,) = operation.results
+    if result.first_use is not None and is_collective(operation):
+        is_repeated = isinstance(operation.parent_op(), scf.ForOp)
+        kernel.define(result, _of_first(kernel, kernel.value(result), is_repeated))
+
+
+def _of_first(kernel: Kernel, value: SSAValue, is_repeated: bool) -> SSAValue:
+    """The value of work-item 0, handed to all through local memory."""
+    space = AddressSpaceAttr(AddressSpace.WORKGROUP)
+    buffer = kernel.emit(
+        memref.AllocaOp(
+            operands=[[], []],
+            result_types=[MemRefType(value.type, [], memory_space=space)],
+        )
+    ).memref
+    if is_repeated:
+        # A slow work-item may still read what the previous iteration has left.
+        kernel.barrier()
+    with kernel.when(kernel.is_first):
+        kernel.store(value, buffer, ())
+    kernel.barrier()
+    return kernel.load(buffer, ())
+
+
+_RULES: dict[type[Operation], KernelRule] = {
+    AtomicUpdateOp: _atomic,
+    AxpbyOp: elementwise.axpby,
+    CumsumOp: reductions.cumsum,
+    GemmOp: products.gemm,
+    GemvOp: reductions.gemv,
+    GerOp: elementwise.ger,
+    HadamardOp: elementwise.hadamard,
+    ParallelOp: _parallel,
+    SumOp: reductions.sum_,
+    memref.AtomicRMWOp: _atomic,
+    memref.StoreOp: _store,
+}
