@@ -66,6 +66,12 @@ def _scf() -> Dialect:
     return Scf
 
 
+def _transform() -> Dialect:
+    from xtile.dialects.transform import Transform
+
+    return Transform
+
+
 def _vector() -> Dialect:
     from xtile.dialects.vector import Vector
 
@@ -102,6 +108,12 @@ def _tensorlang_verify() -> type[ModulePass]:
     return TensorLangVerifyPass
 
 
+def _core_distribute() -> type[ModulePass]:
+    from xtile.transforms.distribute.passes import CoreDistributePass
+
+    return CoreDistributePass
+
+
 def _tensorlang_target() -> type[Target]:
     from xtile.targets import TensorLangTarget
 
@@ -119,7 +131,7 @@ XTILE_UNIVERSE = Universe(
         "xegpu": _xegpu,
         "xevm": _xevm,
     },
-    all_passes={"tensorlang-verify": _tensorlang_verify},
+    all_passes={"core-distribute": _core_distribute, "tensorlang-verify": _tensorlang_verify},
     all_targets={"tensorlang": _tensorlang_target},
 )
 
@@ -128,6 +140,7 @@ COMPLETED_DIALECTS: dict[str, Callable[[], Dialect]] = {
     "gpu": _gpu,
     "memref": _memref,
     "scf": _scf,
+    "transform": _transform,
     "vector": _vector,
 }
 """Dialects of xDSL's that this package completes with operations and with upstream's syntax."""
