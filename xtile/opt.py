@@ -143,13 +143,34 @@ class XtileOptMain(xDSLOptMain):
             return None
         try:
             self.pipeline.apply(self.ctx, module)
-            return self._print(module)
+            return self._print(self._translate(module, diagnostics))
         except DiagnosticError as error:
             for diagnostic in error.diagnostics:
                 diagnostics.add(diagnostic)
         except DiagnosticException as error:
             diagnostics.error(source, None, f"{self._running_step} failed: {error}")
         return None
+
+    def _translate(self, module: ModuleOp, diagnostics: Diagnostics) -> ModuleOp:
+        """Translates a module as the command line says, and verifies the result.
+
+        Raises:
+            DiagnosticError: Something cannot be translated.
+        """
+        name = self.args.translate
+        route = None if name is None else TRANSLATIONS[name].route
+        if route is None:
+            return module
+        from xtile.translate.route import DEFAULT_CHIP, Options, translate
+
+        self._running_step = f"translation '{route}'"
+        options = Options(self.args.chip or DEFAULT_CHIP)
+        result = translate(module, route, options, diagnostics if self.args.remarks else None)
+        found = Diagnostics()
+        self._verify(result, found)
+        if found.has_errors:
+            raise DiagnosticError(list(found))
+        return result
 
     def _verify(self, module: ModuleOp, diagnostics: Diagnostics) -> None:
         """Verifies a module unless the command line says otherwise."""
@@ -217,6 +238,9 @@ class XtileOptMain(xDSLOptMain):
                 self._usage_error("argument --translate: already says what -f/--frontend would")
             if arguments.target != "mlir":
                 self._usage_error("argument --translate: already says what -t/--target would")
+        if arguments.translate is None and (arguments.chip is not None or arguments.remarks):
+            name = "--chip" if arguments.chip is not None else "--remarks"
+            self._usage_error(f"argument {name}: needs --translate")
         language = self._input_language()
         is_other = language is not None and language.extension != "ir"
         if arguments.tensorlang_revision is not None and is_other:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from xtile.text.languages import LANGUAGES
+from xtile.translate.route import CHIPS, DEFAULT_CHIP, ROUTES, extension_of
 
 DESCRIPTION = """\
 Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
@@ -19,14 +20,22 @@ Exit code: 0 all went well, 1 the input is wrong, 2 the command line is wrong, 3
 
 @dataclass(frozen=True)
 class Translation:
-    """From one language to another: the extension that is read, and the target that is printed."""
+    """From one language to another.
+
+    Attributes:
+        extension: The extension of the language that is read.
+        target: The target that is printed.
+        route: The route of `xtile.translate` between them; None if there is nothing to translate.
+    """
 
     extension: str
     target: str
+    route: str | None = None
 
 
 TRANSLATIONS = {
     "tensorlang-to-tensorlang": Translation("ir", "tensorlang"),
+    **{route: Translation(extension_of(route), "mlir", route) for route in ROUTES},
 }
 """What `--translate` offers."""
 
@@ -69,6 +78,12 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         choices=list(TRANSLATIONS),
         help="read one language and print another; sets --frontend and --target",
     )
+    group.add_argument(
+        "--chip",
+        choices=CHIPS,
+        help=f"Intel GPU that --translate chooses instructions for; default: {DEFAULT_CHIP}",
+    )
+    _add_flag(group, "--remarks", "tell why --translate chose what it did, at the place")
     group.add_argument(
         "--tensorlang-revision",
         choices=TENSORLANG_REVISIONS,

@@ -1,0 +1,125 @@
+"""What is known of integers without running: divisors, and signs.
+
+The analysis feeds the legality of two-dimensional block accesses, whose addresses, pitches and
+offsets must be multiples of a few bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd, prod
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Operation, SSAValue
+
+_IDS = frozenset(
+    {
+        "gpu.block_dim",
+        "gpu.block_id",
+        "gpu.global_id",
+        "gpu.grid_dim",
+        "gpu.lane_id",
+        "gpu.num_subgroups",
+        "gpu.subgroup_id",
+        "gpu.subgroup_size",
+        "gpu.thread_id",
+        "memref.dim",
+        "vector.step",
+    }
+)
+"""Operations whose results are never negative."""
+
+_KEEP_THE_VALUE = frozenset(
+    {"arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui", "arith.trunci"}
+)
+
+_ONE_OF = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui", "arith.select"})
+"""Operations that return one of their last two operands."""
+
+
+class Facts:
+    """What is known of each value; asked for values whose operations exist."""
+
+    def __init__(self) -> None:
+        self._divisors: dict[SSAValue, int] = {}
+        self._signs: dict[SSAValue, bool] = {}
+
+    def assume(self, value: SSAValue, divisor: int = 1, is_not_negative: bool = False) -> None:
+        """Records what is known of a value from elsewhere; divisor 0 means that it is 0."""
+        self._divisors[value] = divisor
+        self._signs[value] = is_not_negative
+
+    def divisor(self, value: SSAValue | int) -> int:
+        """A number that divides the value; 0 if the value is 0, 1 if nothing is known."""
+        if isinstance(value, int):
+            return abs(value)
+        if value not in self._divisors:
+            self._divisors[value] = self._find_divisor(value)
+        return self._divisors[value]
+
+    def is_not_negative(self, value: SSAValue | int) -> bool:
+        """Whether the value is known to be 0 or more, if nothing overflows."""
+        if isinstance(value, int):
+            return value >= 0
+        if value not in self._signs:
+            self._signs[value] = self._find_sign(value)
+        return self._signs[value]
+
+    def _find_divisor(self, value: SSAValue) -> int:
+        operation = value.owner
+        if not isinstance(operation, Operation):
+            return 1
+        constant = constant_of(value)
+        if constant is not None:
+            return abs(constant)
+        name = operation.name
+        if name in _KEEP_THE_VALUE:
+            return self.divisor(operation.operands[0])
+        if name in _ONE_OF:
+            return gcd(*(self.divisor(operand) for operand in operation.operands[-2:]))
+        combine = _DIVISORS.get(name)
+        return 1 if combine is None else combine([self.divisor(x) for x in operation.operands])
+
+    def _find_sign(self, value: SSAValue) -> bool:
+        operation = value.owner
+        if not isinstance(operation, Operation):
+            return False
+        constant = constant_of(value)
+        if constant is not None:
+            return constant >= 0
+        name = operation.name
+        if name in _IDS or name in ("arith.divui", "arith.remui", "arith.extui"):
+            return True
+        signs = [self.is_not_negative(operand) for operand in operation.operands]
+        if name == "arith.maxsi":
+            return any(signs)
+        if name == "arith.andi":
+            return any(signs)
+        if name == "arith.select":
+            return all(signs[1:])
+        keeps = name in _KEEP_THE_VALUE or name in _ONE_OF or name in _SIGN_KEEPING
+        return keeps and all(signs)
+
+
+_SIGN_KEEPING = frozenset({"arith.addi", "arith.muli", "arith.divsi", "arith.shrui", "arith.remsi"})
+
+_DIVISORS: dict[str, Callable[[list[int]], int]] = {
+    "arith.addi": lambda divisors: gcd(*divisors),
+    "arith.subi": lambda divisors: gcd(*divisors),
+    "arith.remsi": lambda divisors: gcd(*divisors),
+    "arith.remui": lambda divisors: gcd(*divisors),
+    "arith.muli": lambda divisors: prod(divisors),
+}
+"""For an operation a divisor of its result, from divisors of its operands."""
+
+
+def constant_of(value: SSAValue) -> int | None:
+    """The number that an integer constant is, or None."""
+    operation = value.owner
+    if not isinstance(operation, Operation) or operation.name != "arith.constant":
+        return None
+    attribute = operation.properties.get("value")
+    if isinstance(attribute, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", attribute).value.data
+    return None

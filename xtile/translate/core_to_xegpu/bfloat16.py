@@ -1,0 +1,85 @@
+"""bf16 numbers, which are carried as their bits and computed with in f32."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i16, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.translate.core_to_xegpu.lowering import Lowering
+
+_QUIET_NAN = 0x7FC0
+_ROUNDING_BIAS = 0x7FFF
+
+
+def is_bfloat16(type_: Attribute) -> bool:
+    """Whether a type is bf16 or a vector of it."""
+    if isinstance(type_, VectorType):
+        type_ = cast("VectorType[Attribute]", type_).element_type
+    return isinstance(type_, BFloat16Type)
+
+
+def like(value: SSAValue, element: Attribute) -> Attribute:
+    """The type `element`, as a vector if the value is one."""
+    if isinstance(value.type, VectorType):
+        return VectorType(element, cast("VectorType[Attribute]", value.type).get_shape())
+    return element
+
+
+def widen(lowering: Lowering, bits: SSAValue) -> SSAValue:
+    """The f32 with the value of a bf16: its bits are the upper half."""
+    word = like(bits, i32)
+    extended = lowering.emit(arith.ExtUIOp(bits, cast("Any", word))).result
+    shift = lowering.constant(16, word)
+    shifted = lowering.emit(arith.ShLIOp(extended, shift)).result
+    return lowering.emit(arith.BitcastOp(shifted, like(bits, f32))).result
+
+
+def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """The bits of an f32 or f64 rounded to bf16, to nearest, ties to even; NaN stays NaN."""
+    if element_of(value) == f64:
+        value = _to_odd(lowering, value)
+    emit = lowering.emit
+    word = like(value, i32)
+    bits = emit(arith.BitcastOp(value, word)).result
+    sixteen = lowering.constant(16, word)
+    upper = emit(arith.ShRUIOp(bits, sixteen)).result
+    odd = emit(arith.AndIOp(upper, lowering.constant(1, word))).result
+    biased = emit(arith.AddiOp(bits, lowering.constant(_ROUNDING_BIAS, word))).result
+    rounded = emit(arith.ShRUIOp(emit(arith.AddiOp(biased, odd)).result, sixteen)).result
+    half = like(value, i16)
+    short = emit(arith.TruncIOp(rounded, cast("Any", half))).result
+    is_nan = emit(arith.CmpfOp(value, value, "uno")).result
+    return lowering.select(is_nan, lowering.constant(_QUIET_NAN, half), short)
+
+
+def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """An f64 rounded to f32 so that rounding again is as if it were rounded once.
+
+    What is cut off leaves a one in the last place (Boldo and Melquiond, "When double rounding is
+    odd").
+    """
+    emit = lowering.emit
+    word = like(value, i32)
+    near = emit(arith.TruncFOp(value, like(value, f32))).result
+    back = emit(arith.ExtFOp(near, like(value, f64))).result
+    # The bits of floats are ordered like their magnitudes.
+    wide = like(value, i64)
+    mask = lowering.constant(2**63 - 1, wide)
+    given = emit(arith.AndIOp(emit(arith.BitcastOp(value, wide)).result, mask)).result
+    rounded = emit(arith.AndIOp(emit(arith.BitcastOp(back, wide)).result, mask)).result
+    too_far = emit(arith.CmpiOp(rounded, given, "ugt")).result
+    inexact = emit(arith.CmpfOp(back, value, "one")).result
+    bits = emit(arith.BitcastOp(near, word)).result
+    less = emit(arith.SubiOp(bits, emit(arith.ExtUIOp(too_far, cast("Any", word))).result)).result
+    sticky = emit(arith.ExtUIOp(inexact, cast("Any", word))).result
+    return emit(arith.BitcastOp(emit(arith.OrIOp(less, sticky)).result, near.type)).result
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The type of a number, or of a vector's elements."""
+    if isinstance(value.type, VectorType):
+        return cast("VectorType[Attribute]", value.type).element_type
+    return value.type

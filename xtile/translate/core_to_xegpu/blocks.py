@@ -1,0 +1,501 @@
+"""Matrices in memory: block loads and stores where they are legal, gathers elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    BFloat16Type,
+    BoolAttr,
+    FixedBitwidthType,
+    IntegerType,
+    VectorType,
+    bf16,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Block as IrBlock
+
+from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
+from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
+from xtile.translate.core_to_xegpu.addresses import address_of
+from xtile.translate.core_to_xegpu.fragments import (
+    PIECE,
+    Fragment,
+    Layout,
+    build,
+    of_values,
+    spans,
+)
+from xtile.translate.core_to_xegpu.legality import Block, Surface, is_transposed, surface_of
+from xtile.translate.core_to_xegpu.lowering import (
+    LOCAL_MEMORY_SPACE,
+    Lowering,
+    Number,
+    carried_type,
+)
+from xtile.translate.core_to_xegpu.memory import update
+from xtile.translate.core_to_xegpu.views import type_of, view_of
+from xtile.translate.rule import Rule
+
+
+def size_of(element: Attribute) -> int:
+    """Bytes of an element."""
+    return cast(FixedBitwidthType, element).size
+
+
+def _block(lowering: Lowering, operation: Operation, first_index: int) -> Block:
+    """The block that a transfer accesses.
+
+    Raises:
+        DiagnosticError: It is not a block of two dimensions of a two-dimensional memref.
+    """
+    permutation = cast(AffineMapAttr, operation.properties["permutation_map"]).data
+    rows = [str(result) for result in permutation.results]
+    if rows not in (["d0", "d1"], ["d1", "d0"]) or permutation.num_dims != 2:
+        raise lowering.error("a matrix must be a block of a two-dimensional memref")
+    bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
+    row = 0 if rows == ["d0", "d1"] else 1
+    inside = [bool(bound) for bound in bounds]
+    memory, *indices = lowering.values(operation.operands[first_index : first_index + 3])
+    # in_bounds counts dimensions of the vector.
+    checked = (not inside[row], not inside[1 - row])
+    return Block(memory, row, (indices[0], indices[1]), checked)
+
+
+# --- reads ---
+
+
+def _read(operation: Operation, lowering: Lowering) -> None:
+    block = _block(lowering, operation, 0)
+    result = operation.results[0]
+    type_ = cast("VectorType[Attribute]", result.type)
+    layout = lowering.layout(type_)
+    element = type_.element_type
+    fragment = _block_load(lowering, block, layout, element, result)
+    if fragment is None:
+        fragment = _gather(lowering, block, layout, element)
+    lowering.define(result, fragment)
+
+
+def _block_load(
+    lowering: Lowering, block: Block, layout: Layout, element: Attribute, result: SSAValue
+) -> Fragment | None:
+    """A read by block loads; None, with a remark, if they are not legal."""
+    reason = _unfit(lowering, layout, element)
+    surface = reason if reason is not None else surface_of(lowering, block, size_of(element))
+    loaded: Fragment | str
+    if not isinstance(surface, Surface):
+        loaded = surface
+    elif is_transposed(block, surface.view):
+        loaded = _load_transposed(lowering, surface, layout, element)
+    else:
+        is_right = _is_only_right_operand(lowering, result)
+        loaded = _load(lowering, surface, layout, element, is_right)
+    if isinstance(loaded, Fragment):
+        return loaded
+    if type_of(block.memory).memory_space != LOCAL_MEMORY_SPACE:
+        lowering.remark(f"loads element by element: {loaded}")
+    return None
+
+
+def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None:
+    """Why a matrix is no number of blocks as wide as the subgroup; None if it is."""
+    if layout.width != lowering.subgroup_size or layout.has_padding:
+        return f"the matrix has {layout.columns} columns, no multiple of {lowering.subgroup_size}"
+    if isinstance(element, IntegerType) and element.width.data == 1:
+        return "elements have one bit"
+    return None
+
+
+def _is_only_right_operand(lowering: Lowering, result: SSAValue) -> bool:
+    """Whether a matrix is only used as the right operand of products on the matrix unit."""
+    from xtile.translate.core_to_xegpu.products import uses_matrix_unit
+
+    return bool(result.uses) and all(
+        use.index == 1 and uses_matrix_unit(lowering, use.operation) for use in result.uses
+    )
+
+
+def _load(
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+) -> Fragment | str:
+    access = lowering.device.block_access
+    assert access is not None
+    table = access.load_transformed if is_right else access.load
+    shapes = table.get(size_of(element))
+    piece = 2 * PIECE if is_right else PIECE
+    if shapes is None or layout.width not in shapes.widths:
+        return f"there is no block load of {layout.width} elements of {size_of(element)} bytes"
+    lengths = {length for _, length in spans(layout, piece)}
+    if not lengths <= set(shapes.heights):
+        return f"there is no block load of {max(lengths - set(shapes.heights))} rows"
+    values: list[SSAValue] = []
+    for w in range(layout.blocks):
+        column = lowering.add(surface.column, w * layout.width)
+        for first, length in spans(layout, piece):
+            descriptor = xegpu.descriptor(lowering, surface, (length, layout.width), element)
+            row = lowering.add(surface.row, first)
+            values.append(
+                xegpu.load_nd(lowering, descriptor, (row, column), length, packed=is_right)
+            )
+    return of_values(layout, [_bits(lowering, value) for value in values], piece)
+
+
+def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """bf16 is carried as its bits; see `products.as_operand` for the way back."""
+    vector_type = cast("VectorType[Attribute]", value.type)
+    if not isinstance(vector_type.element_type, BFloat16Type):
+        return value
+    target = VectorType(IntegerType(16), vector_type.get_shape())
+    return lowering.emit(arith.BitcastOp(value, target)).result
+
+
+def _load_transposed(
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute
+) -> Fragment | str:
+    """Loads words of 32 bits: a lane gets consecutive elements of a row of memory."""
+    access = lowering.device.block_access
+    assert access is not None
+    shapes = access.load_transposed.get(4)
+    size = size_of(element)
+    per_word = 4 // size if size <= 4 else 0
+    if shapes is None or per_word == 0 or layout.width not in shapes.heights:
+        return f"there is no transposed block load of elements of {size} bytes"
+    if layout.entries % per_word != 0 or lowering.facts.divisor(surface.column) % per_word != 0:
+        return "the rows of the matrix are no whole words of 32 bits in memory"
+    step = shapes.widths[0] * per_word
+    words = xegpu.as_words(lowering, surface, per_word)
+    pieces: list[SSAValue] = []
+    for w in range(layout.blocks):
+        row = lowering.add(surface.row, w * layout.width)
+        entries: list[SSAValue] = []
+        for first in range(0, layout.entries, step):
+            count = min(step, layout.entries - first) // per_word
+            shape = (layout.width, count)
+            descriptor = xegpu.descriptor(lowering, words, shape, i32, size * per_word)
+            column = lowering.add(words.column, first // per_word)
+            loaded = xegpu.load_nd(lowering, descriptor, (row, column), count, transpose=True)
+            carried = carried_type(element)
+            target = VectorType(carried, [count * per_word])
+            cast_ = vector_bitcast(lowering, loaded, target)
+            entries.append(cast_)
+        pieces += _regroup(lowering, entries, layout)
+    return of_values(layout, pieces)
+
+
+def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> SSAValue:
+    """The same bits as another vector."""
+    if value.type == target:
+        return value
+    operation = vector.BitcastOp.build(operands=[value], result_types=[target])
+    return lowering.emit(operation).results[0]
+
+
+def _regroup(lowering: Lowering, parts: list[SSAValue], layout: Layout) -> list[SSAValue]:
+    """Cuts vectors of consecutive entries into pieces."""
+    from xtile.translate.core_to_xegpu.pieces import slice_of
+
+    starts: list[tuple[int, int, SSAValue]] = []
+    position = 0
+    for part in parts:
+        length = cast("VectorType[Attribute]", part.type).get_shape()[0]
+        starts.append((position, length, part))
+        position += length
+    result: list[SSAValue] = []
+    for first, length in spans(layout):
+        start, _, part = next(s for s in starts if s[0] <= first < s[0] + s[1])
+        result.append(slice_of(lowering, part, first - start, length))
+    return result
+
+
+# --- element by element ---
+
+
+def position(lowering: Lowering, layout: Layout, block: int, entry: int) -> tuple[Number, Number]:
+    """The row and the column of a lane's entry."""
+    lane = lowering.lane()
+    row = lowering.add(lowering.divide(lane, layout.width), entry * layout.row_step)
+    column = lowering.add(lowering.remainder(lane, layout.width), block * layout.width)
+    if layout.width == lowering.subgroup_size:
+        row, column = entry, lowering.add(lane, block * layout.width)
+    return row, column
+
+
+def is_component(lowering: Lowering, layout: Layout, block: int, entry: int) -> SSAValue | None:
+    """Whether a lane's entry is a component; None if it always is."""
+    row, column = position(lowering, layout, block, entry)
+    result: SSAValue | None = None
+    if layout.rows < (entry + 1) * layout.row_step:
+        result = lowering.is_below(row, layout.rows)
+    if layout.columns < (block + 1) * layout.width:
+        result = lowering.both(result, lowering.is_below(column, layout.columns))
+    return result
+
+
+def place(
+    lowering: Lowering, target: Block, layout: Layout, block: int, entry: int
+) -> tuple[list[Number], SSAValue | None]:
+    """The indices of a lane's entry in memory, and whether it is to be accessed."""
+    row, column = position(lowering, layout, block, entry)
+    indices: list[Number] = [0, 0]
+    indices[target.row] = lowering.add(target.start[target.row], row)
+    indices[1 - target.row] = lowering.add(target.start[1 - target.row], column)
+    condition = is_component(lowering, layout, block, entry)
+    sizes = view_of(lowering, target.memory).sizes
+    for index, size, checked in zip(indices, sizes, target.checked, strict=True):
+        if checked:
+            condition = lowering.both(condition, lowering.is_below(index, size))
+    return indices, condition
+
+
+def _gather(lowering: Lowering, target: Block, layout: Layout, element: Attribute) -> Fragment:
+    """Loads each entry of each lane on its own."""
+    from xtile.translate.core_to_xegpu.pieces import from_scalars
+
+    carried = carried_type(element)
+
+    def piece(block: int, first: int, length: int) -> SSAValue:
+        scalars: list[SSAValue] = []
+        for entry in range(first, first + length):
+            indices, condition = place(lowering, target, layout, block, entry)
+            scalars.append(_load_element(lowering, target.memory, indices, condition, carried))
+        return from_scalars(lowering, scalars)
+
+    return build(layout, piece)
+
+
+def _load_element(
+    lowering: Lowering,
+    memory: SSAValue,
+    indices: list[Number],
+    condition: SSAValue | None,
+    element: Attribute,
+) -> SSAValue:
+    if type_of(memory).memory_space != LOCAL_MEMORY_SPACE:
+        address, offset = _gather_place(lowering, memory, indices, element)
+        return xegpu.load(lowering, address, offset, condition or lowering.true(), element)
+    if condition is None:
+        return _memref_load(lowering, memory, indices, element)
+    then = IrBlock()
+    with lowering.at_end_of(then):
+        lowering.emit(scf.YieldOp(_memref_load(lowering, memory, indices, element)))
+    otherwise = IrBlock()
+    with lowering.at_end_of(otherwise):
+        lowering.emit(scf.YieldOp(lowering.constant(0, element)))
+    choice = scf.IfOp(condition, [element], Region([then]), Region([otherwise]))
+    return lowering.emit(choice).results[0]
+
+
+def _memref_load(
+    lowering: Lowering, memory: SSAValue, indices: list[Number], element: Attribute
+) -> SSAValue:
+    values = [lowering.as_value(index) for index in indices]
+    operation = memref.LoadOp.build(operands=[memory, values], result_types=[element])
+    return lowering.emit(operation).results[0]
+
+
+def _gather_place(
+    lowering: Lowering, memory: SSAValue, indices: list[Number], element: Attribute
+) -> tuple[SSAValue, SSAValue]:
+    """The address of the memory, and the offset of an element from it in elements."""
+    view = view_of(lowering, memory)
+    offset: Number = view.outer
+    for index, start, stride in zip(indices, view.offsets, view.strides, strict=True):
+        offset = lowering.add(offset, lowering.multiply(lowering.add(start, index), stride))
+    address = address_of(lowering, view.root, 0, size_of(element))
+    return address, lowering.as_value(offset)
+
+
+# --- writes ---
+
+
+def _write(operation: Operation, lowering: Lowering) -> None:
+    target = _block(lowering, operation, 1)
+    old = operation.operands[0]
+    fragment = lowering.fragment(old)
+    element = cast("VectorType[Attribute]", old.type).element_type
+    reason = _unfit(lowering, fragment.layout, element)
+    surface = reason if reason is not None else surface_of(lowering, target, size_of(element))
+    problem = (
+        surface
+        if isinstance(surface, str)
+        else _store(lowering, surface, target, fragment, element)
+    )
+    if problem is None:
+        return
+    if type_of(target.memory).memory_space != LOCAL_MEMORY_SPACE:
+        lowering.remark(f"stores element by element: {problem}")
+    _scatter(lowering, target, fragment)
+
+
+def _store(
+    lowering: Lowering, surface: Surface, target: Block, fragment: Fragment, element: Attribute
+) -> str | None:
+    """Stores by block stores; returns why not, if they are not legal."""
+    access = lowering.device.block_access
+    assert access is not None
+    if is_transposed(target, surface.view):
+        return "there is no transposed block store"
+    layout = fragment.layout
+    shapes = access.store.get(size_of(element))
+    lengths = {length for _, length in spans(layout)}
+    if shapes is None or layout.width not in shapes.widths or not lengths <= set(shapes.heights):
+        return (
+            f"there is no block store of {max(lengths)} rows of {layout.width} elements of "
+            f"{size_of(element)} bytes"
+        )
+    for w, block in enumerate(fragment.blocks):
+        column = lowering.add(surface.column, w * layout.width)
+        for (first, length), value in zip(spans(layout), block, strict=True):
+            descriptor = xegpu.descriptor(lowering, surface, (length, layout.width), element)
+            row = lowering.add(surface.row, first)
+            typed = value
+            if isinstance(element, BFloat16Type):
+                typed = vector_bitcast(lowering, value, VectorType(bf16, [length]))
+            xegpu.store_nd(lowering, typed, descriptor, (row, column))
+    return None
+
+
+def _scatter(lowering: Lowering, target: Block, fragment: Fragment) -> None:
+    """Stores each entry of each lane on its own."""
+    for entry in entries(lowering, fragment):
+        block, number, value = entry
+        indices, condition = place(lowering, target, fragment.layout, block, number)
+        _store_element(lowering, value, target.memory, indices, condition)
+
+
+def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAValue]]:
+    """All entries of a fragment: the block of columns, the number in it, and the value."""
+    from xtile.translate.core_to_xegpu.pieces import to_scalars
+
+    result: list[tuple[int, int, SSAValue]] = []
+    for w, block in enumerate(fragment.blocks):
+        scalars = [scalar for piece in block for scalar in to_scalars(lowering, piece)]
+        result += [(w, i, scalar) for i, scalar in enumerate(scalars)]
+    return result
+
+
+def _store_element(
+    lowering: Lowering,
+    value: SSAValue,
+    memory: SSAValue,
+    indices: list[Number],
+    condition: SSAValue | None,
+) -> None:
+    if type_of(memory).memory_space != LOCAL_MEMORY_SPACE:
+        address, offset = _gather_place(lowering, memory, indices, value.type)
+        xegpu.store(lowering, value, address, offset, condition or lowering.true())
+        return
+
+    def emit() -> None:
+        values = [lowering.as_value(index) for index in indices]
+        lowering.emit(memref.StoreOp.build(operands=[value, memory, values]))
+
+    guarded(lowering, condition, emit)
+
+
+def guarded(lowering: Lowering, condition: SSAValue | None, emit: Callable[[], None]) -> None:
+    """Emits something that is only done where the condition holds."""
+    if condition is None:
+        emit()
+        return
+    then = IrBlock()
+    with lowering.at_end_of(then):
+        emit()
+        lowering.emit(scf.YieldOp())
+    lowering.emit(scf.IfOp(condition, [], Region([then])))
+
+
+# --- atomics and prefetches ---
+
+
+def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+    memory, *indices = lowering.values([operation.memory, *operation.indices])
+    kind = operation.kind.data.value
+    if not isinstance(operation.value.type, VectorType):
+        value = lowering.value(operation.value)
+        element = operation.value.type
+        lowering.define(operation.result, update(lowering, kind, value, memory, indices, element))
+        return
+    fragment = lowering.fragment(operation.value)
+    element = cast("VectorType[Attribute]", operation.value.type).element_type
+    checked = cast("tuple[int]", operation.checked.get_values())
+    row = 1 if operation.transpose is not None else 0
+    target = Block(memory, row, (indices[0], indices[1]), (0 in checked, 1 in checked))
+    lowering.define(operation.result, _update_all(lowering, kind, target, fragment, element))
+
+
+def _update_all(
+    lowering: Lowering, kind: str, target: Block, fragment: Fragment, element: Attribute
+) -> Fragment:
+    from xtile.translate.core_to_xegpu.pieces import from_scalars
+
+    old: list[SSAValue] = []
+    for block, number, value in entries(lowering, fragment):
+        indices, condition = place(lowering, target, fragment.layout, block, number)
+        old.append(_update_element(lowering, kind, value, target, indices, condition, element))
+    result: list[SSAValue] = []
+    for piece in fragment.values:
+        length = cast("VectorType[Attribute]", piece.type).get_shape()[0]
+        result.append(from_scalars(lowering, old[:length]))
+        old = old[length:]
+    return fragment.with_values(result)
+
+
+def _update_element(
+    lowering: Lowering,
+    kind: str,
+    value: SSAValue,
+    target: Block,
+    indices: list[Number],
+    condition: SSAValue | None,
+    element: Attribute,
+) -> SSAValue:
+    places = [lowering.as_value(index) for index in indices]
+    if condition is None:
+        return update(lowering, kind, value, target.memory, places, element)
+    then = IrBlock()
+    with lowering.at_end_of(then):
+        old = update(lowering, kind, value, target.memory, places, element)
+        lowering.emit(scf.YieldOp(old))
+    otherwise = IrBlock()
+    with lowering.at_end_of(otherwise):
+        lowering.emit(scf.YieldOp(lowering.constant(0, value.type)))
+    choice = scf.IfOp(condition, [value.type], Region([then]), Region([otherwise]))
+    return lowering.emit(choice).results[0]
+
+
+def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
+    memory, *indices = lowering.values([operation.memory, *operation.indices])
+    element = type_of(operation.memory).element_type
+    target = Block(memory, 0, (indices[0], indices[1]), (False, False))
+    surface = surface_of(lowering, target, size_of(element))
+    access = lowering.device.block_access
+    shapes = None if access is None else access.prefetch.get(size_of(element))
+    if isinstance(surface, str) or shapes is None:
+        reason = surface if isinstance(surface, str) else "elements are too large"
+        lowering.remark(f"prefetches nothing: {reason}")
+        return
+    rows, columns = cast("tuple[int, int]", operation.block.get_values())
+    if is_transposed(target, surface.view):
+        rows, columns = columns, rows
+    width = shapes.widths[0]
+    for column in range(0, columns, width):
+        height = next((h for h in shapes.heights if h >= rows), shapes.heights[-1])
+        for row in range(0, rows, height):
+            descriptor = xegpu.descriptor(lowering, surface, (height, width), element)
+            start = (lowering.add(surface.row, row), lowering.add(surface.column, column))
+            xegpu.prefetch_nd(lowering, descriptor, start)
+
+
+RULES: dict[str, Rule] = {
+    AtomicUpdateOp.name: _atomic_update,
+    PrefetchOp.name: _prefetch,
+    vector.TransferReadOp.name: _read,
+    vector.TransferWriteOp.name: _write,
+}

@@ -1,0 +1,60 @@
+"""Structured control flow, through which matrices pass as several values."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import cast
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation
+
+from xtile.translate.core_to_xegpu.lowering import Lowering
+from xtile.translate.rule import Rule
+
+
+def _rebuild(operation: Operation, lowering: Lowering) -> None:
+    """Emits a control flow operation whose operands and results can be matrices."""
+    operands = lowering.flat(operation.operands)
+    types = [t for result in operation.results for t in lowering.types(result.type)]
+    new = type(operation).create(
+        operands=operands,
+        result_types=types,
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+        regions=[lowering.region(region) for region in operation.regions],
+    )
+    lowering.emit(new)
+    lowering.define_flat(list(operation.results), list(new.results))
+
+
+def _terminate(operation: Operation, lowering: Lowering) -> None:
+    lowering.emit(type(operation).create(operands=lowering.flat(operation.operands)))
+
+
+def _for(operation: scf.ForOp, lowering: Lowering) -> None:
+    """A loop; what is known of its variable is recorded before its body is translated."""
+    lower, upper, step = lowering.values([operation.lb, operation.ub, operation.step])
+    old = operation.body.block
+    block = lowering.open_block(old)
+    facts = lowering.facts
+    facts.assume(
+        block.args[0],
+        gcd(facts.divisor(lower), facts.divisor(step)),
+        facts.is_not_negative(lower),
+    )
+    region = lowering.translate_into(operation.body, block)
+    carried = lowering.flat(operation.iter_args)
+    new = scf.ForOp(lower, upper, step, carried, region)
+    for name, attribute in operation.attributes.items():
+        new.attributes[name] = attribute
+    lowering.emit(new)
+    lowering.define_flat(list(operation.results), list(new.results))
+
+
+RULES: dict[str, Rule] = {
+    scf.ForOp.name: cast(Rule, _for),
+    scf.IfOp.name: _rebuild,
+    scf.WhileOp.name: _rebuild,
+    scf.ConditionOp.name: _terminate,
+    scf.YieldOp.name: _terminate,
+}

@@ -1,0 +1,109 @@
+"""Operations that stay what they are: on scalars once, on matrices piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import VectorType, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.translate.core_to_xegpu.bfloat16 import is_bfloat16, like, narrow, widen
+from xtile.translate.core_to_xegpu.fragments import Fragment
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+
+_ON_BITS = frozenset({"arith.select", "arith.bitcast"})
+"""Operations of arithmetic that treat bf16 as bits."""
+
+_ARITHMETIC = frozenset({"arith", "math"})
+
+
+def copy(operation: Operation, lowering: Lowering) -> None:
+    """Emits the operation again, with what its operands have become."""
+    if any(isinstance(value.type, VectorType) for value in _values(operation)):
+        _copy_elementwise(operation, lowering)
+        return
+    operands = lowering.values(operation.operands)
+    results = emit_on(operation, operands, operation.result_types, lowering)
+    for old, new in zip(operation.results, results, strict=True):
+        lowering.define(old, new)
+
+
+def _values(operation: Operation) -> Sequence[SSAValue]:
+    return (*operation.operands, *operation.results)
+
+
+def _copy_elementwise(operation: Operation, lowering: Lowering) -> None:
+    if operation.dialect_name() not in _ARITHMETIC or len(operation.results) != 1:
+        raise lowering.error(
+            f"{operation.name} on vectors cannot be spread over a subgroup's lanes; "
+            "use element-wise arithmetic, vector.contract or vector.multi_reduction"
+        )
+    pieces: list[list[SSAValue]] = []
+    form: Fragment | None = None
+    for operand in operation.operands:
+        meaning = lowering.meaning(operand)
+        if isinstance(meaning, Fragment):
+            form = meaning
+            pieces.append(meaning.values)
+        else:
+            pieces.append([])
+    if form is None:
+        raise lowering.error(f"{operation.name} needs a matrix as an operand")
+    count = len(form.values)
+    for i, operand in enumerate(operation.operands):
+        pieces[i] = pieces[i] or [lowering.value(operand)] * count
+    element = cast("VectorType[Attribute]", operation.results[0].type).element_type
+    made: list[SSAValue] = []
+    for operands, shape in zip(zip(*pieces, strict=True), form.values, strict=True):
+        result_type = like(shape, element)
+        made += emit_on(operation, list(operands), [result_type], lowering)
+    lowering.define(operation.results[0], form.with_values(made))
+
+
+def emit_on(
+    operation: Operation,
+    operands: list[SSAValue],
+    result_types: Sequence[Attribute],
+    lowering: Lowering,
+) -> list[SSAValue]:
+    """Emits the operation on other operands; bf16 is computed in f32 and rounded."""
+    is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
+    if is_arithmetic and operation.operands:
+        operands = [
+            widen(lowering, new) if is_bfloat16(old.type) else new
+            for old, new in zip(operation.operands, operands, strict=True)
+        ]
+    rounds = is_arithmetic and is_bfloat16(result_types[0])
+    types = [_computed_type(type_, rounds) for type_ in result_types]
+    if rounds and _is_conversion(operation, operands, types):
+        return [narrow(lowering, operands[0])]
+    if operation.name == "arith.extf" and operands[0].type == types[0]:
+        return [operands[0]]
+    if operation.name == "arith.bitcast" and operands[0].type == types[0]:
+        return [operands[0]]
+    new = type(operation).create(
+        operands=operands,
+        result_types=types,
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+        regions=[lowering.region(region) for region in operation.regions],
+    )
+    lowering.emit(new)
+    return [narrow(lowering, value) if rounds else value for value in new.results]
+
+
+def _computed_type(type_: Attribute, rounds: bool) -> Attribute:
+    """The type of a copied operation's result; what is rounded to bf16 afterwards is f32."""
+    if isinstance(type_, VectorType):
+        vector = cast("VectorType[Attribute]", type_)
+        element = f32 if rounds else carried_type(vector.element_type)
+        return VectorType(element, vector.get_shape())
+    return f32 if rounds else carried_type(type_)
+
+
+def _is_conversion(
+    operation: Operation, operands: list[SSAValue], types: Sequence[Attribute]
+) -> bool:
+    """Whether the operation only rounds a wider float to bf16."""
+    return operation.name == "arith.truncf"

@@ -1,0 +1,118 @@
+"""How a subgroup's matrix is spread over its lanes (docs/core-form.md, section "Fragments")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+PIECE = 8
+"""How many entries of a fragment one vector holds: the rows of the largest matrix product."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The place of each component of a matrix.
+
+    The columns are cut into blocks of `width`. In block w, entry u of lane p is the component in
+    row p / width + u * row_step and column p % width + w * width. Components outside of the
+    matrix are padding.
+
+    Attributes:
+        rows: Rows of the matrix.
+        columns: Columns of the matrix.
+        subgroup_size: The number of lanes.
+    """
+
+    rows: int
+    columns: int
+    subgroup_size: int
+
+    @property
+    def width(self) -> int:
+        """Columns of a block: all of them if they divide the lanes, else as many as lanes."""
+        return self.columns if self.subgroup_size % self.columns == 0 else self.subgroup_size
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks of columns."""
+        return -(-self.columns // self.width)
+
+    @property
+    def row_step(self) -> int:
+        """Rows between the components of two entries that follow each other."""
+        return self.subgroup_size // self.width
+
+    @property
+    def entries(self) -> int:
+        """Entries of a lane in one block of columns."""
+        return -(-self.rows // self.row_step)
+
+    @property
+    def has_padding(self) -> bool:
+        """Whether some entries are no component."""
+        return self.rows % self.row_step != 0 or self.columns % self.width != 0
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """The vectors that hold a lane's part of a matrix.
+
+    Attributes:
+        layout: Which component each entry is.
+        blocks: For each block of columns the pieces, vectors of consecutive entries. All but the
+            last of a block have `piece` entries.
+        piece: The length of a piece.
+    """
+
+    layout: Layout
+    blocks: tuple[tuple[SSAValue, ...], ...]
+    piece: int = PIECE
+
+    @property
+    def values(self) -> list[SSAValue]:
+        """All pieces, block by block."""
+        return [piece for block in self.blocks for piece in block]
+
+    def with_values(self, values: list[SSAValue]) -> Fragment:
+        """A fragment of the same form with other pieces."""
+        remaining = iter(values)
+        blocks = tuple(tuple(next(remaining) for _ in block) for block in self.blocks)
+        return Fragment(self.layout, blocks, self.piece)
+
+
+def piece_lengths(layout: Layout, piece: int = PIECE) -> list[int]:
+    """The lengths of one block's pieces."""
+    full, rest = divmod(layout.entries, piece)
+    return [piece] * full + ([rest] if rest else [])
+
+
+def piece_types(layout: Layout, element: Attribute, piece: int = PIECE) -> list[VectorType]:
+    """The types of all pieces, block by block."""
+    return [VectorType(element, [n]) for n in piece_lengths(layout, piece)] * layout.blocks
+
+
+def build(layout: Layout, make: Callable[[int, int, int], SSAValue]) -> Fragment:
+    """A fragment whose pieces are `make(block, first entry, length)`."""
+    return Fragment(
+        layout,
+        tuple(
+            tuple(make(block, first, length) for first, length in spans(layout))
+            for block in range(layout.blocks)
+        ),
+    )
+
+
+def spans(layout: Layout, piece: int = PIECE) -> Iterator[tuple[int, int]]:
+    """The first entry and the length of each piece of a block."""
+    for i, length in enumerate(piece_lengths(layout, piece)):
+        yield i * piece, length
+
+
+def of_values(layout: Layout, values: list[SSAValue], piece: int = PIECE) -> Fragment:
+    """A fragment from all of its pieces, block by block."""
+    count = len(piece_lengths(layout, piece))
+    blocks = [tuple(values[i : i + count]) for i in range(0, len(values), count)]
+    return Fragment(layout, tuple(blocks), piece)

@@ -1,0 +1,119 @@
+"""Modules and kernels: signatures, what is known of the arguments, local memory."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    i16,
+    i32,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
+
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+from xtile.dialects.gpu.functions import FuncOp, ModuleOp, ReturnOp
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+from xtile.translate.core_to_xegpu.memory import reinterpreted
+from xtile.translate.rule import Rule
+
+SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
+"""The attribute by which LLVM asks for a subgroup size."""
+
+
+def _module(operation: ModuleOp, lowering: Lowering) -> None:
+    """A module of kernels; the variables in local memory stand before them."""
+    body = Block()
+    lowering.globals = []
+    lowering.translate_into(operation.body, body)
+    kernels = list(body.ops)
+    for variable in reversed(lowering.globals):
+        body.insert_op_before(variable, kernels[0])
+    lowering.emit(ModuleOp(operation.sym_name.data, Region([body])))
+
+
+def _function(operation: FuncOp, lowering: Lowering) -> None:
+    attributes = dict(operation.attributes)
+    attributes.pop(LEVEL_ATTRIBUTE, None)
+    size = attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
+    if isinstance(size, IntegerAttr):
+        lowering.subgroup_size = cast("IntegerAttr[IntegerType]", size).value.data
+    else:
+        lowering.subgroup_size = lowering.device.subgroup_size
+        attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(lowering.subgroup_size, i32)
+    if lowering.subgroup_size not in lowering.device.subgroup_sizes:
+        known = ", ".join(map(str, lowering.device.subgroup_sizes))
+        raise lowering.error(
+            f"{lowering.device.name} has no subgroups of {lowering.subgroup_size} work-items; "
+            f"its sizes are {known}"
+        )
+    body = operation.body.block
+    types = [parameter_type(argument.type) for argument in body.args]
+    block = Block(arg_types=types)
+    with lowering.in_function(block):
+        for index, (old, new) in enumerate(zip(body.args, block.args, strict=True)):
+            _define_parameter(operation, lowering, index, old, new)
+        lowering.translate_block(body)
+    function = FuncOp(
+        operation.sym_name.data,
+        FunctionType.from_lists(types, []),
+        Region([block]),
+        kernel=operation.kernel is not None,
+    )
+    function.known_block_size = operation.known_block_size
+    function.known_grid_size = operation.known_grid_size
+    for name, attribute in attributes.items():
+        function.attributes.setdefault(name, attribute)
+    lowering.emit(function)
+
+
+def parameter_type(type_: Attribute) -> Attribute:
+    """The type of a parameter: a scalar bf16 is passed as its bits."""
+    return i16 if isinstance(type_, BFloat16Type) else type_
+
+
+def _define_parameter(
+    function: FuncOp, lowering: Lowering, index: int, old: BlockArgument, new: BlockArgument
+) -> None:
+    new.name_hint = old.name_hint
+    if not isinstance(old.type, MemRefType):
+        lowering.define(old, new)
+        return
+    lowering.learn_parameter(new, _known(function, index))
+    carried = cast("MemRefType[Attribute]", carried_type(old.type))
+    view = reinterpreted(lowering, new, carried.element_type)
+    lowering.define(old, view)
+    if view is not new:
+        view.name_hint = old.name_hint
+        lowering.learn_parameter(view, _known(function, index), original=new)
+
+
+def _known(function: FuncOp, index: int) -> dict[str, Any]:
+    """What attributes of a parameter tell of its memory."""
+    if function.arg_attrs is None:
+        return {}
+    attributes: DictionaryAttr = function.arg_attrs.data[index]
+    known: dict[str, Any] = {}
+    for name, attribute in attributes.data.items():
+        if isinstance(attribute, DenseArrayBase):
+            known[name] = attribute.get_values()
+        elif isinstance(attribute, IntegerAttr):
+            known[name] = cast("IntegerAttr[IntegerType]", attribute).value.data
+    return known
+
+
+def _return(operation: Operation, lowering: Lowering) -> None:
+    lowering.emit(ReturnOp())
+
+
+RULES: dict[str, Rule] = {
+    FuncOp.name: cast(Rule, _function),
+    ModuleOp.name: cast(Rule, _module),
+    ReturnOp.name: _return,
+}

@@ -1,0 +1,145 @@
+"""Whether a block of memory can be accessed by a two-dimensional block instruction.
+
+Source: OpenCL extension cl_intel_subgroup_2d_block_io, section "Restrictions"; the numbers stand
+in `xtile/backends/intel/devices.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering, Number
+from xtile.translate.core_to_xegpu.views import View, type_of, view_of
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block in a two-dimensional memref.
+
+    Attributes:
+        memory: The memref.
+        row: The dimension that the rows of the matrix run along; the columns run along the other.
+        start: Where the block begins along each dimension.
+        checked: Whether the block may reach beyond the memref along each dimension.
+    """
+
+    memory: SSAValue
+    row: int
+    start: tuple[Number, Number]
+    checked: tuple[bool, bool]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a descriptor describes: a row-major matrix in memory, and a place in it.
+
+    Attributes:
+        view: The memref as a part of its root.
+        height: Rows.
+        width: Elements in a row that may be accessed.
+        pitch: Elements from one row to the next.
+        row: The row where the block begins.
+        column: The column where the block begins.
+    """
+
+    view: View
+    height: Number
+    width: Number
+    pitch: Number
+    row: Number
+    column: Number
+
+
+def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
+    """The surface for a block of elements of `size` bytes, or why there is none."""
+    access = lowering.device.block_access
+    if access is None:
+        return f"{lowering.device.name} has no two-dimensional block accesses"
+    if type_of(block.memory).memory_space == LOCAL_MEMORY_SPACE:
+        return "two-dimensional block accesses reach global memory only"
+    view = view_of(lowering, block.memory)
+    contiguous = next((i for i in (1, 0) if view.strides[i] == 1), None)
+    if contiguous is None:
+        return "no dimension of the memref is known to be contiguous"
+    across = 1 - contiguous
+    surface = Surface(
+        view,
+        _extent(lowering, view, across),
+        _width(lowering, view, block, contiguous, across),
+        view.strides[across],
+        lowering.add(view.offsets[across], block.start[across]),
+        lowering.add(view.offsets[contiguous], block.start[contiguous]),
+    )
+    return _violation(lowering, block, surface, size) or surface
+
+
+def is_transposed(block: Block, view: View) -> bool:
+    """Whether the rows of the matrix are contiguous in memory."""
+    return view.strides[1 - block.row] != 1
+
+
+def _extent(lowering: Lowering, view: View, dimension: int) -> Number:
+    return lowering.add(view.offsets[dimension], view.sizes[dimension])
+
+
+def _width(lowering: Lowering, view: View, block: Block, contiguous: int, across: int) -> Number:
+    """An access that stays inside needs no exact width, and the pitch is known more often."""
+    if block.checked[contiguous]:
+        return _extent(lowering, view, contiguous)
+    return view.strides[across]
+
+
+def _violation(lowering: Lowering, block: Block, surface: Surface, size: int) -> str | None:
+    """The first restriction that a surface is not known to meet."""
+    access = lowering.device.block_access
+    assert access is not None
+    facts = lowering.facts
+    view = surface.view
+    base = lowering.alignment_of(view.root)
+    checks = (
+        (
+            _meets(base, access.base_alignment)
+            and _meets(facts.divisor(view.outer) * size, access.base_alignment),
+            f"the address is not known to be a multiple of {access.base_alignment} bytes",
+        ),
+        (
+            _meets(facts.divisor(surface.pitch) * size, access.pitch_alignment),
+            f"the pitch is not known to be a multiple of {access.pitch_alignment} bytes",
+        ),
+        (
+            lowering.least(surface.pitch) * size >= access.least_pitch,
+            f"the pitch is not known to be at least {access.least_pitch} bytes",
+        ),
+        (
+            lowering.least(surface.width) * size >= access.least_width,
+            f"a row is not known to have at least {access.least_width} bytes",
+        ),
+        (
+            _meets(facts.divisor(surface.width) * size, access.width_alignment),
+            f"a row is not known to have a multiple of {access.width_alignment} bytes",
+        ),
+        (
+            _meets(facts.divisor(surface.column) * size, access.width_alignment),
+            f"the first column is not known to be a multiple of {access.width_alignment} bytes",
+        ),
+        (
+            _stays_above(lowering, block, view),
+            "an index that is checked is not known to be 0 or more",
+        ),
+    )
+    return next((message for holds, message in checks if not holds), None)
+
+
+def _meets(value: int, alignment: int) -> bool:
+    """Whether what `value` divides is a multiple; 0 divides 0 only."""
+    return value % alignment == 0
+
+
+def _stays_above(lowering: Lowering, block: Block, view: View) -> bool:
+    """Whether no checked index can be negative: that is inside of the root if the view is."""
+    return all(
+        not checked or offset == 0 or lowering.facts.is_not_negative(start)
+        for checked, offset, start in zip(block.checked, view.offsets, block.start, strict=True)
+    )

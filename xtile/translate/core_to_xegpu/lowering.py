@@ -1,0 +1,318 @@
+"""What the rules of core to XeGPU share: types, values that become several, and small emitters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from typing_extensions import override
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i1,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.backends.intel.devices import Device
+from xtile.dialects.gpu.indices import LaneIdOp
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source
+from xtile.transforms.facts import Facts
+from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, piece_types
+from xtile.translate.rule import Rebuilder, Rule
+
+LOCAL_MEMORY_SPACE = IntegerAttr(3, i64)
+"""Local memory as the lowering to LLVM knows it: address space 3, shared by a work-group."""
+
+INDEX = IndexType()
+
+DEFAULT_ALIGNMENT = 128
+"""Bytes that the memory of a parameter is aligned to where nothing else is said."""
+
+ALIGNMENT_ATTRIBUTE = "core.alignment"
+SHAPE_GCD_ATTRIBUTE = "core.shape_gcd"
+STRIDE_GCD_ATTRIBUTE = "core.stride_gcd"
+
+Number = SSAValue | int
+"""An index: a value, or a number that is known."""
+
+
+class Lowering(Rebuilder):
+    """Rebuilds kernels at subgroup level as XeGPU at lane level.
+
+    A bf16 number becomes an i16 with its bits, because SPIR-V has no bf16 without an extension; a
+    matrix becomes the vectors of a `Fragment`; every other value becomes one value.
+
+    Args:
+        rules: The rule of each operation, by the operation's name. Others are copied.
+        device: What the GPU can do.
+        source: The text of the kernel, for messages.
+        diagnostics: Where remarks go; None drops them.
+    """
+
+    def __init__(
+        self,
+        rules: dict[str, Rule],
+        device: Device,
+        source: Source | None,
+        diagnostics: Diagnostics | None,
+    ) -> None:
+        super().__init__({}, "XeGPU", source, diagnostics)
+        self._rules_by_name = rules
+        self.device = device
+        self.subgroup_size = device.subgroup_size
+        self.globals: list[Operation] = []
+        self.facts = Facts()
+        self._parameters: dict[SSAValue, dict[str, Any]] = {}
+        self._originals: dict[SSAValue, SSAValue] = {}
+
+    @override
+    def rule_of(self, operation: Operation) -> Rule:
+        from xtile.translate.core_to_xegpu.copying import copy
+
+        return self._rules_by_name.get(operation.name, copy)
+
+    # --- what is known of memory ---
+
+    def learn_parameter(
+        self, memory: SSAValue, known: dict[str, Any], original: SSAValue | None = None
+    ) -> None:
+        """Records what the attributes of a memref parameter tell, and what it is a view of."""
+        self._parameters[memory] = known
+        if original is not None:
+            self._originals[memory] = original
+
+    def original(self, memory: SSAValue) -> SSAValue:
+        """The parameter that a memref is, with the type of the signature."""
+        return self._originals.get(memory, memory)
+
+    def alignment_of(self, memory: SSAValue) -> int:
+        """Bytes that the address of a memref's memory is a multiple of.
+
+        Parameters, and the entries of groups, are aligned to 128 bytes unless they say otherwise,
+        as in the calling convention of the tensor language.
+        """
+        known = self._parameters.get(memory, {})
+        return known.get(ALIGNMENT_ATTRIBUTE, DEFAULT_ALIGNMENT)
+
+    def learn_metadata(self, memory: SSAValue, metadata: Operation) -> None:
+        """Records what is known of the offset, the sizes and the strides read from a memref."""
+        known = self._parameters.get(memory, {})
+        rank = (len(metadata.results) - 2) // 2
+        sizes, strides = metadata.results[2 : 2 + rank], metadata.results[2 + rank :]
+        gcds = known.get(SHAPE_GCD_ATTRIBUTE, (1,) * rank)
+        for size, divisor in zip(sizes, gcds, strict=True):
+            self.facts.assume(size, divisor, True)
+        gcds = known.get(STRIDE_GCD_ATTRIBUTE, (1,) * rank)
+        for stride, divisor in zip(strides, gcds, strict=True):
+            self.facts.assume(stride, divisor, True)
+
+    def least(self, value: Number) -> int:
+        """A number that the value is known not to be below, for sizes and strides.
+
+        A multiple of a number is that number at least, because where a size is 0 nothing is
+        accessed.
+        """
+        if isinstance(value, int):
+            return value
+        return self.facts.divisor(value) if self.facts.is_not_negative(value) else 0
+
+    # --- types ---
+
+    def layout(self, type_: Attribute) -> Layout:
+        """How a matrix of this vector type is spread over the lanes."""
+        rows, columns = matrix_shape(type_)
+        return Layout(rows, columns, self.subgroup_size)
+
+    def types(self, type_: Attribute) -> list[Attribute]:
+        """The types of the values that a value of this type becomes."""
+        if isinstance(type_, VectorType):
+            vector = cast("VectorType[Attribute]", type_)
+            element = carried_type(vector.element_type)
+            return list(piece_types(self.layout(vector), element))
+        return [carried_type(type_)]
+
+    def type_(self, type_: Attribute) -> Attribute:
+        """The type of the only value that a value of this type becomes."""
+        (single,) = self.types(type_)
+        return single
+
+    # --- values that become several ---
+
+    def fragment(self, old: SSAValue) -> Fragment:
+        """The pieces of a matrix."""
+        meaning = self.meaning(old)
+        if not isinstance(meaning, Fragment):
+            raise self.error(f"a value of type {old.type} cannot be spread over a subgroup's lanes")
+        return meaning
+
+    def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
+        """All values that these values have become."""
+        result: list[SSAValue] = []
+        for value in old:
+            meaning = self.meaning(value)
+            result += meaning.values if isinstance(meaning, Fragment) else [meaning]
+        return result
+
+    def define_flat(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+        """Records the values that several values have become, one after the other."""
+        remaining = list(new)
+        for value in old:
+            count = len(self.types(value.type))
+            own, remaining = remaining[:count], remaining[count:]
+            if isinstance(value.type, VectorType):
+                self.define(value, of_values(self.layout(value.type), own))
+            else:
+                self.define(value, own[0])
+
+    def region(self, old: Region) -> Region:
+        """A region of one block, translated."""
+        block = self.open_block(old.blocks.first)
+        return self.translate_into(old, block)
+
+    def open_block(self, old: Block | None) -> Block:
+        """A new block with what the arguments of `old` become."""
+        arguments = () if old is None else old.args
+        types = [t for argument in arguments for t in self.types(argument.type)]
+        block = Block(arg_types=types)
+        self.define_flat(list(arguments), list(block.args))
+        return block
+
+    # --- emitters ---
+
+    def lane(self) -> SSAValue:
+        """The number of the lane, from 0 to the subgroup's size - 1, as an index."""
+
+        def emit() -> SSAValue:
+            result = self.emit(LaneIdOp()).result
+            result.name_hint = "lane"
+            return result
+
+        return self.shared("lane", (), emit)
+
+    def constant(self, number: float, type_: Attribute) -> SSAValue:
+        """A scalar constant, or a vector of equal ones; bf16 is given as the bits' type."""
+
+        def emit() -> SSAValue:
+            if isinstance(type_, VectorType):
+                vector = cast("VectorType[Any]", type_)
+                attribute = DenseIntOrFPElementsAttr.from_list(vector, [number])
+            elif isinstance(type_, IndexType | IntegerType):
+                attribute = IntegerAttr(int(number), type_)
+            else:
+                attribute = FloatAttr(number, cast("Any", type_))
+            return self.emit(arith.ConstantOp(attribute)).result
+
+        return self.shared(("constant", repr(number), type_), (), emit)
+
+    def as_value(self, number: Number) -> SSAValue:
+        """An index as a value."""
+        return self.index(number) if isinstance(number, int) else number
+
+    def add(self, a: Number, b: Number) -> Number:
+        """The sum of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        return self._shared_binary(arith.AddiOp, a, b)
+
+    def multiply(self, a: Number, b: Number) -> Number:
+        """The product of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if 0 in (a, b):
+            return 0
+        if a == 1 or b == 1:
+            return b if a == 1 else a
+        return self._shared_binary(arith.MuliOp, a, b)
+
+    def divide(self, a: Number, b: int) -> Number:
+        """The quotient of an index that is not negative, rounded down."""
+        if isinstance(a, int):
+            return a // b
+        return a if b == 1 else self._shared_binary(arith.DivUIOp, a, b)
+
+    def remainder(self, a: Number, b: int) -> Number:
+        """The remainder of an index that is not negative."""
+        if isinstance(a, int):
+            return a % b
+        return 0 if b == 1 else self._shared_binary(arith.RemUIOp, a, b)
+
+    def is_below(self, a: Number, b: Number) -> SSAValue:
+        """Whether 0 <= a < b; a negative index is a large unsigned one."""
+        return self._compare("ult", a, b)
+
+    def is_equal(self, a: Number, b: Number) -> SSAValue:
+        """Whether two indices are equal."""
+        return self._compare("eq", a, b)
+
+    def _compare(self, predicate: str, a: Number, b: Number) -> SSAValue:
+        left, right = self.as_value(a), self.as_value(b)
+        return self.shared(
+            ("cmpi", predicate, left, right),
+            (left, right),
+            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
+        )
+
+    def _shared_binary(self, kind: Any, a: Number, b: Number) -> SSAValue:
+        left, right = self.as_value(a), self.as_value(b)
+        return self.shared(
+            (kind, left, right), (left, right), lambda: self.emit(kind(left, right)).result
+        )
+
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """Whether both conditions hold; None always does."""
+        if a is None or b is None:
+            return b if a is None else a
+        return self.emit(arith.AndIOp(a, b)).result
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a` where the condition holds, `b` elsewhere."""
+        return self.emit(arith.SelectOp(condition, a, b)).result
+
+    def as_i64(self, value: SSAValue) -> SSAValue:
+        """An index as an i64."""
+        return self.shared(
+            ("i64", value), (value,), lambda: self.emit(arith.IndexCastOp(value, i64)).result
+        )
+
+    def as_i32(self, value: SSAValue) -> SSAValue:
+        """An index as an i32."""
+        return self.shared(
+            ("i32", value), (value,), lambda: self.emit(arith.IndexCastOp(value, i32)).result
+        )
+
+    def true(self) -> SSAValue:
+        """The condition that always holds."""
+        return self.constant(1, i1)
+
+
+def matrix_shape(type_: Attribute) -> tuple[int, int]:
+    """Rows and columns of a vector; a vector of one dimension is a column."""
+    shape = cast("VectorType[Attribute]", type_).get_shape()
+    return (shape[0], shape[1]) if len(shape) == 2 else (shape[0], 1)
+
+
+def carried_type(type_: Attribute) -> Attribute:
+    """The type that holds a number or a memref: bf16 as its bits, local memory in space 3."""
+    if isinstance(type_, BFloat16Type):
+        return i16
+    if not isinstance(type_, MemRefType):
+        return type_
+    memref = cast("MemRefType[Attribute]", type_)
+    space = memref.memory_space
+    if isinstance(space, AddressSpaceAttr):
+        space = LOCAL_MEMORY_SPACE if "workgroup" in str(space) else IntegerAttr(5, i64)
+    return MemRefType(carried_type(memref.element_type), memref.shape, memref.layout, space)

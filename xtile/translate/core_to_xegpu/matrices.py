@@ -1,0 +1,374 @@
+"""Matrices as a whole: constants, broadcasts, reductions, maps and single entries."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
+from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
+from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
+from xtile.translate.core_to_xegpu.blocks import is_component, position
+from xtile.translate.core_to_xegpu.copying import copy
+from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
+from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
+from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
+from xtile.translate.rule import Rule
+
+
+def splat(lowering: Lowering, layout: Layout, value: SSAValue) -> Fragment:
+    """A matrix whose components are all the same."""
+
+    def piece(_block: int, _first: int, length: int) -> SSAValue:
+        type_ = VectorType(value.type, [length])
+        return lowering.shared(
+            ("broadcast", value, type_),
+            (value,),
+            lambda: lowering.emit(vector.BroadcastOp(value, type_)).results[0],
+        )
+
+    return build(layout, piece)
+
+
+def _constant(operation: Operation, lowering: Lowering) -> None:
+    result = operation.results[0]
+    attribute = operation.properties["value"]
+    if not isinstance(attribute, DenseIntOrFPElementsAttr):
+        _scalar_constant(operation, lowering)
+        return
+    type_ = cast("VectorType[Attribute]", result.type)
+    numbers = cast("tuple[float]", attribute.get_values())
+    if len(set(map(repr, numbers))) != 1:
+        raise lowering.error("only constant matrices whose components are equal are translated")
+    number = _bits_of(numbers[0]) if isinstance(type_.element_type, BFloat16Type) else numbers[0]
+    element = carried_type(type_.element_type)
+    layout = lowering.layout(type_)
+    lowering.define(
+        result,
+        build(layout, lambda _w, _i, n: lowering.constant(number, VectorType(element, [n]))),
+    )
+
+
+def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
+    result = operation.results[0]
+    if isinstance(result.type, BFloat16Type):
+        number = cast("Any", operation.properties["value"]).value.data
+        lowering.define(result, lowering.constant(_bits_of(number), carried_type(result.type)))
+    elif isinstance(result.type, IndexType):
+        number = cast("Any", operation.properties["value"]).value.data
+        lowering.define(result, lowering.index(number))
+    else:
+        copy(operation, lowering)
+
+
+def _bits_of(number: float) -> int:
+    """The bits of a number rounded to bf16, as a signed i16."""
+    import struct
+
+    from xtile.translate.core_to_xegpu.bfloat16_bits import bfloat16_bits
+
+    bits = bfloat16_bits(number)
+    return struct.unpack("<h", struct.pack("<H", bits))[0]
+
+
+def _broadcast(operation: Operation, lowering: Lowering) -> None:
+    source, result = operation.operands[0], operation.results[0]
+    if isinstance(source.type, VectorType):
+        raise lowering.error("only scalars are broadcast to matrices")
+    lowering.define(result, splat(lowering, lowering.layout(result.type), lowering.value(source)))
+
+
+# --- reductions ---
+
+
+def _multi_reduction(operation: Operation, lowering: Lowering) -> None:
+    source, accumulator = operation.operands
+    fragment = lowering.fragment(source)
+    reduction = cast(MultiDimReductionOp, operation)
+    dimensions = list(cast("tuple[int]", reduction.reduction_dims.get_values()))
+    kind = str(reduction.kind.data)
+    # The type that is carried decides how values are combined; a bf16 is combined in f32.
+    wide = _widened(lowering, fragment, source)
+    combine = combiner(lowering, kind, element_of(wide.values[0]))
+    if dimensions == [0]:
+        reduced = _reduce_rows(lowering, wide, combine)
+    elif dimensions == [1]:
+        reduced = _reduce_columns(lowering, wide, combine)
+    else:
+        raise lowering.error("a matrix is reduced along one of its two dimensions")
+    start = _widened(lowering, _as_layout(lowering, accumulator, reduced.layout), accumulator)
+    values = [combine(a, b) for a, b in zip(reduced.values, start.values, strict=True)]
+    if isinstance(_vector_element(source), BFloat16Type):
+        values = [narrow(lowering, value) for value in values]
+    lowering.define(operation.results[0], reduced.with_values(values))
+
+
+def _vector_element(value: SSAValue) -> Attribute:
+    return cast("VectorType[Attribute]", value.type).element_type
+
+
+def _widened(lowering: Lowering, fragment: Fragment, old: SSAValue) -> Fragment:
+    if not isinstance(_vector_element(old), BFloat16Type):
+        return fragment
+    return fragment.with_values([widen(lowering, value) for value in fragment.values])
+
+
+def _as_layout(lowering: Lowering, old: SSAValue, layout: Layout) -> Fragment:
+    """The start of a reduction, spread like its result.
+
+    Raises:
+        DiagnosticError: It is neither a constant nor spread so already.
+    """
+    fragment = lowering.fragment(old)
+    if fragment.layout == layout:
+        return fragment
+    owner = old.owner
+    if isinstance(owner, arith.ConstantOp):
+        number = cast("Any", owner.value).get_values()[0]
+        bits = isinstance(_vector_element(old), BFloat16Type)
+        element = carried_type(_vector_element(old))
+        value = _bits_of(number) if bits else number
+        return build(layout, lambda _w, _i, n: lowering.constant(value, VectorType(element, [n])))
+    raise lowering.error("a reduction must start from a constant")
+
+
+def _entry_scalars(lowering: Lowering, fragment: Fragment) -> list[list[SSAValue]]:
+    """The entries of each block of columns."""
+    return [
+        [scalar for piece in block for scalar in to_scalars(lowering, piece)]
+        for block in fragment.blocks
+    ]
+
+
+def _reduce_rows(lowering: Lowering, fragment: Fragment, combine: Combine) -> Fragment:
+    """Combines the rows of each column: entries of a lane, and lanes with the same column."""
+    layout = fragment.layout
+    result = Layout(1, layout.columns, layout.subgroup_size)
+    values: list[SSAValue] = []
+    for scalars in _entry_scalars(lowering, fragment):
+        inside = _components_only(lowering, layout, scalars)
+        total = inside[0]
+        for scalar in inside[1:]:
+            total = combine(total, scalar)
+        total = all_lanes(lowering, total, combine, first=layout.width)
+        values.append(from_scalars(lowering, [total]))
+    return of_values(result, values)
+
+
+def _components_only(lowering: Lowering, layout: Layout, scalars: list[SSAValue]) -> list[SSAValue]:
+    """Entries with padding replaced by the first entry... of a lane that has one."""
+    if layout.rows % layout.row_step == 0:
+        return scalars
+    # A lane whose last entry is padding has the component of another lane with its column.
+    last = len(scalars) - 1
+    is_row = is_component(lowering, layout, 0, last)
+    assert is_row is not None
+    if last > 0:
+        raise lowering.error(
+            f"the rows of a matrix with {layout.rows} x {layout.columns} components cannot be "
+            "combined; use a number of rows that the subgroup's size divides"
+        )
+    source = lowering.remainder(lowering.lane(), layout.width)
+    return [lowering.select(is_row, scalars[0], shuffle(lowering, scalars[0], source))]
+
+
+def _reduce_columns(lowering: Lowering, fragment: Fragment, combine: Combine) -> Fragment:
+    """Combines the columns of each row: blocks, and lanes with the same row."""
+    layout = fragment.layout
+    if layout.columns % layout.width != 0:
+        raise lowering.error(
+            f"the columns of a matrix with {layout.rows} x {layout.columns} components cannot be "
+            "combined; use a number of columns that divides or is divided by the subgroup's size"
+        )
+    blocks = _entry_scalars(lowering, fragment)
+    totals: list[SSAValue] = []
+    for entry in range(layout.entries):
+        total = blocks[0][entry]
+        for block in blocks[1:]:
+            total = combine(total, block[entry])
+        totals.append(all_lanes(lowering, total, combine, last=layout.width))
+    return _as_column(lowering, layout, totals)
+
+
+def _as_column(lowering: Lowering, source: Layout, totals: list[SSAValue]) -> Fragment:
+    """Spreads one value for each row over the lanes as a matrix with one column."""
+    result = Layout(source.rows, 1, source.subgroup_size)
+    lane = lowering.lane()
+
+    def entry(number: int) -> SSAValue:
+        row = lowering.add(lane, number * result.row_step)
+        holder = lowering.multiply(lowering.remainder(row, source.row_step), source.width)
+        wanted = lowering.divide(row, source.row_step)
+        first = number * result.row_step // source.row_step
+        count = max(1, result.row_step // source.row_step)
+        chosen: SSAValue | None = None
+        for candidate in range(first, min(first + count, len(totals))):
+            value = totals[candidate]
+            if source.row_step > 1:
+                value = shuffle(lowering, value, holder)
+            if chosen is None:
+                chosen = value
+            else:
+                chosen = lowering.select(lowering.is_equal(wanted, candidate), value, chosen)
+        assert chosen is not None
+        return chosen
+
+    def piece(_block: int, first: int, length: int) -> SSAValue:
+        return from_scalars(lowering, [entry(first + i) for i in range(length)])
+
+    return build(result, piece)
+
+
+def _shape_cast(operation: Operation, lowering: Lowering) -> None:
+    """Adds or drops a dimension of size 1; the components stay where they are."""
+    source, result = operation.operands[0], operation.results[0]
+    fragment = lowering.fragment(source)
+    layout = lowering.layout(result.type)
+    if len(cast("VectorType[Attribute]", result.type).get_shape()) == 1:
+        lowering.define(result, fragment)
+        return
+    if fragment.layout != layout:
+        shape = "x".join(map(str, matrix_shape(result.type)))
+        raise lowering.error(f"a matrix cannot take the shape {shape} without moving components")
+    lowering.define(result, fragment)
+
+
+# --- maps ---
+
+
+def _map(operation: MapOp, lowering: Lowering) -> None:
+    fragment = lowering.fragment(operation.source)
+    body = operation.body.block
+    if _is_elementwise(body):
+        _map_pieces(operation, body, fragment, lowering)
+        return
+    element = element_of(operation.source)
+    values: list[SSAValue] = []
+    for w, block in enumerate(fragment.blocks):
+        first = 0
+        for piece in block:
+            results = [
+                _map_entry(lowering, body, fragment.layout, (w, first + i), scalar)
+                for i, scalar in enumerate(to_scalars(lowering, piece))
+            ]
+            values.append(from_scalars(lowering, results))
+            first += length_of(piece)
+    del element
+    lowering.define(operation.result, fragment.with_values(values))
+
+
+def _map_entry(
+    lowering: Lowering, body: Block, layout: Layout, place: tuple[int, int], value: SSAValue
+) -> SSAValue:
+    row, column = position(lowering, layout, *place)
+    lowering.define(body.args[0], lowering.as_value(row))
+    lowering.define(body.args[1], lowering.as_value(column))
+    lowering.define(body.args[2], value)
+    for operation in body.ops:
+        if isinstance(operation, YieldOp):
+            return lowering.value(operation.value)
+        lowering.translate(operation)
+    raise lowering.error("the region must end with core.yield")
+
+
+def _is_elementwise(body: Block) -> bool:
+    """Whether the region only computes with its value and with constants."""
+    if body.args[0].uses or body.args[1].uses:
+        return False
+    inside = {body.args[2]}
+    for operation in body.ops:
+        if operation.name == "core.yield":
+            continue
+        is_plain = operation.dialect_name() in ("arith", "math") and not operation.regions
+        if not is_plain:
+            return False
+        inside |= set(operation.results)
+    return True
+
+
+def _map_pieces(operation: MapOp, body: Block, fragment: Fragment, lowering: Lowering) -> None:
+    from xtile.translate.core_to_xegpu.copying import emit_on
+
+    made: list[SSAValue] = []
+    for piece in fragment.values:
+        known: dict[SSAValue, SSAValue] = {body.args[2]: piece}
+        for inner in body.ops:
+            if isinstance(inner, YieldOp):
+                made.append(_as_piece(lowering, known, inner.value, length_of(piece)))
+            elif isinstance(inner, arith.ConstantOp):
+                lowering.translate(inner)
+            else:
+                operands = [
+                    _as_piece(lowering, known, operand, length_of(piece))
+                    for operand in inner.operands
+                ]
+                type_ = VectorType(inner.results[0].type, [length_of(piece)])
+                known[inner.results[0]] = emit_on(inner, operands, [type_], lowering)[0]
+    lowering.define(operation.result, fragment.with_values(made))
+
+
+def _as_piece(
+    lowering: Lowering, known: dict[SSAValue, SSAValue], value: SSAValue, length: int
+) -> SSAValue:
+    if value in known:
+        return known[value]
+    scalar = lowering.value(value)
+    type_ = VectorType(scalar.type, [length])
+    return lowering.shared(
+        ("broadcast", scalar, type_),
+        (scalar,),
+        lambda: lowering.emit(vector.BroadcastOp(scalar, type_)).results[0],
+    )
+
+
+# --- single entries ---
+
+
+def _entry_place(layout: Layout, index: int) -> tuple[int, int]:
+    """The block of columns and the number in it of a lane's entry."""
+    return divmod(index, layout.entries)
+
+
+def _extract(operation: FragmentExtractOp, lowering: Lowering) -> None:
+    fragment = lowering.fragment(operation.source)
+    block, entry = _entry_place(fragment.layout, operation.index.value.data)
+    piece = fragment.blocks[block][entry // fragment.piece]
+    element = cast("VectorType[Attribute]", piece.type).element_type
+    position_ = entry % fragment.piece
+    value = lowering.emit(vector.ExtractOp(piece, [position_], element)).result
+    condition = is_component(lowering, fragment.layout, block, entry)
+    if condition is not None:
+        value = lowering.select(condition, value, lowering.constant(0, element))
+    lowering.define(operation.result, value)
+
+
+def _insert(operation: FragmentInsertOp, lowering: Lowering) -> None:
+    fragment = lowering.fragment(operation.dest)
+    block, entry = _entry_place(fragment.layout, operation.index.value.data)
+    number = block * len(fragment.blocks[0]) + entry // fragment.piece
+    values = fragment.values
+    position_ = entry % fragment.piece
+    scalar = lowering.value(operation.value)
+    inserted = lowering.emit(vector.InsertOp(scalar, values[number], [position_]))
+    values[number] = inserted.results[0]
+    lowering.define(operation.result, fragment.with_values(values))
+
+
+RULES: dict[str, Rule] = {
+    arith.ConstantOp.name: _constant,
+    FragmentExtractOp.name: cast(Rule, _extract),
+    FragmentInsertOp.name: cast(Rule, _insert),
+    MapOp.name: cast(Rule, _map),
+    MultiDimReductionOp.name: _multi_reduction,
+    ShapeCastOp.name: _shape_cast,
+    vector.BroadcastOp.name: _broadcast,
+}

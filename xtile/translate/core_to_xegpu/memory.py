@@ -1,0 +1,247 @@
+"""Memory of scalars: bf16 through its bits, local memory as a global variable, atomics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import arith, complex, memref
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    UnrealizedConversionCastOp,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
+from xtile.translate.core_to_xegpu.lowering import (
+    LOCAL_MEMORY_SPACE,
+    Lowering,
+    Number,
+    carried_type,
+)
+from xtile.translate.rule import Rule
+
+_ATOMIC_ARITHMETIC: dict[str, type[Operation]] = {
+    "addf": arith.AddfOp,
+    "mulf": arith.MulfOp,
+    "maximumf": arith.MaximumfOp,
+    "minimumf": arith.MinimumfOp,
+    "maxnumf": arith.MaxnumfOp,
+    "minnumf": arith.MinnumfOp,
+}
+"""What an atomic update of a float computes, by upstream's name of its kind."""
+
+_KINDS = (
+    "addf",
+    "addi",
+    "andi",
+    "assign",
+    "maximumf",
+    "maxnumf",
+    "maxs",
+    "maxu",
+    "minimumf",
+    "minnumf",
+    "mins",
+    "minu",
+    "mulf",
+    "muli",
+    "ori",
+    "xori",
+)
+"""Upstream's `arith::AtomicRMWKind`, by number (LLVM 22, `ArithBase.td`)."""
+
+
+def reinterpreted(lowering: Lowering, memory: SSAValue, element: Attribute) -> SSAValue:
+    """The same memory with elements of another type of the same size."""
+    type_ = cast("MemRefType[Attribute]", memory.type)
+    if type_.element_type == element:
+        return memory
+    target = MemRefType(element, type_.shape, type_.layout, type_.memory_space)
+    return lowering.shared(
+        ("reinterpreted", memory, element),
+        (memory,),
+        lambda: lowering.emit(UnrealizedConversionCastOp.get([memory], [target])).results[0],
+    )
+
+
+def _alloca(operation: Operation, lowering: Lowering) -> None:
+    """Local memory becomes a variable of the module, as SPIR-V has it."""
+    old = cast("MemRefType[Attribute]", operation.results[0].type)
+    type_ = cast("MemRefType[Attribute]", carried_type(old))
+    if type_.memory_space != LOCAL_MEMORY_SPACE:
+        from xtile.translate.core_to_xegpu.copying import copy
+
+        copy(operation, lowering)
+        return
+    name = f"local_{len(lowering.globals)}"
+    alignment = operation.properties.get("alignment")
+    lowering.globals.append(
+        memref.GlobalOp.get(
+            StringAttr(name),
+            type_,
+            UnitAttr(),
+            StringAttr("private"),
+            alignment=cast("IntegerAttr[IntegerType] | None", alignment),
+        )
+    )
+    lowering.replace(operation, memref.GetGlobalOp(name, type_))
+
+
+def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
+    value, memory, *indices = lowering.values(operation.operands)
+    kind = cast("IntegerAttr[IntegerType]", operation.properties["kind"]).value.data
+    element = operation.results[0].type
+    old = update(lowering, _KINDS[kind], value, memory, indices, element)
+    lowering.define(operation.results[0], old)
+
+
+def update(
+    lowering: Lowering,
+    kind: str,
+    value: SSAValue,
+    memory: SSAValue,
+    indices: Sequence[SSAValue],
+    element: Attribute,
+) -> SSAValue:
+    """Updates one element atomically and returns what it was before.
+
+    Floats are updated by compare-and-swap of their bits, because float atomics need an extension
+    of SPIR-V; `index` is an i64.
+
+    Args:
+        lowering: Where to emit.
+        kind: Upstream's name of the update.
+        value: The operand; a bf16 as its bits.
+        memory: The memref.
+        indices: The place in it.
+        element: The type of the number in the source.
+    """
+    if isinstance(element, ComplexType):
+        return _update_complex(lowering, kind, value, memory, indices)
+    if isinstance(element, IndexType):
+        wide = lowering.emit(arith.IndexCastOp(value, i64)).result
+        old = _update_integer(lowering, kind, wide, reinterpreted(lowering, memory, i64), indices)
+        return lowering.emit(arith.IndexCastOp(old, element)).result
+    if isinstance(element, IntegerType):
+        return _update_integer(lowering, kind, value, memory, indices)
+    bits_type = IntegerType(_width(element))
+    words = reinterpreted(lowering, memory, bits_type)
+    if kind == "assign" or kind == "ori":
+        bits = _to_bits(lowering, value, bits_type)
+        old = _update_integer(lowering, kind, bits, words, indices)
+    else:
+        old = _compare_and_swap(lowering, kind, value, words, indices, element)
+    return _from_bits(lowering, old, element)
+
+
+def _width(element: Attribute) -> int:
+    if isinstance(element, Float16Type | BFloat16Type):
+        return 16
+    return 32 if isinstance(element, Float32Type) else 64
+
+
+def _to_bits(lowering: Lowering, value: SSAValue, bits_type: IntegerType) -> SSAValue:
+    if value.type == bits_type:
+        return value
+    return lowering.emit(arith.BitcastOp(value, bits_type)).result
+
+
+def _from_bits(lowering: Lowering, bits: SSAValue, element: Attribute) -> SSAValue:
+    if isinstance(element, BFloat16Type):
+        return bits
+    return lowering.emit(arith.BitcastOp(bits, element)).result
+
+
+def _update_integer(
+    lowering: Lowering,
+    kind: str,
+    value: SSAValue,
+    memory: SSAValue,
+    indices: Sequence[SSAValue],
+) -> SSAValue:
+    operation = memref.AtomicRMWOp.build(
+        operands=[value, memory, list(indices)],
+        result_types=[value.type],
+        properties={"kind": IntegerAttr(_KINDS.index(kind), i64)},
+    )
+    return lowering.emit(operation).results[0]
+
+
+def _compare_and_swap(
+    lowering: Lowering,
+    kind: str,
+    value: SSAValue,
+    words: SSAValue,
+    indices: Sequence[SSAValue],
+    element: Attribute,
+) -> SSAValue:
+    from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp
+
+    type_ = cast("MemRefType[Attribute]", words.type).element_type
+    is_bfloat16 = isinstance(element, BFloat16Type)
+    operand = widen(lowering, value) if is_bfloat16 else value
+    block = Block(arg_types=[type_])
+    with lowering.at_end_of(block):
+        bits = block.args[0]
+        current = widen(lowering, bits) if is_bfloat16 else _from_bits(lowering, bits, element)
+        result = lowering.emit(
+            _ATOMIC_ARITHMETIC[kind].build(
+                operands=[current, operand],
+                result_types=[current.type],
+                properties={"fastmath": arith.FastMathFlagsAttr("none")},
+            )
+        ).results[0]
+        new = narrow(lowering, result) if is_bfloat16 else _to_bits(lowering, result, bits.type)
+        lowering.emit(AtomicYieldOp.build(operands=[new]))
+    operation = GenericAtomicRMWOp.build(
+        operands=[words, list(indices)], result_types=[type_], regions=[Region([block])]
+    )
+    return lowering.emit(operation).results[0]
+
+
+def _update_complex(
+    lowering: Lowering,
+    kind: str,
+    value: SSAValue,
+    memory: SSAValue,
+    indices: Sequence[SSAValue],
+) -> SSAValue:
+    """Updates the real part, then the imaginary part, as the language allows."""
+    type_ = cast("ComplexType[AnyFloat]", value.type)
+    part = type_.element_type
+    real = lowering.emit(complex.ReOp(value)).result
+    imaginary = lowering.emit(complex.ImOp(value)).result
+    old = [
+        update(lowering, kind, x, _part(lowering, memory, part, i), indices, part)
+        for i, x in enumerate((real, imaginary))
+    ]
+    return lowering.emit(complex.CreateOp(old[0], old[1], type_)).result
+
+
+def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
+    """The real (0) or imaginary (1) parts of complex memory, two apart."""
+    from xtile.translate.core_to_xegpu.views import Metadata, metadata_of, strided_view
+
+    data: Metadata = metadata_of(lowering, memory)
+    words = reinterpreted(lowering, memory, part)
+    offset: Number = lowering.add(lowering.multiply(data.offset, 2), which)
+    strides = [lowering.multiply(stride, 2) for stride in data.strides]
+    return strided_view(lowering, words, offset, data.sizes, strides)
+
+
+RULES: dict[str, Rule] = {
+    memref.AllocaOp.name: _alloca,
+    memref.AtomicRMWOp.name: _atomic_rmw,
+}

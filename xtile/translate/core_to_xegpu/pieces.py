@@ -1,0 +1,96 @@
+"""Vectors of a lane's entries: cutting, joining, and going through their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.vector import ExtractStridedSliceOp, FromElementsOp, ShuffleOp
+from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, piece_lengths
+from xtile.translate.core_to_xegpu.lowering import Lowering
+
+
+def length_of(value: SSAValue) -> int:
+    """The number of elements of a vector of one dimension."""
+    return cast("VectorType[Attribute]", value.type).get_shape()[0]
+
+
+def to_scalars(lowering: Lowering, piece: SSAValue) -> list[SSAValue]:
+    """The elements of a vector."""
+    element = cast("VectorType[Attribute]", piece.type).element_type
+    return [
+        lowering.emit(vector.ExtractOp(piece, [i], element)).result for i in range(length_of(piece))
+    ]
+
+
+def from_scalars(lowering: Lowering, scalars: Sequence[SSAValue]) -> SSAValue:
+    """A vector with these elements."""
+    type_ = VectorType(scalars[0].type, [len(scalars)])
+    operation = FromElementsOp.build(operands=[list(scalars)], result_types=[type_])
+    return lowering.emit(operation).results[0]
+
+
+def slice_of(lowering: Lowering, value: SSAValue, first: int, length: int) -> SSAValue:
+    """Consecutive elements of a vector."""
+    if first == 0 and length == length_of(value):
+        return value
+    element = cast("VectorType[Attribute]", value.type).element_type
+    operation = ExtractStridedSliceOp.build(
+        operands=[value],
+        result_types=[VectorType(element, [length])],
+        properties={"offsets": _list(first), "sizes": _list(length), "strides": _list(1)},
+    )
+    return lowering.emit(operation).results[0]
+
+
+def _list(number: int) -> ArrayAttr[IntegerAttr]:
+    return ArrayAttr([IntegerAttr(number, i64)])
+
+
+def joined(lowering: Lowering, parts: Sequence[SSAValue]) -> SSAValue:
+    """The elements of several vectors, one after the other."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = _joined(lowering, result, part)
+    return result
+
+
+def _joined(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
+    from xdsl.dialects.builtin import DenseArrayBase
+
+    count = length_of(a) + length_of(b)
+    element = cast("VectorType[Attribute]", a.type).element_type
+    operation = ShuffleOp.build(
+        operands=[a, b],
+        result_types=[VectorType(element, [count])],
+        properties={"mask": DenseArrayBase.from_list(i64, range(count))},
+    )
+    return lowering.emit(operation).results[0]
+
+
+def with_piece(lowering: Lowering, fragment: Fragment, piece: int) -> Fragment:
+    """The same matrix in pieces of another length."""
+    if fragment.piece == piece:
+        return fragment
+    values: list[SSAValue] = []
+    for block in fragment.blocks:
+        if piece > fragment.piece:
+            count = piece // fragment.piece
+            groups = [block[i : i + count] for i in range(0, len(block), count)]
+            values += [joined(lowering, group) for group in groups]
+        else:
+            values += [part for whole in block for part in _cut(lowering, whole, piece)]
+    assert len(values) == len(piece_lengths(fragment.layout, piece)) * fragment.layout.blocks
+    return of_values(fragment.layout, values, piece)
+
+
+def _cut(lowering: Lowering, value: SSAValue, piece: int) -> list[SSAValue]:
+    count = length_of(value)
+    return [
+        slice_of(lowering, value, first, min(piece, count - first))
+        for first in range(0, count, piece)
+    ]

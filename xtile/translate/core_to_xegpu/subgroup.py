@@ -1,0 +1,173 @@
+"""What the lanes of a subgroup compute together, from shuffles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    IndexType,
+    IntegerType,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.core import ScanKind, SubgroupScanOp
+from xtile.dialects.gpu.attributes import ShuffleModeAttr
+from xtile.dialects.gpu.enumerations import ShuffleMode
+from xtile.dialects.gpu.subgroups import ShuffleOp, SubgroupReduceOp
+from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
+from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.rule import Rule
+
+Combine = Callable[[SSAValue, SSAValue], SSAValue]
+
+
+def shuffle(lowering: Lowering, value: SSAValue, lane: Number) -> SSAValue:
+    """The value that another lane has."""
+    offset = lowering.constant(lane, i32) if isinstance(lane, int) else lowering.as_i32(lane)
+    return _shuffle(lowering, value, offset, ShuffleMode.IDX)
+
+
+def exchange(lowering: Lowering, value: SSAValue, distance: int) -> SSAValue:
+    """The value of the lane whose number differs in the bits of `distance`."""
+    return _shuffle(lowering, value, lowering.constant(distance, i32), ShuffleMode.XOR)
+
+
+def _shuffle(lowering: Lowering, value: SSAValue, offset: SSAValue, mode: ShuffleMode) -> SSAValue:
+    type_ = value.type
+    if isinstance(type_, IndexType):
+        value = lowering.emit(arith.IndexCastOp(value, i64)).result
+    width = lowering.constant(lowering.subgroup_size, i32)
+    operation = ShuffleOp.build(
+        operands=[value, offset, width],
+        result_types=[value.type, IntegerType(1)],
+        properties={"mode": ShuffleModeAttr(mode)},
+    )
+    result = lowering.emit(operation).results[0]
+    if isinstance(type_, IndexType):
+        return lowering.emit(arith.IndexCastOp(result, type_)).result
+    return result
+
+
+def all_lanes(
+    lowering: Lowering, value: SSAValue, combine: Combine, first: int = 1, last: int | None = None
+) -> SSAValue:
+    """Combines the values of lanes whose numbers differ in the bits from `first` to `last`."""
+    distance = first
+    while distance < (last or lowering.subgroup_size):
+        value = combine(value, exchange(lowering, value, distance))
+        distance *= 2
+    return value
+
+
+_COMBINE: dict[str, tuple[type[arith.AddiOp] | type, type]] = {
+    "add": (arith.AddiOp, arith.AddfOp),
+    "mul": (arith.MuliOp, arith.MulfOp),
+    "minsi": (arith.MinSIOp, arith.MinSIOp),
+    "maxsi": (arith.MaxSIOp, arith.MaxSIOp),
+    "minui": (arith.MinUIOp, arith.MinUIOp),
+    "maxui": (arith.MaxUIOp, arith.MaxUIOp),
+    "min": (arith.MinSIOp, arith.MinnumfOp),
+    "max": (arith.MaxSIOp, arith.MaxnumfOp),
+    "minnumf": (arith.MinnumfOp, arith.MinnumfOp),
+    "maxnumf": (arith.MaxnumfOp, arith.MaxnumfOp),
+    "minimumf": (arith.MinimumfOp, arith.MinimumfOp),
+    "maximumf": (arith.MaximumfOp, arith.MaximumfOp),
+    "and": (arith.AndIOp, arith.AndIOp),
+    "or": (arith.OrIOp, arith.OrIOp),
+    "xor": (arith.XOrIOp, arith.XOrIOp),
+}
+"""For each kind of reduction the operation on integers and on floats."""
+
+
+def combiner(lowering: Lowering, kind: str, type_: Attribute) -> Combine:
+    """What combines two values in a reduction; a bf16 is combined in f32."""
+    integer, floating = _COMBINE[kind]
+    operation = integer if isinstance(type_, IntegerType | IndexType) else floating
+
+    def combine(a: SSAValue, b: SSAValue) -> SSAValue:
+        return lowering.emit(operation(a, b)).results[0]
+
+    return combine
+
+
+def _reduce(operation: SubgroupReduceOp, lowering: Lowering) -> None:
+    if operation.cluster_size is not None:
+        raise lowering.error("gpu.subgroup_reduce of a part of the subgroup is not there yet")
+    kind = operation.op.data.value
+    value = _accumulated(lowering, lowering.value(operation.value), operation.value.type)
+    total = all_lanes(lowering, value, combiner(lowering, kind, value.type))
+    lowering.define(operation.result, _rounded(lowering, total, operation.value.type))
+
+
+def _accumulated(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
+    """16-bit floats are summed up in f32, i8 in i32 (docs/semantics.md, section 3)."""
+    if isinstance(type_, BFloat16Type):
+        return widen(lowering, value)
+    if isinstance(type_, Float16Type):
+        return lowering.emit(arith.ExtFOp(value, f32)).result
+    if isinstance(type_, IntegerType) and type_.width.data == 8:
+        return lowering.emit(arith.ExtSIOp(value, i32)).result
+    return value
+
+
+def _rounded(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
+    if isinstance(type_, BFloat16Type):
+        return narrow(lowering, value)
+    if isinstance(type_, Float16Type):
+        return lowering.emit(arith.TruncFOp(value, type_)).result
+    if isinstance(type_, IntegerType) and value.type != type_:
+        return lowering.emit(arith.TruncIOp(value, type_)).result
+    return value
+
+
+def _scan(operation: SubgroupScanOp, lowering: Lowering) -> None:
+    type_ = operation.value.type
+    kind = operation.kind.data
+    value = _accumulated(lowering, lowering.value(operation.value), type_)
+    combine = combiner(lowering, kind.value, value.type)
+    lane = lowering.lane()
+    if operation.exclusive is not None:
+        value = _shifted(lowering, value, _identity(lowering, kind, type_, value.type))
+    distance = 1
+    while distance < lowering.subgroup_size:
+        source = lowering.emit(arith.SubiOp(lane, lowering.index(distance))).result
+        below = _shuffle(lowering, value, lowering.as_i32(source), ShuffleMode.IDX)
+        # The first lanes have nothing so far below them.
+        is_first = lowering.is_below(lane, distance)
+        value = lowering.select(is_first, value, combine(value, below))
+        distance *= 2
+    lowering.define(operation.result, _rounded(lowering, value, type_))
+
+
+def _shifted(lowering: Lowering, value: SSAValue, first: SSAValue) -> SSAValue:
+    """The value of the lane before; the first lane gets `first`."""
+    lane = lowering.lane()
+    source = lowering.emit(arith.SubiOp(lane, lowering.index(1))).result
+    before = _shuffle(lowering, value, lowering.as_i32(source), ShuffleMode.IDX)
+    return lowering.select(lowering.is_below(lane, 1), first, before)
+
+
+def _identity(
+    lowering: Lowering, kind: ScanKind, type_: Attribute, computed: Attribute
+) -> SSAValue:
+    if kind is ScanKind.ADD:
+        return lowering.constant(0, computed)
+    if isinstance(type_, IntegerType | IndexType):
+        width = 64 if isinstance(type_, IndexType) else type_.width.data
+        bound = 2 ** (width - 1)
+        return lowering.constant(-bound if kind is ScanKind.MAX else bound - 1, computed)
+    return lowering.constant(-inf if kind is ScanKind.MAX else inf, computed)
+
+
+RULES: dict[str, Rule] = {
+    SubgroupReduceOp.name: cast(Rule, _reduce),
+    SubgroupScanOp.name: cast(Rule, _scan),
+}

@@ -1,0 +1,220 @@
+"""Where the elements of a memref are: its base, offset, sizes and strides, as far as known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The offset, the sizes and the strides of a memref, in elements."""
+
+    offset: Number
+    sizes: tuple[Number, ...]
+    strides: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """A memref as a part of another one.
+
+    Attributes:
+        root: The memref whose memory it is.
+        outer: Elements from the root's first one to where `offsets` count from.
+        offsets: Where the view begins along each of its dimensions.
+        sizes: Its sizes.
+        strides: Its strides in elements.
+    """
+
+    root: SSAValue
+    outer: Number
+    offsets: tuple[Number, ...]
+    sizes: tuple[Number, ...]
+    strides: tuple[Number, ...]
+
+
+def type_of(memory: SSAValue) -> MemRefType[Attribute]:
+    """The type of a memref."""
+    return cast("MemRefType[Attribute]", memory.type)
+
+
+def static_strides(type_: MemRefType[Attribute]) -> tuple[int | None, ...]:
+    """The strides that a type tells; None for what it does not."""
+    if isinstance(type_.layout, StridedLayoutAttr):
+        return tuple(None if isinstance(s, NoneAttr) else s.data for s in type_.layout.strides)
+    strides: list[int | None] = []
+    stride: int | None = 1
+    for size in reversed(type_.get_shape()):
+        strides.insert(0, stride)
+        stride = None if size == DYNAMIC_INDEX or stride is None else stride * size
+    return tuple(strides)
+
+
+def static_offset(type_: MemRefType[Attribute]) -> int | None:
+    """The offset that a type tells; None if it does not."""
+    if isinstance(type_.layout, StridedLayoutAttr):
+        offset = type_.layout.offset
+        return None if offset is None or isinstance(offset, NoneAttr) else offset.data
+    return 0
+
+
+def metadata_of(lowering: Lowering, memory: SSAValue) -> Metadata:
+    """The offset, sizes and strides of a memref; what its type does not tell is read from it."""
+    view = view_of(lowering, memory)
+    offset = view.outer
+    for start, stride in zip(view.offsets, view.strides, strict=True):
+        offset = lowering.add(offset, lowering.multiply(start, stride))
+    return Metadata(offset, view.sizes, view.strides)
+
+
+def view_of(lowering: Lowering, memory: SSAValue) -> View:
+    """Follows the operations that made a memref to the memory it is a part of."""
+    owner = memory.owner
+    if isinstance(owner, Operation):
+        if owner.name == "memref.subview":
+            return _subview(lowering, owner)
+        if owner.name == "memref.reinterpret_cast":
+            return _reinterpret_cast(lowering, owner)
+        if owner.name == "memref.cast":
+            return view_of(lowering, owner.operands[0])
+    return _root(lowering, memory)
+
+
+def _root(lowering: Lowering, memory: SSAValue) -> View:
+    type_ = type_of(memory)
+    shape, strides = type_.get_shape(), static_strides(type_)
+    offset = static_offset(type_)
+    sizes = [None if size == DYNAMIC_INDEX else size for size in shape]
+    rank = len(shape)
+    read: list[SSAValue] = []
+    if None in (offset, *sizes, *strides):
+        read = list(_strided_metadata(lowering, memory).results)
+    return View(
+        memory,
+        read[1] if offset is None else offset,
+        (0,) * rank,
+        tuple(read[2 + i] if size is None else size for i, size in enumerate(sizes)),
+        tuple(read[2 + rank + i] if s is None else s for i, s in enumerate(strides)),
+    )
+
+
+def _strided_metadata(lowering: Lowering, memory: SSAValue) -> Operation:
+    def emit() -> Operation:
+        operation = lowering.emit(memref.ExtractStridedMetaDataOp(memory))
+        lowering.learn_metadata(memory, operation)
+        return operation
+
+    return lowering.shared(("metadata", memory), (memory,), emit)
+
+
+def _subview(lowering: Lowering, operation: Operation) -> View:
+    subview = cast("memref.SubviewOp", operation)
+    source = view_of(lowering, subview.source)
+    offsets = mixed(subview.static_offsets, subview.offsets)
+    sizes = mixed(subview.static_sizes, subview.sizes)
+    steps = mixed(subview.static_strides, subview.strides)
+    kept = _kept_dimensions(subview, sizes)
+    outer = source.outer
+    result: list[tuple[Number, Number, Number]] = []
+    for i, (offset, size, step) in enumerate(zip(offsets, sizes, steps, strict=True)):
+        start = lowering.add(source.offsets[i], offset)
+        if i in kept and step == 1:
+            result.append((start, size, source.strides[i]))
+            continue
+        outer = lowering.add(outer, lowering.multiply(start, source.strides[i]))
+        if i in kept:
+            result.append((0, size, lowering.multiply(source.strides[i], step)))
+    starts, kept_sizes, strides = zip(*result, strict=True) if result else ((), (), ())
+    return View(source.root, outer, starts, kept_sizes, strides)
+
+
+def _kept_dimensions(subview: memref.SubviewOp, sizes: Sequence[Number]) -> set[int]:
+    """The dimensions of the source that the result has; others have size 1 and are dropped."""
+    result_shape = list(type_of(subview.result).get_shape())
+    strides = static_strides(type_of(subview.source))
+    result_strides = static_strides(type_of(subview.result))
+    kept: set[int] = set()
+    position = 0
+    for i, size in enumerate(sizes):
+        if position == len(result_shape):
+            break
+        static = size if isinstance(size, int) else DYNAMIC_INDEX
+        left = len(sizes) - i
+        must_keep = left == len(result_shape) - position
+        fits = static == result_shape[position]
+        same = None in (strides[i], result_strides[position]) or (
+            strides[i] == result_strides[position]
+        )
+        if must_keep or (fits and (static != 1 or same)):
+            kept.add(i)
+            position += 1
+    return kept
+
+
+def _reinterpret_cast(lowering: Lowering, operation: Operation) -> View:
+    cast_ = cast("memref.ReinterpretCastOp", operation)
+    (offset,) = mixed(cast_.static_offsets, cast_.offsets)
+    sizes = mixed(cast_.static_sizes, cast_.sizes)
+    strides = mixed(cast_.static_strides, cast_.strides)
+    source = cast_.source
+    return View(source, offset, (0,) * len(sizes), tuple(sizes), tuple(strides))
+
+
+def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Number]:
+    """A list of numbers and values, as upstream writes it."""
+    remaining = iter(dynamic)
+    return [
+        next(remaining) if n == DYNAMIC_INDEX else int(n)
+        for n in cast("tuple[int]", static.get_values())
+    ]
+
+
+def unmixed(numbers: Sequence[Number]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    """The two parts of a list of numbers and values: the static one and the values."""
+    static = [n if isinstance(n, int) else DYNAMIC_INDEX for n in numbers]
+    return DenseArrayBase.from_list(i64, static), [n for n in numbers if isinstance(n, SSAValue)]
+
+
+def strided_view(
+    lowering: Lowering,
+    memory: SSAValue,
+    offset: Number,
+    sizes: Sequence[Number],
+    strides: Sequence[Number],
+) -> SSAValue:
+    """A memref on the same memory with the given place and strides."""
+    type_ = type_of(memory)
+    layout = StridedLayoutAttr(
+        [s if isinstance(s, int) else None for s in strides],
+        offset if isinstance(offset, int) else None,
+    )
+    shape = [n if isinstance(n, int) else DYNAMIC_INDEX for n in sizes]
+    result = MemRefType(type_.element_type, shape, layout, type_.memory_space)
+    static_offsets, offsets = unmixed([offset])
+    static_sizes, dynamic_sizes = unmixed(sizes)
+    static_strides_, dynamic_strides = unmixed(strides)
+    operation = memref.ReinterpretCastOp.build(
+        operands=[memory, offsets, dynamic_sizes, dynamic_strides],
+        result_types=[result],
+        properties={
+            "static_offsets": static_offsets,
+            "static_sizes": static_sizes,
+            "static_strides": static_strides_,
+        },
+    )
+    return lowering.emit(operation).results[0]

@@ -1,0 +1,153 @@
+"""Emits XeGPU at lane level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    MemRefType,
+    UnitAttr,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
+from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
+from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
+from xtile.dialects.xegpu.types import TensorDescType
+from xtile.translate.core_to_xegpu.addresses import address_of
+from xtile.translate.core_to_xegpu.legality import Surface
+from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.core_to_xegpu.views import static_strides, unmixed
+
+_TRANSPOSED = DenseArrayBase.from_list(i64, [1, 0])
+
+
+def _size(element: Attribute) -> int:
+    from xtile.translate.core_to_xegpu.blocks import size_of
+
+    return size_of(element)
+
+
+def descriptor(
+    lowering: Lowering,
+    surface: Surface,
+    shape: tuple[int, int],
+    element: Attribute,
+    size: int | None = None,
+) -> SSAValue:
+    """A descriptor of blocks of `shape` in a surface, made once where the surface is known."""
+    type_ = TensorDescType(shape, element)
+    size = size or _size(element)
+    root = lowering.original(surface.view.root)
+    numbers = (surface.height, surface.width, surface.pitch)
+    values = [root, *(n for n in (*numbers, surface.view.outer) if isinstance(n, SSAValue))]
+
+    def emit() -> SSAValue:
+        if _is_whole(surface, root, element):
+            operation = CreateNdDescOp.build(operands=[root, [], [], []], result_types=[type_])
+            return lowering.emit(operation).results[0]
+        address = address_of(lowering, surface.view.root, surface.view.outer, _size(element))
+        sizes, dynamic_sizes = unmixed([surface.height, surface.width])
+        strides, dynamic_strides = unmixed([surface.pitch, 1])
+        operation = CreateNdDescOp.build(
+            operands=[address, [], dynamic_sizes, dynamic_strides],
+            result_types=[type_],
+            properties={"const_shape": sizes, "const_strides": strides},
+        )
+        return lowering.emit(operation).results[0]
+
+    return lowering.shared(("descriptor", root, surface.view.outer, numbers, type_), values, emit)
+
+
+def _is_whole(surface: Surface, root: SSAValue, element: Attribute) -> bool:
+    """Whether a memref of static shape tells all that the descriptor needs."""
+    type_ = cast("MemRefType[Attribute]", root.type)
+    shape = type_.get_shape()
+    return (
+        type_.element_type == element
+        and len(shape) == 2
+        and DYNAMIC_INDEX not in shape
+        and surface.view.outer == 0
+        and static_strides(type_) == (shape[1], 1)
+        and (surface.height, surface.width, surface.pitch) == (shape[0], shape[1], shape[1])
+    )
+
+
+def as_words(lowering: Lowering, surface: Surface, per_word: int) -> Surface:
+    """The same surface, in words of several elements."""
+    return replace(
+        surface,
+        view=surface.view,
+        width=lowering.divide(surface.width, per_word),
+        pitch=lowering.divide(surface.pitch, per_word),
+        column=lowering.divide(surface.column, per_word),
+    )
+
+
+def load_nd(
+    lowering: Lowering,
+    block: SSAValue,
+    offsets: Sequence[Number],
+    length: int,
+    *,
+    packed: bool = False,
+    transpose: bool = False,
+) -> SSAValue:
+    """Loads a block; a lane gets `length` elements."""
+    element = cast(TensorDescType, block.type).element_type
+    static, dynamic = unmixed(offsets)
+    operation = LoadNdOp.build(
+        operands=[block, dynamic],
+        result_types=[VectorType(element, [length])],
+        properties={
+            "const_offsets": static,
+            "packed": UnitAttr() if packed else None,
+            "transpose": _TRANSPOSED if transpose else None,
+        },
+    )
+    return lowering.emit(operation).results[0]
+
+
+def store_nd(
+    lowering: Lowering, value: SSAValue, block: SSAValue, offsets: Sequence[Number]
+) -> None:
+    """Stores a block."""
+    static, dynamic = unmixed(offsets)
+    lowering.emit(
+        StoreNdOp.build(operands=[value, block, dynamic], properties={"const_offsets": static})
+    )
+
+
+def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Number]) -> None:
+    """Asks for a block to be brought into the caches."""
+    static, dynamic = unmixed(offsets)
+    lowering.emit(
+        PrefetchNdOp.build(operands=[block, dynamic], properties={"const_offsets": static})
+    )
+
+
+def dpas(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+    """A product on the matrix unit, added to `c`."""
+    return lowering.emit(DpasOp.build(operands=[a, b, c], result_types=[c.type])).results[0]
+
+
+def load(
+    lowering: Lowering, address: SSAValue, offset: SSAValue, mask: SSAValue, element: Attribute
+) -> SSAValue:
+    """Loads an element, `offset` elements from an address; 0 where the mask is not set."""
+    operation = LoadGatherOp.build(operands=[address, offset, mask], result_types=[element])
+    return lowering.emit(operation).results[0]
+
+
+def store(
+    lowering: Lowering, value: SSAValue, address: SSAValue, offset: SSAValue, mask: SSAValue
+) -> None:
+    """Stores an element, `offset` elements from an address, where the mask is set."""
+    lowering.emit(StoreScatterOp.build(operands=[value, address, offset, mask]))

@@ -1,0 +1,107 @@
+"""The routes from one language to another, as the steps that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xtile.backends.intel.devices import Device
+    from xtile.text.diagnostics import Diagnostics
+
+CHIPS = ("pvc", "bmg", "dg2")
+"""Intel's GPUs that kernels are translated for."""
+
+DEFAULT_CHIP = "pvc"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a translation may depend on.
+
+    Attributes:
+        chip: The name of the GPU.
+    """
+
+    chip: str = DEFAULT_CHIP
+
+    @property
+    def device(self) -> Device:
+        """The limits of the GPU."""
+        from xtile.backends.intel.devices import DEVICES
+
+        return DEVICES[self.chip]
+
+
+Step = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
+"""Makes a module into another one."""
+
+
+def _raise_tensorlang(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.tensorlang_to_core import translate_module
+
+    return translate_module(module, diagnostics)
+
+
+def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.distribute import distribute
+
+    return distribute(module, options.device, diagnostics)
+
+
+def _lower_to_xegpu(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_xegpu import translate_module
+
+    return translate_module(module, options.device, diagnostics)
+
+
+ROUTES: Mapping[str, tuple[Step, ...]] = {
+    "tensorlang-to-core": (_raise_tensorlang,),
+    "tensorlang-to-subgroup": (_raise_tensorlang, _distribute),
+    "tensorlang-to-xegpu": (_raise_tensorlang, _distribute, _lower_to_xegpu),
+    "core-to-xegpu": (_lower_to_xegpu,),
+}
+"""The steps of each translation."""
+
+
+def extension_of(route: str) -> str:
+    """The extension of the files that a route begins with."""
+    return "ir" if route.startswith("tensorlang-") else "mlir"
+
+
+def translate(
+    module: ModuleOp,
+    route: str,
+    options: Options | None = None,
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Translates a module along a route.
+
+    Args:
+        module: What to translate; it stays as it is.
+        route: The name of the route.
+        options: What the translation may depend on.
+        diagnostics: Where warnings and remarks go; None drops them.
+
+    Returns:
+        The new module, with the source of the old one for messages.
+
+    Raises:
+        DiagnosticError: Something in the module cannot be translated.
+        KeyError: There is no such route.
+    """
+    from xtile.text.source import attach_source, source_of
+
+    source = source_of(module)
+    for step in ROUTES[route]:
+        module = step(module, options or Options(), diagnostics)
+        if source is not None:
+            attach_source(module, source)
+    return module
