@@ -5,8 +5,8 @@ Source: MLIR (LLVM 22), `IR/CommonTypeConstraints.td`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from typing_extensions import TypeVar, override
 from xdsl.dialects.builtin import (
@@ -20,8 +20,20 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     VectorType,
 )
-from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
+from xdsl.ir import Attribute, OpTraits
+from xdsl.irdl import (
+    AttrConstraint,
+    IntConstraint,
+    IRDLOperation,
+    OperandDef,
+    ParsePropInAttrDict,
+    PropertyDef,
+    ResultDef,
+    VerificationContext,
+)
+from xdsl.irdl.declarative_assembly_format import CustomDirective
+from xdsl.irdl.operations import get_accessors_from_op_def
+from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -95,3 +107,74 @@ SIGNLESS_INTEGER_LIKE = TypeWhere(
     like(is_signless_integer_or_index),
 )
 FLOAT_LIKE = TypeWhere("a float, or a vector or tensor of floats", like(is_float))
+
+
+OperationT = TypeVar("OperationT", bound=IRDLOperation)
+
+
+def completes(
+    *,
+    operands: Mapping[str, AttrConstraint] | None = None,
+    results: Mapping[str, AttrConstraint] | None = None,
+    properties: Mapping[str, PropertyDef] | None = None,
+    traits: Sequence[OpTrait] = (),
+    assembly_format: str | None = None,
+    custom_directives: Sequence[type[CustomDirective]] = (),
+) -> Callable[[type[OperationT]], type[OperationT]]:
+    """Completes an operation of xDSL's in a class derived from it.
+
+    xDSL's `irdl_op_definition` refuses classes derived from those it has already defined. A class
+    that is not derived would not be an instance of xDSL's, whose passes would leave it alone.
+
+    Args:
+        operands: What operands may be, where that differs.
+        results: What results may be, where that differs.
+        properties: Definitions of properties that xDSL's class lacks, or has differently.
+        traits: Traits that xDSL's class lacks.
+        assembly_format: The text of the operation; None if the class keeps xDSL's, or has methods
+            for it.
+        custom_directives: The directives in the format.
+
+    Returns:
+        A decorator. The class's own `verify_`, if it has one, replaces what xDSL's checks beyond
+        the definition.
+    """
+
+    def complete(cls: type[OperationT]) -> type[OperationT]:
+        known = cls.get_irdl_definition()
+        names = {name: (name, "property") for name in properties or {}}
+        has_text = assembly_format is None and "parse" not in vars(cls)
+        definition = replace(
+            known,
+            operands=_constrained(known.operands, operands or {}),
+            results=_constrained(known.results, results or {}),
+            properties={**known.properties, **(properties or {})},
+            traits=OpTraits(lambda: (*known.traits, *traits)),
+            accessor_names={**known.accessor_names, **names},
+            # As in MLIR, properties that the format does not show stand in its dictionary.
+            options=[*known.options, ParsePropInAttrDict()],
+            assembly_format=known.assembly_format if has_text else assembly_format,
+            custom_directives={
+                **known.custom_directives,
+                **{directive.__name__: directive for directive in custom_directives},
+            },
+        )
+        verify = vars(cls).get("verify_")
+        for name, value in get_accessors_from_op_def(definition, verify).items():
+            setattr(cls, name, value)
+        return cls
+
+    return complete
+
+
+DefinitionT = TypeVar("DefinitionT", OperandDef, ResultDef)
+
+
+def _constrained(
+    definitions: Sequence[tuple[str, DefinitionT]], constraints: Mapping[str, AttrConstraint]
+) -> list[tuple[str, DefinitionT]]:
+    """Returns definitions of operands or results with other constraints."""
+    return [
+        (name, type(known)(constraints[name]) if name in constraints else known)
+        for name, known in definitions
+    ]
