@@ -14,8 +14,11 @@ from xtile.translate.tensorlang_to_core import (
     builtins,
     collective,
     control,
+    cooperative_matrix,
     functions,
+    matrix_access,
     memory,
+    subgroup,
     views,
 )
 
@@ -33,6 +36,9 @@ RULES: Rules = {
     **control.RULES,
     **collective.RULES,
     **builtins.RULES,
+    **subgroup.RULES,
+    **matrix_access.RULES,
+    **cooperative_matrix.RULES,
 }
 """What each instruction becomes."""
 

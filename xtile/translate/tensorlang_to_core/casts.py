@@ -5,7 +5,7 @@ What each one must give stands in docs/semantics.md 1.9.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ComplexType, IntegerType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.tensorlang.types import (
@@ -28,13 +28,17 @@ def convert(r: Rebuilder, value: SSAValue, type: Attribute) -> SSAValue:
         return value
     if target in COMPLEX_TYPES:
         return _to_complex(r, value, target)
-    if is_index(source) and not isinstance(target, IntegerType):
+    if is_index(source) and not _is_integer(target):
         return convert(r, _step(r, "arith.index_cast", value, I64), target)
-    if is_index(target) and not isinstance(source, IntegerType):
+    if is_index(target) and not _is_integer(source):
         return _step(r, "arith.index_cast", convert(r, value, I64), target)
     if source in FLOATING_TYPES and target in FLOATING_TYPES:
         return _between_floats(r, value, source, target)
     return _step(r, _cast_name(source, target), value, target)
+
+
+def _is_integer(type: Attribute) -> bool:
+    return isinstance(type, IntegerType)
 
 
 def _step(r: Rebuilder, name: str, value: SSAValue, element: Attribute) -> SSAValue:
@@ -65,7 +69,7 @@ def _between_floats(
 
 def _to_complex(r: Rebuilder, value: SSAValue, target: Attribute) -> SSAValue:
     part = real_part_type(target)
-    if isinstance(value.type, ComplexType):
+    if value.type in COMPLEX_TYPES:
         real, imaginary = (convert(r, each, part) for each in complex_parts(r, value))
     else:
         real, imaginary = convert(r, value, part), constant(r, 0, part)

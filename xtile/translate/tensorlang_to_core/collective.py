@@ -20,7 +20,20 @@ from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.builtins import dimension_value, subgroup_value
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.control import translate_region
-from xtile.translate.tensorlang_to_core.emit import emit, make
+from xtile.translate.tensorlang_to_core.emit import make
+from xtile.translate.tensorlang_to_core.index_math import (
+    Number,
+    as_number,
+    as_value,
+    at_least_zero,
+    difference,
+    product,
+    quotient,
+    quotient_up,
+    remainder,
+    smaller,
+    total,
+)
 from xtile.translate.tensorlang_to_core.types import type_of
 
 
@@ -110,16 +123,16 @@ def _by_every_work_item(r: Rebuilder, emit_body: Callable[[], None]) -> None:
 def _foreach(operation: ops.ForeachOp, r: Rebuilder) -> None:
     """Trip t is done by work-item t modulo their number (docs/semantics.md 3.5)."""
     first, lengths = _ranges(operation, r)
-    total = _product(r, lengths)
+    trips = _product(r, lengths)
 
     def body() -> None:
-        _for_each_number(r, *_work_item(r), total, lambda number: trip(number))
+        _for_each_number(r, *_work_item(r), trips, trip)
 
     def trip(number: SSAValue) -> None:
         variables = operation.body.block.args
         places = _split(r, number, lengths)
         for variable, start, place in zip(variables, first, places, strict=True):
-            r.define(variable, convert(r, _add(r, start, place), variable.type))
+            _define_index(variable, total(r, start, place), r)
         translate_region(operation.body, r)
 
     _by_every_work_item(r, body)
@@ -128,88 +141,88 @@ def _foreach(operation: ops.ForeachOp, r: Rebuilder) -> None:
 def _foreach_tile(operation: ops.ForeachTileOp, r: Rebuilder) -> None:
     """Tile t is done by subgroup t modulo their number (docs/semantics.md 3.5)."""
     first, lengths = _ranges(operation, r)
-    shape = [r.index(size) for size in operation.tile_shape.get_values()]
-    counts = [_quotient_up(r, n, size) for n, size in zip(lengths, shape, strict=True)]
-    total = _product(r, counts)
+    shape: Sequence[int] = operation.tile_shape.get_values()
+    counts = [quotient_up(r, length, size) for length, size in zip(lengths, shape, strict=True)]
+    tiles = _product(r, counts)
 
     def body() -> None:
         start, step = subgroup_value(r, "gpu.subgroup_id"), subgroup_value(r, "gpu.num_subgroups")
-        _for_each_number(r, start, step, total, lambda number: tile(number))
+        _for_each_number(r, start, step, tiles, tile)
 
     def tile(number: SSAValue) -> None:
         variables = operation.body.block.args
-        places = _split(r, number, counts)
-        for mode, place in enumerate(places):
-            offset = emit(r, "arith.muli", [place, shape[mode]], INDEX)
-            left = emit(r, "arith.subi", [lengths[mode], offset], INDEX)
-            size = emit(r, "arith.minsi", [shape[mode], left], INDEX)
-            values = {mode: _add(r, first[mode], offset), len(shape) + mode: size}
-            for index, value in values.items():
-                r.define(variables[index], convert(r, value, variables[index].type))
+        for mode, place in enumerate(_split(r, number, counts)):
+            offset = product(r, place, shape[mode])
+            size = _tile_size(r, lengths[mode], offset, shape[mode])
+            _define_index(variables[mode], total(r, first[mode], offset), r)
+            _define_index(variables[len(shape) + mode], size, r)
         translate_region(operation.body, r)
 
     _by_every_work_item(r, body)
 
 
+def _tile_size(r: Rebuilder, length: Number, offset: Number, size: int) -> Number:
+    if isinstance(length, int) and length % size == 0:
+        return size
+    return smaller(r, size, difference(r, length, offset))
+
+
+def _define_index(variable: SSAValue, number: Number, r: Rebuilder) -> None:
+    r.define(variable, convert(r, as_value(r, number), variable.type))
+
+
 def _ranges(
     operation: ops.ForeachOp | ops.ForeachTileOp, r: Rebuilder
-) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The first index and the number of indices in each mode, as `index`."""
-    first = [convert(r, bound, INDEX) for bound in r.values(operation.from_)]
-    last = [convert(r, bound, INDEX) for bound in r.values(operation.to)]
-    lengths: list[SSAValue] = []
-    for start, end in zip(first, last, strict=True):
-        difference = emit(r, "arith.subi", [end, start], INDEX)
-        lengths.append(emit(r, "arith.maxsi", [difference, r.index(0)], INDEX))
+) -> tuple[list[Number], list[Number]]:
+    """The first index and the number of indices in each mode."""
+    first = [as_number(r, bound) for bound in operation.from_]
+    last = [as_number(r, bound) for bound in operation.to]
+    lengths = [
+        at_least_zero(r, difference(r, end, start)) for start, end in zip(first, last, strict=True)
+    ]
     return first, lengths
 
 
-def _add(r: Rebuilder, a: SSAValue, b: SSAValue) -> SSAValue:
-    return emit(r, "arith.addi", [a, b], INDEX)
+def _product(r: Rebuilder, factors: Sequence[Number]) -> Number:
+    result: Number = 1
+    for factor in factors:
+        result = product(r, result, factor)
+    return result
 
 
-def _product(r: Rebuilder, factors: Sequence[SSAValue]) -> SSAValue:
-    product = factors[0]
-    for factor in factors[1:]:
-        product = emit(r, "arith.muli", [product, factor], INDEX)
-    return product
-
-
-def _quotient_up(r: Rebuilder, a: SSAValue, b: SSAValue) -> SSAValue:
-    return emit(r, "arith.ceildivui", [a, b], INDEX)
-
-
-def _split(r: Rebuilder, number: SSAValue, counts: Sequence[SSAValue]) -> list[SSAValue]:
+def _split(r: Rebuilder, number: SSAValue, counts: Sequence[Number]) -> list[Number]:
     """A number as an index for each mode, the first of which varies fastest."""
-    places: list[SSAValue] = []
+    places: list[Number] = []
+    rest: Number = number
     for count in counts[:-1]:
-        places.append(emit(r, "arith.remui", [number, count], INDEX))
-        number = emit(r, "arith.divui", [number, count], INDEX)
-    return [*places, number]
+        places.append(remainder(r, rest, count))
+        rest = quotient(r, rest, count)
+    return [*places, rest]
 
 
 def _work_item(r: Rebuilder) -> tuple[SSAValue, SSAValue]:
     """The number of the work-item in the work-group, and how many there are."""
-    x, y = (dimension_value(r, "gpu.thread_id", each) for each in (Dimension.X, Dimension.Y))
-    width, height = (
-        dimension_value(r, "gpu.block_dim", each) for each in (Dimension.X, Dimension.Y)
+    x, y, width, height = (
+        dimension_value(r, name, dimension)
+        for name in ("gpu.thread_id", "gpu.block_dim")
+        for dimension in (Dimension.X, Dimension.Y)
     )
-    number = _add(r, emit(r, "arith.muli", [y, width], INDEX), x)
-    return number, emit(r, "arith.muli", [width, height], INDEX)
+    number = total(r, product(r, y, width), x)
+    return as_value(r, number), as_value(r, product(r, width, height))
 
 
 def _for_each_number(
     r: Rebuilder,
     start: SSAValue,
     step: SSAValue,
-    total: SSAValue,
+    count: Number,
     emit_body: Callable[[SSAValue], None],
 ) -> None:
-    """A loop over the numbers from `start` below `total`; `emit_body` ends it with a yield."""
+    """A loop over the numbers from `start` below `count`; `emit_body` ends it with a yield."""
     body = Block(arg_types=[INDEX])
     with r.at_end_of(body):
         emit_body(body.args[0])
-    r.emit(make("scf.for", [start, total, step, []], [[]], regions=[Region([body])]))
+    r.emit(make("scf.for", [start, as_value(r, count), step, []], [[]], regions=[Region([body])]))
 
 
 RULES: Rules = {

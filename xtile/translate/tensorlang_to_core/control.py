@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core import YieldOp as CoreYieldOp
 from xtile.dialects.tensorlang.ops import control as ops
@@ -12,6 +12,7 @@ from xtile.dialects.tensorlang.verifier.constants import integer_of
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.emit import constant, make, translated_type
+from xtile.translate.tensorlang_to_core.index_math import as_number, as_value
 
 UNROLL_ATTRIBUTE = "core.unroll"
 """The attribute of an `scf.for` that keeps what the source says about unrolling."""
@@ -20,8 +21,8 @@ UNROLL_ATTRIBUTE = "core.unroll"
 def _for(operation: ops.ForOp, r: Rebuilder) -> None:
     """A loop whose variable could wrap around counts in `index` (docs/semantics.md 3.6)."""
     type = INDEX if _may_wrap(operation) else operation.from_.type
-    bounds = [convert(r, bound, type) for bound in r.values((operation.from_, operation.to))]
-    step = constant(r, 1, type) if operation.step is None else r.value(operation.step)
+    bounds = [_bound(bound, type, r) for bound in (operation.from_, operation.to)]
+    step = constant(r, 1, type) if operation.step is None else _bound(operation.step, type, r)
     old = operation.body.block
     body = Block(arg_types=[type, *(translated_type(each, r) for each in operation.init)])
     for was, becomes in zip(old.args, body.args, strict=True):
@@ -29,11 +30,15 @@ def _for(operation: ops.ForOp, r: Rebuilder) -> None:
     with r.at_end_of(body):
         r.define(old.args[0], convert(r, body.args[0], operation.from_.type))
         translate_region(operation.body, r)
-    operands = [*bounds, convert(r, step, type), r.values(operation.init)]
+    operands = [*bounds, step, r.values(operation.init)]
     results = [[init.type for init in r.values(operation.init)]]
     loop = r.replace(operation, make("scf.for", operands, results, regions=[Region([body])]))
     if operation.unroll is not None:
         loop.attributes[UNROLL_ATTRIBUTE] = operation.unroll
+
+
+def _bound(bound: SSAValue, type: Attribute, r: Rebuilder) -> SSAValue:
+    return r.value(bound) if bound.type == type else as_value(r, as_number(r, bound))
 
 
 def _may_wrap(operation: ops.ForOp) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
@@ -18,13 +16,12 @@ from xdsl.dialects.complex import Complex
 from xdsl.dialects.math import Math
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
-from xdsl.utils.hints import isa
 
 from xtile.dialects.arith import Arith
 from xtile.dialects.gpu import GPU
 from xtile.dialects.memref import MemRef
 from xtile.dialects.scf import Scf
-from xtile.dialects.tensorlang.types import FLOATING_TYPES
+from xtile.dialects.tensorlang.types import COMPLEX_TYPES, FLOATING_TYPES, real_part_type
 from xtile.dialects.vector import Vector
 from xtile.semantics import numeric_types
 from xtile.semantics.constants import number_of
@@ -104,21 +101,25 @@ def constant(r: Rebuilder, value: Any, type: Attribute) -> SSAValue:
 def constant_operation(value: Any, type: Attribute) -> Operation:
     """The operation that gives a number rounded once to a scalar type, or a vector of it."""
     element = element_of(type)
-    number = number_of(value, element)
-    if isinstance(element, ComplexType):
-        part = element.element_type
-        parts = [FloatAttr(float(number.real), part), FloatAttr(float(number.imag), part)]
-        return make("complex.constant", [], [type], {"value": ArrayAttr(parts)})
-    attribute = _attribute(number, element)
-    if isa(type, VectorType):
-        attribute = DenseIntOrFPElementsAttr.from_list(type, [attribute.value.data])
-    return make("arith.constant", [], [type], {"value": attribute})
+    number: Any = number_of(value, element)
+    if element in COMPLEX_TYPES:
+        part = real_part_type(element)
+        parts = ArrayAttr([_attribute(number.real, part), _attribute(number.imag, part)])
+        return make("complex.constant", [], [type], {"value": parts})
+    value = _attribute(number, element)
+    if isinstance(type, VectorType):
+        value = _splat(number, type)
+    return make("arith.constant", [], [type], {"value": value})
 
 
-def _attribute(number: np.generic, type: Attribute) -> Any:
+def _attribute(number: Any, type: Any) -> Attribute:
     if type in FLOATING_TYPES:
-        return FloatAttr(float(cast("Any", number)), cast("Any", type))
-    return IntegerAttr(int(cast("Any", number)), cast("Any", type))
+        return FloatAttr(float(number), type)
+    return IntegerAttr(int(number), type)
+
+
+def _splat(number: Any, type: Any) -> Attribute:
+    return DenseIntOrFPElementsAttr.from_list(type, [number.item()])
 
 
 def accumulation_type(type: Attribute) -> Attribute:

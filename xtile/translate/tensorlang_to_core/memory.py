@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core import AtomicKind, AtomicKindAttr, AtomicUpdateOp, ParallelOp
@@ -19,6 +19,7 @@ from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.builtins import dimension_value
 from xtile.translate.tensorlang_to_core.emit import constant, emit, make, translated_type
 from xtile.translate.tensorlang_to_core.types import WORKGROUP, strided_type
+from xtile.translate.tensorlang_to_core.uniformity import is_collective
 from xtile.translate.tensorlang_to_core.views import load_entry
 
 
@@ -80,7 +81,7 @@ def _update(
 ) -> SSAValue:
     """Emits an atomic update of one element, and returns what it was before."""
     type = value.type
-    if isinstance(type, IntegerType) or type in FLOATING_TYPES:
+    if type != INDEX and type not in COMPLEX_TYPES:
         properties = {"kind": kind_attribute(AtomicRMWKind[kind.value])}
         return emit(r, "memref.atomic_rmw", [value, memref, indices], type, properties)
     return r.emit(atomic_update(kind, value, memref, indices)).result
@@ -133,22 +134,13 @@ def _atomic(
     def update() -> SSAValue:
         return _update(r, kind, value, memref, indices)
 
-    if not _is_collective(operation):
+    if not is_collective(operation):
         old = update()
     else:
         needs_old = result is not None and result.first_use is not None
         old = _by_each_work_item(r, update, value.type, needs_old)
     if result is not None:
         r.define(result, old)
-
-
-def _is_collective(operation: Operation) -> bool:
-    around = operation.parent_op()
-    while around is not None:
-        if isinstance(around, TensorLangOperation) and around.OPENS_SPMD_REGION:
-            return False
-        around = around.parent_op()
-    return True
 
 
 def _by_each_work_item(

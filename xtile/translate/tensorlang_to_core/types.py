@@ -123,6 +123,11 @@ def strides_of(type: MemRefType) -> list[int | None]:
     return list(strides)
 
 
+def offset_of(type: MemRefType) -> int | None:
+    """Where a memref's first element is, in elements; None where only known at run time."""
+    return type.get_offset()
+
+
 def element_of(type: Attribute) -> Attribute:
     """The element type of a vector; any other type itself."""
     return type.element_type if isa(type, VectorType) else type

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -22,15 +21,14 @@ from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.emit import emit, make
 from xtile.translate.tensorlang_to_core.functions import Group
+from xtile.translate.tensorlang_to_core.index_math import Number, product
 from xtile.translate.tensorlang_to_core.types import (
+    offset_of,
     shape_of,
     strided_type,
     strides_of,
     type_of,
 )
-
-Number: TypeAlias = SSAValue | int
-"""An `index` value, or a number that is known."""
 
 
 @dataclass(frozen=True)
@@ -42,28 +40,50 @@ class Layout:
     strides: Sequence[Number]
 
 
-def layout_of(r: Rebuilder, memref: SSAValue) -> Layout:
-    """The layout of a memref; what its type leaves open is emitted."""
-    type = type_of(memref)
-    offset, sizes, strides = type.get_offset(), shape_of(type), strides_of(type)
-    if None not in (offset, *sizes, *strides):
-        return Layout(_known(offset), [*map(_known, sizes)], [*map(_known, strides)])
-    rank = len(sizes)
-    base = MemRefType(type.element_type, [], memory_space=type.memory_space)
-    operation = make(
-        "memref.extract_strided_metadata", [memref], [base, INDEX, [INDEX] * rank, [INDEX] * rank]
-    )
-    _, first, *rest = r.emit(operation).results
-    return Layout(
-        first if offset is None else offset,
-        [value if size is None else size for size, value in zip(sizes, rest[:rank], strict=True)],
-        [value if n is None else n for n, value in zip(strides, rest[rank:], strict=True)],
-    )
+class Metadata:
+    """The layout of a memref; what its type leaves open is emitted when it is asked for."""
 
+    def __init__(self, r: Rebuilder, memref: SSAValue) -> None:
+        self._r = r
+        self._memref = memref
+        self._type = type_of(memref)
+        self._sizes = shape_of(self._type)
+        self._strides = strides_of(self._type)
+        self._emitted: Sequence[SSAValue] = ()
 
-def _known(number: int | None) -> int:
-    assert number is not None
-    return number
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._sizes)
+
+    @property
+    def offset(self) -> Number:
+        """Where the first element is."""
+        offset = offset_of(self._type)
+        return self._results[1] if offset is None else offset
+
+    def sizes(self, dimensions: range) -> list[Number]:
+        """The sizes of some dimensions."""
+        return [self._number(self._sizes[each], 2 + each) for each in dimensions]
+
+    def strides(self, dimensions: range) -> list[Number]:
+        """The strides of some dimensions."""
+        first = 2 + self.rank
+        return [self._number(self._strides[each], first + each) for each in dimensions]
+
+    def _number(self, known: int | None, result: int) -> Number:
+        return self._results[result] if known is None else known
+
+    @property
+    def _results(self) -> Sequence[SSAValue]:
+        """The base, the offset, the sizes and the strides."""
+        if not self._emitted:
+            type, indices = self._type, [INDEX] * self.rank
+            base = MemRefType(type.element_type, [], memory_space=type.memory_space)
+            name = "memref.extract_strided_metadata"
+            operation = make(name, [self._memref], [base, INDEX, indices, indices])
+            self._emitted = self._r.emit(operation).results
+        return self._emitted
 
 
 def with_layout(r: Rebuilder, memref: SSAValue, layout: Layout) -> SSAValue:
@@ -100,20 +120,6 @@ def _split(numbers: Iterable[Number]) -> tuple[list[SSAValue], DenseArrayBase[I6
     return values, DenseArrayBase.from_list(i64, static)
 
 
-def product(r: Rebuilder, a: Number, b: Number) -> Number:
-    """The product of two numbers."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    if 1 in (a, b):
-        return b if a == 1 else a
-    return emit(r, "arith.muli", [as_value(r, a), as_value(r, b)], INDEX)
-
-
-def as_value(r: Rebuilder, number: Number) -> SSAValue:
-    """A number as an `index` value."""
-    return r.index(number) if isinstance(number, int) else number
-
-
 def _numbers(
     static: DenseArrayBase[I64Type], dynamic: Sequence[SSAValue], r: Rebuilder
 ) -> list[Number]:
@@ -143,45 +149,54 @@ def _subview(operation: ops.SubviewOp, r: Rebuilder) -> None:
 def _subview_type(
     type: MemRefType, offsets: Sequence[Number], sizes: Sequence[Number], is_kept: Sequence[bool]
 ) -> MemRefType:
-    offset = type.get_offset()
     strides = strides_of(type)
+    offset = offset_of(type)
     for first, stride in zip(offsets, strides, strict=True):
-        if first != 0:
-            is_known = isinstance(first, int) and None not in (offset, stride)
-            offset = _known(offset) + first * _known(stride) if is_known else None
+        offset = _moved(offset, _static(first), stride)
     shape = [_static(size) for size, kept in zip(sizes, is_kept, strict=True) if kept]
     strides = [stride for stride, kept in zip(strides, is_kept, strict=True) if kept]
     return strided_type(type.element_type, shape, strides, offset, type.memory_space)
 
 
+def _moved(offset: int | None, first: int | None, stride: int | None) -> int | None:
+    """An offset after `first` steps of a stride; None where that is only known at run time."""
+    if first == 0:
+        return offset
+    if offset is None or first is None or stride is None:
+        return None
+    return offset + first * stride
+
+
 def _expand(operation: ops.ExpandOp, r: Rebuilder) -> None:
     memref = r.value(operation.memref)
-    old = layout_of(r, memref)
-    dimension = len(old.sizes) - 1 - integer_value(operation.mode)
+    old = Metadata(r, memref)
+    dimension = old.rank - 1 - integer_value(operation.mode)
+    outer, inner = range(dimension), range(dimension + 1, old.rank)
     sizes = _numbers(operation.static_expand_shape, operation.expand_shape, r)[::-1]
-    strides: list[Number] = [old.strides[dimension]]
+    strides = old.strides(range(dimension, dimension + 1))
     for size in reversed(sizes[1:]):
         strides.insert(0, product(r, strides[0], size))
-    new = replace(
-        old,
-        sizes=[*old.sizes[:dimension], *sizes, *old.sizes[dimension + 1 :]],
-        strides=[*old.strides[:dimension], *strides, *old.strides[dimension + 1 :]],
+    new = Layout(
+        old.offset,
+        [*old.sizes(outer), *sizes, *old.sizes(inner)],
+        [*old.strides(outer), *strides, *old.strides(inner)],
     )
     r.define(operation.result, with_layout(r, memref, new))
 
 
 def _fuse(operation: ops.FuseOp, r: Rebuilder) -> None:
     memref = r.value(operation.memref)
-    old = layout_of(r, memref)
-    last = len(old.sizes) - 1 - integer_value(operation.from_mode)
-    first = len(old.sizes) - 1 - integer_value(operation.to_mode)
+    old = Metadata(r, memref)
+    first = old.rank - 1 - integer_value(operation.to_mode)
+    last = old.rank - 1 - integer_value(operation.from_mode)
+    outer, inner = range(first), range(last + 1, old.rank)
     size: Number = 1
-    for each in old.sizes[first : last + 1]:
+    for each in old.sizes(range(first, last + 1)):
         size = product(r, size, each)
-    new = replace(
-        old,
-        sizes=[*old.sizes[:first], size, *old.sizes[last + 1 :]],
-        strides=[*old.strides[:first], *old.strides[last:]],
+    new = Layout(
+        old.offset,
+        [*old.sizes(outer), size, *old.sizes(inner)],
+        [*old.strides(outer), *old.strides(range(last, old.rank))],
     )
     r.define(operation.result, with_layout(r, memref, new))
 
@@ -193,7 +208,10 @@ def load_entry(operation: ops.LoadOp, r: Rebuilder) -> None:
     type = type_of(group.memref).element_type
     entry = emit(r, "memref.load", [group.memref, [index]], type)
     if group.offset != 0:
-        entry = with_layout(r, entry, replace(layout_of(r, entry), offset=group.offset))
+        old = Metadata(r, entry)
+        every = range(old.rank)
+        new = Layout(group.offset, old.sizes(every), old.strides(every))
+        entry = with_layout(r, entry, new)
     r.define(operation.result, entry)
 
 
