@@ -52,6 +52,7 @@ _LANGUAGES = {
 _HANDLERS = {
     "arith": "xtile.semantics.upstream.arith",
     "complex": "xtile.semantics.upstream.complex",
+    "core": "xtile.semantics.core",
     "func": "xtile.semantics.upstream.func",
     "gpu": "xtile.semantics.upstream.gpu",
     "index": "xtile.semantics.upstream.index",

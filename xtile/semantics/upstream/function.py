@@ -12,7 +12,6 @@ from typing import Any, cast, get_args
 
 import numpy as np
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     FunctionType,
     IndexType,
     IntegerAttr,
@@ -84,9 +83,6 @@ def _size_in(attribute: Attribute) -> int | None:
     """The size that an attribute holds, or names within others; None if it does not."""
     if isinstance(attribute, IntegerAttr):
         return cast("Any", attribute).value.data
-    if isinstance(attribute, ArrayAttr):
-        sizes = map(_size_in, cast("ArrayAttr[Attribute]", attribute).data)
-        return next((size for size in sizes if size is not None), None)
     found = _SUBGROUP_SIZE_TEXT.search(str(attribute))
     return None if found is None else int(found[1])
 
