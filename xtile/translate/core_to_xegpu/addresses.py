@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from xtile.dialects.memref import views
 from xtile.translate.core_to_xegpu.lowering import INDEX, Lowering, Number
 
 
@@ -30,5 +31,5 @@ def address_of(lowering: Lowering, root: SSAValue, offset: Number, size: int) ->
 
 
 def _base(lowering: Lowering, root: SSAValue) -> SSAValue:
-    pointer = memref.ExtractAlignedPointerAsIndexOp.build(operands=[root], result_types=[INDEX])
+    pointer = views.ExtractAlignedPointerAsIndexOp.build(operands=[root], result_types=[INDEX])
     return lowering.as_i64(lowering.emit(pointer).results[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir import Block as IrBlock
 
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
+from xtile.dialects.memref import access
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.fragments import (
@@ -295,7 +296,7 @@ def _memref_load(
     lowering: Lowering, memory: SSAValue, indices: list[Number], element: Attribute
 ) -> SSAValue:
     values = [lowering.as_value(index) for index in indices]
-    operation = memref.LoadOp.build(operands=[memory, values], result_types=[element])
+    operation = access.LoadOp.build(operands=[memory, values], result_types=[element])
     return lowering.emit(operation).results[0]
 
 
@@ -394,7 +395,7 @@ def _store_element(
 
     def emit() -> None:
         values = [lowering.as_value(index) for index in indices]
-        lowering.emit(memref.StoreOp.build(operands=[value, memory, values]))
+        lowering.emit(access.StoreOp.build(operands=[value, memory, values]))
 
     guarded(lowering, condition, emit)
 

@@ -31,11 +31,11 @@ def _module(operation: ModuleOp, lowering: Lowering) -> None:
     """A module of kernels; the variables in local memory stand before them."""
     body = Block()
     lowering.globals = []
-    lowering.translate_into(operation.body, body)
+    region = lowering.translate_into(operation.body, body)
     kernels = list(body.ops)
     for variable in reversed(lowering.globals):
         body.insert_op_before(variable, kernels[0])
-    lowering.emit(ModuleOp(operation.sym_name.data, Region([body])))
+    lowering.emit(ModuleOp(operation.sym_name.data, region))
 
 
 def _function(operation: FuncOp, lowering: Lowering) -> None:

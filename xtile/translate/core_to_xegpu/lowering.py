@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.backends.intel.devices import Device
-from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.facts import Facts

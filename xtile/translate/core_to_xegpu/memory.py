@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects import arith, complex, memref
+from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -23,6 +23,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp, access, allocation
+from xtile.dialects.memref.access import ATOMIC_KINDS
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
@@ -41,26 +43,6 @@ _ATOMIC_ARITHMETIC: dict[str, type[Operation]] = {
     "minnumf": arith.MinnumfOp,
 }
 """What an atomic update of a float computes, by upstream's name of its kind."""
-
-_KINDS = (
-    "addf",
-    "addi",
-    "andi",
-    "assign",
-    "maximumf",
-    "maxnumf",
-    "maxs",
-    "maxu",
-    "minimumf",
-    "minnumf",
-    "mins",
-    "minu",
-    "mulf",
-    "muli",
-    "ori",
-    "xori",
-)
-"""Upstream's `arith::AtomicRMWKind`, by number (LLVM 22, `ArithBase.td`)."""
 
 
 def reinterpreted(lowering: Lowering, memory: SSAValue, element: Attribute) -> SSAValue:
@@ -88,7 +70,7 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
     name = f"local_{len(lowering.globals)}"
     alignment = operation.properties.get("alignment")
     lowering.globals.append(
-        memref.GlobalOp.get(
+        allocation.GlobalOp.get(
             StringAttr(name),
             type_,
             UnitAttr(),
@@ -96,14 +78,14 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
             alignment=cast("IntegerAttr[IntegerType] | None", alignment),
         )
     )
-    lowering.replace(operation, memref.GetGlobalOp(name, type_))
+    lowering.replace(operation, allocation.GetGlobalOp(name, type_))
 
 
 def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     value, memory, *indices = lowering.values(operation.operands)
     kind = cast("IntegerAttr[IntegerType]", operation.properties["kind"]).value.data
     element = operation.results[0].type
-    old = update(lowering, _KINDS[kind], value, memory, indices, element)
+    old = update(lowering, ATOMIC_KINDS[kind], value, memory, indices, element)
     lowering.define(operation.results[0], old)
 
 
@@ -171,10 +153,10 @@ def _update_integer(
     memory: SSAValue,
     indices: Sequence[SSAValue],
 ) -> SSAValue:
-    operation = memref.AtomicRMWOp.build(
+    operation = access.AtomicRMWOp.build(
         operands=[value, memory, list(indices)],
         result_types=[value.type],
-        properties={"kind": IntegerAttr(_KINDS.index(kind), i64)},
+        properties={"kind": IntegerAttr(ATOMIC_KINDS.index(kind), i64)},
     )
     return lowering.emit(operation).results[0]
 
@@ -187,8 +169,6 @@ def _compare_and_swap(
     indices: Sequence[SSAValue],
     element: Attribute,
 ) -> SSAValue:
-    from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp
-
     type_ = cast("MemRefType[Attribute]", words.type).element_type
     is_bfloat16 = isinstance(element, BFloat16Type)
     operand = widen(lowering, value) if is_bfloat16 else value
@@ -221,13 +201,13 @@ def _update_complex(
     """Updates the real part, then the imaginary part, as the language allows."""
     type_ = cast("ComplexType[AnyFloat]", value.type)
     part = type_.element_type
-    real = lowering.emit(complex.ReOp(value)).result
-    imaginary = lowering.emit(complex.ImOp(value)).result
+    real = lowering.emit(complex.ReOp.build(operands=[value], result_types=[part])).results[0]
+    imaginary = lowering.emit(complex.ImOp.build(operands=[value], result_types=[part])).results[0]
     old = [
         update(lowering, kind, x, _part(lowering, memory, part, i), indices, part)
         for i, x in enumerate((real, imaginary))
     ]
-    return lowering.emit(complex.CreateOp(old[0], old[1], type_)).result
+    return lowering.emit(complex.CreateOp(old[0], old[1], type_)).results[0]
 
 
 def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
@@ -242,6 +222,6 @@ def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> S
 
 
 RULES: dict[str, Rule] = {
-    memref.AllocaOp.name: _alloca,
-    memref.AtomicRMWOp.name: _atomic_rmw,
+    allocation.AllocaOp.name: _alloca,
+    access.AtomicRMWOp.name: _atomic_rmw,
 }

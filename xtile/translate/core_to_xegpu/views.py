@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.memref import views
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 
 
@@ -167,7 +168,7 @@ def _kept_dimensions(subview: memref.SubviewOp, sizes: Sequence[Number]) -> set[
 
 
 def _reinterpret_cast(lowering: Lowering, operation: Operation) -> View:
-    cast_ = cast("memref.ReinterpretCastOp", operation)
+    cast_ = cast("views.ReinterpretCastOp", operation)
     (offset,) = mixed(cast_.static_offsets, cast_.offsets)
     sizes = mixed(cast_.static_sizes, cast_.sizes)
     strides = mixed(cast_.static_strides, cast_.strides)
@@ -208,7 +209,7 @@ def strided_view(
     static_offsets, offsets = unmixed([offset])
     static_sizes, dynamic_sizes = unmixed(sizes)
     static_strides_, dynamic_strides = unmixed(strides)
-    operation = memref.ReinterpretCastOp.build(
+    operation = views.ReinterpretCastOp.build(
         operands=[memory, offsets, dynamic_sizes, dynamic_strides],
         result_types=[result],
         properties={
