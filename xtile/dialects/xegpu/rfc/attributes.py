@@ -34,8 +34,11 @@ TRANSPOSE_BIT_WIDTH = "transpose_bit_width"
 MEMORY_SCOPE = "memory_scope"
 """`"slm"`: the address that `create_nd_tdesc` gets is one of shared local memory."""
 
+BOUNDARY_CHECK = "boundary_check"
+"""`false`: `create_nd_tdesc` switches off the check that its result's type still has."""
+
 RFC_ATTRIBUTES = {
-    "xegpu.create_nd_tdesc": frozenset({MEMORY_SCOPE}),
+    "xegpu.create_nd_tdesc": frozenset({BOUNDARY_CHECK, MEMORY_SCOPE}),
     "xegpu.create_tdesc": frozenset({MEMORY_SCOPE}),
     "xegpu.dpas": frozenset({MODE}),
     "xegpu.load": frozenset({TRANSPOSE}),

@@ -190,18 +190,36 @@ def _read_kind(parser: XeGPUParser) -> str:
 
 
 def _read_operands(text: OperationText) -> None:
-    """Reads operands, packs and lists, with or without commas before, between and after them."""
+    """Reads operands, packs and lists; a comma may also stand before the first and after the last.
+
+    A list may follow an operand without a comma.
+    """
     parser = text.parser
-    while True:
-        parser.parse_optional_punctuation(",")
-        if (operand := parser.parse_optional_unresolved_operand()) is not None:
-            text.operands += _read_pack(parser, operand)
-        elif (indices := _read_optional_indices(parser)) is not None:
-            text.lists.append(indices)
-        elif (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
-            text.literal = number
-        else:
+    parser.parse_optional_punctuation(",")
+    while _read_optional_operand(text) or _read_optional_list(text):
+        _read_optional_list(text)
+        if parser.parse_optional_punctuation(",") is None:
             return
+
+
+def _read_optional_operand(text: OperationText) -> bool:
+    """Reads an operand, a pack or a number, and returns whether one was there."""
+    operand = text.parser.parse_optional_unresolved_operand()
+    if operand is not None:
+        text.operands += _read_pack(text.parser, operand)
+        return True
+    number = text.parser.parse_optional_integer(allow_boolean=False)
+    if number is not None:
+        text.literal = number
+    return number is not None
+
+
+def _read_optional_list(text: OperationText) -> bool:
+    """Reads a list in square brackets, and returns whether one was there."""
+    indices = _read_optional_indices(text.parser)
+    if indices is not None:
+        text.lists.append(indices)
+    return indices is not None
 
 
 def _read_pack(parser: XeGPUParser, operand: UnresolvedOperand) -> list[UnresolvedOperand]:

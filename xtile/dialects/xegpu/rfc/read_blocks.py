@@ -19,7 +19,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
-from xtile.dialects.xegpu.rfc.attributes import MEMORY_SCOPE, TRANSPOSE_BIT_WIDTH, VNNI_AXIS
+from xtile.dialects.xegpu.rfc.attributes import (
+    BOUNDARY_CHECK,
+    MEMORY_SCOPE,
+    TRANSPOSE_BIT_WIDTH,
+    VNNI_AXIS,
+)
 from xtile.dialects.xegpu.rfc.common import (
     SIMT,
     Properties,
@@ -54,12 +59,12 @@ def read_create_nd_tdesc(text: OperationText) -> Operation:
     if not isinstance(descriptor, TensorDescType):
         text.error(f"{text.spelling} makes a tensor_desc, not {descriptor}")
     take_mode(text, descriptor)
-    _take_boundary_check(text, descriptor)
+    check = _take_boundary_check(text, descriptor)
     lists = _lists(text, rest, source, descriptor)
     properties: Properties = {
         name: numbers for name, (_, numbers) in zip(_LISTS, lists, strict=False)
     }
-    attributes = {**leftover(text), **memory_scope(source, descriptor)}
+    attributes = {**leftover(text), **check, **memory_scope(source, descriptor)}
     if len(lists) == 1 and not _is_memref(source):
         # LLVM 22 needs the shape of the memory that an address is the start of.
         attributes[MEMORY_SCOPE] = StringAttr(descriptor.memory_space)
@@ -192,23 +197,22 @@ def _is_memref(source: SSAValue) -> bool:
     return isinstance(source.type, MemRefType)
 
 
-def _take_boundary_check(text: OperationText, descriptor: TensorDescType) -> None:
-    """Takes what the first kernels write on the operation and its result's type says as well.
+def _take_boundary_check(text: OperationText, descriptor: TensorDescType) -> Properties:
+    """Takes what the first kernels write on the operation, and later ones in the result's type.
 
     Raises:
-        ParseError: The two contradict each other.
+        ParseError: The type switches the check off and the operation on.
     """
-    given = text.attributes.get("boundary_check")
-    check = text.take_flag("boundary_check")
+    given = text.attributes.get(BOUNDARY_CHECK)
+    check = text.take_flag(BOUNDARY_CHECK)
     encoding = descriptor.encoding
-    if check is None or not isinstance(encoding, BlockTensorDescAttr):
-        return
-    if check != encoding.is_boundary_checked:
-        text.error(
-            "boundary_check differs from the result's type; write it there, as in "
-            "tensor_desc<16xf32, boundary_check = false>",
-            None if given is None else given.place,
-        )
+    in_type = not isinstance(encoding, BlockTensorDescAttr) or encoding.is_boundary_checked
+    if check is None or check == in_type:
+        return {}
+    if check:
+        place = None if given is None else given.place
+        text.error("the result's type says boundary_check = false; leave this one out", place)
+    return {BOUNDARY_CHECK: IntegerAttr.from_bool(False)}
 
 
 def _simt(mode: str | None, value: VectorType[Attribute], descriptor: TensorDescType) -> Properties:

@@ -15,6 +15,8 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import integers
 from xtile.dialects.xegpu.rfc.attributes import (
+    BOUNDARY_CHECK,
+    MEMORY_SCOPE,
     MODE,
     RFC_ATTRIBUTES,
     TRANSPOSE,
@@ -218,20 +220,22 @@ def _verify_store(operation: Operation) -> None:
     _verify_chunks(operation, operation.operands[1].type, operation.operands[0].type)
 
 
-def _verify_slm_address(operation: Operation) -> None:
-    """Checks a descriptor of an address, which may be without a shape if it is of one dimension."""
+def _verify_descriptor(operation: Operation) -> None:
+    """Checks what a descriptor is made with beside what its type says."""
     descriptor = operation.results[0].type
     assert isinstance(descriptor, TensorDescType)
-    scope = operation.attributes["memory_scope"]
-    if scope != StringAttr(descriptor.memory_space.value):
-        raise VerifyException(
-            f"memory_scope is {scope}, but the result is in {descriptor.memory_space.value} memory"
-        )
+    space = StringAttr(descriptor.memory_space.value)
+    scope = operation.attributes.get(MEMORY_SCOPE, space)
+    if scope != space:
+        raise VerifyException(f"memory_scope is {scope}, but the result is in memory {space}")
+    check = operation.attributes.get(BOUNDARY_CHECK, IntegerAttr.from_bool(False))
+    if check != IntegerAttr.from_bool(False):
+        raise VerifyException("boundary_check must be false; otherwise the result's type says it")
 
 
 _VERIFIERS: dict[str, Callable[[Operation], None]] = {
-    "xegpu.create_nd_tdesc": _verify_slm_address,
-    "xegpu.create_tdesc": _verify_slm_address,
+    "xegpu.create_nd_tdesc": _verify_descriptor,
+    "xegpu.create_tdesc": _verify_descriptor,
     "xegpu.dpas": _verify_dpas,
     "xegpu.load": _verify_load,
     "xegpu.load_nd": _verify_load_nd,
