@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from typing_extensions import override
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
@@ -22,6 +22,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.dialects.memref.access import LoadOp, StoreOp
+from xtile.dialects.memref.views import DimOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.configuration import Configuration
@@ -207,7 +209,7 @@ class Kernel(Rebuilder):
             if size is not None:
                 return size
         memory, dimension = equal[0]
-        return self.pure(memref.DimOp, memory, self.index(dimension))
+        return self.pure(DimOp, memory, self.index(dimension))
 
     # --- control flow ---
 
@@ -282,12 +284,12 @@ class Kernel(Rebuilder):
     def load(self, memory: SSAValue, indices: Sequence[Index]) -> SSAValue:
         """The element at the indices."""
         values = [self.value_of(index) for index in indices]
-        return self.emit(memref.LoadOp.get(memory, values)).res
+        return self.emit(LoadOp.get(memory, values)).res
 
     def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
         """Replaces the element at the indices."""
         values = [self.value_of(index) for index in indices]
-        self.emit(memref.StoreOp.get(value, memory, values))
+        self.emit(StoreOp.get(value, memory, values))
 
 
 def element_type(memory: SSAValue) -> Attribute:

@@ -19,6 +19,7 @@ from xtile.dialects.core import (
 )
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.memref.allocation import AllocaOp
 from xtile.transforms.distribute import elementwise, products, reductions
 from xtile.transforms.distribute.effects import Space, root_of
 from xtile.transforms.distribute.kernel import Kernel, KernelRule
@@ -26,7 +27,7 @@ from xtile.transforms.distribute.kernel import Kernel, KernelRule
 
 def rule_of(operation: Operation) -> KernelRule:
     """The rule of an operation; one that has none is copied."""
-    return _RULES.get(type(operation), _copy)
+    return _RULES.get(operation.name, _copy)
 
 
 def _copy(operation: Operation, kernel: Kernel) -> None:
@@ -93,7 +94,7 @@ def _of_first(kernel: Kernel, value: SSAValue, is_repeated: bool) -> SSAValue:
     """The value of work-item 0, handed to all through local memory."""
     space = AddressSpaceAttr(AddressSpace.WORKGROUP)
     buffer = kernel.emit(
-        memref.AllocaOp(
+        AllocaOp(
             operands=[[], []],
             result_types=[MemRefType(value.type, [], memory_space=space)],
         )
@@ -107,16 +108,17 @@ def _of_first(kernel: Kernel, value: SSAValue, is_repeated: bool) -> SSAValue:
     return kernel.load(buffer, ())
 
 
-_RULES: dict[type[Operation], KernelRule] = {
-    AtomicUpdateOp: _atomic,
-    AxpbyOp: elementwise.axpby,
-    CumsumOp: reductions.cumsum,
-    GemmOp: products.gemm,
-    GemvOp: reductions.gemv,
-    GerOp: elementwise.ger,
-    HadamardOp: elementwise.hadamard,
-    ParallelOp: _parallel,
-    SumOp: reductions.sum_,
-    memref.AtomicRMWOp: _atomic,
-    memref.StoreOp: _store,
+_RULES: dict[str, KernelRule] = {
+    AtomicUpdateOp.name: _atomic,
+    AxpbyOp.name: elementwise.axpby,
+    CumsumOp.name: reductions.cumsum,
+    GemmOp.name: products.gemm,
+    GemvOp.name: reductions.gemv,
+    GerOp.name: elementwise.ger,
+    HadamardOp.name: elementwise.hadamard,
+    ParallelOp.name: _parallel,
+    SumOp.name: reductions.sum_,
+    memref.AtomicRMWOp.name: _atomic,
+    memref.StoreOp.name: _store,
 }
+"""The rule of each operation that does not stay what it is, by the operation's name."""

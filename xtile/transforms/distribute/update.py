@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
@@ -22,6 +21,7 @@ from xtile.dialects.core import (
     BlasA2Operation,
     BlasA3Operation,
 )
+from xtile.dialects.memref.access import AtomicRMWOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, element_type
 
@@ -154,7 +154,7 @@ def emit_atomic(
         return
     attribute: IntegerAttr = kind_attribute(kind)
     kernel.emit(
-        memref.AtomicRMWOp(
+        AtomicRMWOp(
             operands=[value, memory, at],
             result_types=[value.type],
             properties={"kind": attribute},
