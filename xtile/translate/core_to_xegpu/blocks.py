@@ -62,7 +62,8 @@ def _block(lowering: Lowering, operation: Operation, first_index: int) -> Block:
     bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
     row = 0 if rows == ["d0", "d1"] else 1
     inside = [bool(bound) for bound in bounds]
-    memory, *indices = lowering.values(operation.operands[first_index : first_index + 3])
+    memory = lowering.value(operation.operands[first_index])
+    indices = lowering.numbers(operation.operands[first_index + 1 : first_index + 3])
     # in_bounds counts dimensions of the vector.
     checked = (not inside[row], not inside[1 - row])
     return Block(memory, row, (indices[0], indices[1]), checked)
@@ -90,12 +91,12 @@ def _block_load(
     reason = _unfit(lowering, layout, element)
     surface = reason if reason is not None else surface_of(lowering, block, size_of(element))
     loaded: Fragment | str
+    is_right = _is_only_right_operand(lowering, result)
     if not isinstance(surface, Surface):
         loaded = surface
     elif is_transposed(block, surface.view):
-        loaded = _load_transposed(lowering, surface, layout, element)
+        loaded = _load_transposed(lowering, surface, layout, element, is_right)
     else:
-        is_right = _is_only_right_operand(lowering, result)
         loaded = _load(lowering, surface, layout, element, is_right)
     if isinstance(loaded, Fragment):
         return loaded
@@ -157,9 +158,13 @@ def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 
 def _load_transposed(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
 ) -> Fragment | str:
-    """Loads words of 32 bits: a lane gets consecutive elements of a row of memory."""
+    """Loads words of 32 bits: a lane gets consecutive elements of a row of memory.
+
+    They are the pairs that the matrix unit wants of its right operand, too.
+    """
+    piece = 2 * PIECE if is_right else PIECE
     access = lowering.device.block_access
     assert access is not None
     shapes = access.load_transposed.get(4)
@@ -185,8 +190,8 @@ def _load_transposed(
             target = VectorType(carried, [count * per_word])
             cast_ = vector_bitcast(lowering, loaded, target)
             entries.append(cast_)
-        pieces += _regroup(lowering, entries, layout)
-    return of_values(layout, pieces)
+        pieces += _regroup(lowering, entries, layout, piece)
+    return of_values(layout, pieces, piece)
 
 
 def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> SSAValue:
@@ -197,7 +202,9 @@ def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> S
     return lowering.emit(operation).results[0]
 
 
-def _regroup(lowering: Lowering, parts: list[SSAValue], layout: Layout) -> list[SSAValue]:
+def _regroup(
+    lowering: Lowering, parts: list[SSAValue], layout: Layout, piece: int
+) -> list[SSAValue]:
     """Cuts vectors of consecutive entries into pieces."""
     from xtile.translate.core_to_xegpu.pieces import slice_of
 
@@ -208,7 +215,7 @@ def _regroup(lowering: Lowering, parts: list[SSAValue], layout: Layout) -> list[
         starts.append((position, length, part))
         position += length
     result: list[SSAValue] = []
-    for first, length in spans(layout):
+    for first, length in spans(layout, piece):
         start, _, part = next(s for s in starts if s[0] <= first < s[0] + s[1])
         result.append(slice_of(lowering, part, first - start, length))
     return result
@@ -416,12 +423,13 @@ def guarded(lowering: Lowering, condition: SSAValue | None, emit: Callable[[], N
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
-    memory, *indices = lowering.values([operation.memory, *operation.indices])
+    memory, indices = lowering.value(operation.memory), lowering.numbers(operation.indices)
     kind = operation.kind.data.value
     if not isinstance(operation.value.type, VectorType):
         value = lowering.value(operation.value)
         element = operation.value.type
-        lowering.define(operation.result, update(lowering, kind, value, memory, indices, element))
+        places = lowering.values(operation.indices)
+        lowering.define(operation.result, update(lowering, kind, value, memory, places, element))
         return
     fragment = lowering.fragment(operation.value)
     element = cast("VectorType[Attribute]", operation.value.type).element_type
@@ -472,7 +480,7 @@ def _update_element(
 
 
 def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
-    memory, *indices = lowering.values([operation.memory, *operation.indices])
+    memory, indices = lowering.value(operation.memory), lowering.numbers(operation.indices)
     element = type_of(operation.memory).element_type
     target = Block(memory, 0, (indices[0], indices[1]), (False, False))
     surface = surface_of(lowering, target, size_of(element))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
@@ -28,7 +28,7 @@ from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.transforms.facts import Facts
+from xtile.transforms.facts import Facts, constant_of
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, piece_types
 from xtile.translate.rule import Rebuilder, Rule
 
@@ -215,6 +215,14 @@ class Lowering(Rebuilder):
             return self.emit(arith.ConstantOp(attribute)).result
 
         return self.shared(("constant", repr(number), type_), (), emit)
+
+    def numbers(self, old: Iterable[SSAValue]) -> list[Number]:
+        """What indices of the source have become; constants are numbers."""
+        result: list[Number] = []
+        for value in self.values(old):
+            constant = constant_of(value)
+            result.append(value if constant is None else constant)
+        return result
 
     def as_value(self, number: Number) -> SSAValue:
         """An index as a value."""
