@@ -121,7 +121,8 @@ class XeGPUParser(MlirParser):
             found = self._parse_optional_xegpu(mnemonic)
             if found is not None:
                 return found
-            name = f"xegpu.{mnemonic}"
+            # MLIR writes some attributes as `#xegpu<memory_space slm>`.
+            name = f"xegpu.{mnemonic}" if mnemonic else "xegpu"
         elif (
             name.lower() == "scattered" and not is_type and self._value_of_alias(f"#{name}") is None
         ):
