@@ -29,6 +29,10 @@ def place_barriers(function: FuncOp) -> frozenset[Operation]:
 class _Placement:
     """Follows what has been done since the last barrier through collective code."""
 
+    def __init__(self) -> None:
+        # Loops are followed for several states, and so would those in them for many.
+        self._known: dict[tuple[scf.ForOp, State], tuple[State, set[Operation]]] = {}
+
     def of_region(self, region: Region, state: State) -> tuple[State, set[Operation]]:
         """The state after a region, and the operations in it that need a barrier."""
         found: set[Operation] = set()
@@ -59,6 +63,16 @@ class _Placement:
         return then | otherwise, found | more
 
     def _of_loop(self, operation: scf.ForOp, state: State) -> tuple[State, set[Operation]]:
+        """A loop, which waits before it starts if only what happened before it makes it wait."""
+        if (operation, state) not in self._known:
+            alone, needed = self._around(operation, _NOTHING)
+            result, found = self._around(operation, state)
+            if found - needed:
+                result, found = alone, needed | {operation}
+            self._known[operation, state] = result, found
+        return self._known[operation, state]
+
+    def _around(self, operation: scf.ForOp, state: State) -> tuple[State, set[Operation]]:
         """Repeats the body until what comes around the back edge is known already."""
         entry = state
         while True:

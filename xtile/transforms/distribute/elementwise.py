@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, rank
+from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.shares import for_each_element
 from xtile.transforms.distribute.update import Update, update_of
 
@@ -17,6 +18,8 @@ def axpby(operation: AxpbyOp, kernel: Kernel) -> None:
     """Computes B := alpha op(A) + beta B."""
     a, update = kernel.value(operation.a), update_of(operation, kernel)
     is_transposed = operation.transpose_a is not None and rank(a) == 2
+    if is_transposed:
+        a = separate(kernel, a, update.output)
 
     def body(indices: list[Index]) -> None:
         at = indices[::-1] if is_transposed else indices

@@ -11,6 +11,7 @@ from xtile.dialects.core import GemmOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Index, Kernel
+from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.shares import columns_of, subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, update_of
 
@@ -51,7 +52,8 @@ class Product:
 
 def product_of(operation: GemmOp, kernel: Kernel) -> Product:
     """The product that an operation computes."""
-    a, b, c = kernel.values((operation.a, operation.b, operation.c))
+    c = kernel.value(operation.c)
+    a, b = (separate(kernel, value, c) for value in kernel.values((operation.a, operation.b)))
     t_a, t_b = operation.transpose_a is not None, operation.transpose_b is not None
     return Product(
         a,

@@ -15,6 +15,7 @@ from xtile.dialects.gpu.subgroups import SubgroupReduceOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Index, Kernel, rank
+from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.shares import for_each_element, for_each_line
 from xtile.transforms.distribute.update import Update, update_of
 
@@ -40,8 +41,8 @@ def sum_(operation: SumOp, kernel: Kernel) -> None:
 
 def gemv(operation: GemvOp, kernel: Kernel) -> None:
     """Computes c := alpha op(A) b + beta c."""
-    a, b = kernel.values((operation.a, operation.b))
-    update = update_of(operation, kernel)
+    a, update = kernel.value(operation.a), update_of(operation, kernel)
+    b = separate(kernel, kernel.value(operation.b), update.output)
     is_transposed = operation.transpose_a is not None
 
     def term(row: Sequence[Index], number: Index) -> SSAValue:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import (
@@ -17,12 +16,10 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
-from xtile.dialects.gpu.attributes import AddressSpaceAttr
-from xtile.dialects.gpu.enumerations import AddressSpace
-from xtile.dialects.memref.allocation import AllocaOp
 from xtile.transforms.distribute import elementwise, products, reductions
 from xtile.transforms.distribute.effects import Space, root_of
 from xtile.transforms.distribute.kernel import Kernel, KernelRule
+from xtile.transforms.distribute.overlap import local_buffer
 
 
 def rule_of(operation: Operation) -> KernelRule:
@@ -92,13 +89,7 @@ def _atomic(operation: memref.AtomicRMWOp | AtomicUpdateOp, kernel: Kernel) -> N
 
 def _of_first(kernel: Kernel, value: SSAValue, is_repeated: bool) -> SSAValue:
     """The value of work-item 0, handed to all through local memory."""
-    space = AddressSpaceAttr(AddressSpace.WORKGROUP)
-    buffer = kernel.emit(
-        AllocaOp(
-            operands=[[], []],
-            result_types=[MemRefType(value.type, [], memory_space=space)],
-        )
-    ).memref
+    buffer = local_buffer(kernel, value.type, ())
     if is_repeated:
         # A slow work-item may still read what the previous iteration has left.
         kernel.barrier()

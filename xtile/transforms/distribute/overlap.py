@@ -1,0 +1,75 @@
+"""Inputs that are the output too: they are copied, because inputs are read before it is written.
+
+docs/semantics.md, section "Linear algebra", Aliases.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ComplexType,
+    FixedBitwidthType,
+    IndexType,
+    MemRefType,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.memref.allocation import AllocaOp
+from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel
+from xtile.transforms.distribute.shares import for_each_element
+
+_INDEX_BYTES = 8
+_BITS_OF_BYTE = 8
+
+
+def separate(kernel: Kernel, memory: SSAValue, output: SSAValue) -> SSAValue:
+    """The memref itself, or a copy in local memory if it is the output.
+
+    Raises:
+        DiagnosticError: Its size is not known, or it does not fit into local memory.
+    """
+    if memory is not output:
+        return memory
+    shape = cast("AnyMemRef", memory.type).get_shape()
+    if DYNAMIC_INDEX in shape:
+        raise kernel.error(
+            "an input that is the output too must be copied, which needs a static size; "
+            "write the result to another memref"
+        )
+    element = cast("AnyMemRef", memory.type).element_type
+    size = math.prod(shape) * size_in_bytes(element)
+    if size > kernel.device.local_memory:
+        raise kernel.error(
+            f"an input that is the output too must be copied to local memory, but it has {size} "
+            f"bytes and {kernel.device.name} {kernel.device.local_memory}; write the result to "
+            "another memref"
+        )
+    copy = local_buffer(kernel, element, shape)
+
+    def body(indices: list[Index]) -> None:
+        kernel.store(kernel.load(memory, indices), copy, indices)
+
+    for_each_element(kernel, shape, body)
+    kernel.barrier()
+    return copy
+
+
+def local_buffer(kernel: Kernel, element: Attribute, shape: tuple[int, ...]) -> SSAValue:
+    """A new buffer in local memory."""
+    space = AddressSpaceAttr(AddressSpace.WORKGROUP)
+    type = MemRefType(element, shape, memory_space=space)
+    return kernel.emit(AllocaOp(operands=[[], []], result_types=[type])).memref
+
+
+def size_in_bytes(type: Attribute) -> int:
+    """The size of a number in memory."""
+    if isinstance(type, IndexType):
+        return _INDEX_BYTES
+    if isinstance(type, ComplexType):
+        return 2 * size_in_bytes(cast("ComplexType", type).element_type)
+    return -(-cast("FixedBitwidthType", type).bitwidth // _BITS_OF_BYTE)
