@@ -107,7 +107,7 @@ def test_an_operation_without_a_location_gets_its_place() -> None:
     module, _ = read_well(FUNCTION)
     location = named(module, "arith.addi").location
     assert isinstance(location, FileLineColLoc)
-    assert (location.filename.data, location.line.data, location.column.data) == ("t.mlir", 3, 3)
+    assert (location.filename.data, location.line.data, location.column.data) == ("t.mlir", 3, 8)
 
 
 def test_a_location_in_the_text_stays() -> None:
@@ -128,18 +128,18 @@ def test_locations_survive_printing_and_reading() -> None:
     text = printed(module, debuginfo=True)
     again, _ = read_well(text)
     assert printed(again, debuginfo=True) == text
-    assert 'loc("t.mlir":3:3)' in text
+    assert 'loc("t.mlir":3:8)' in text
 
 
 def test_generic_form() -> None:
     module, _ = read_well("func.func private @f()")
     assert '"func.func"() <{' in printed(module, generic=True)
-    assert printed(module) == "builtin.module {\n  func.func private @f() -> ()\n}\n"
+    assert printed(module) == "module {\n  func.func private @f()\n}\n"
 
 
 def test_resources_are_printed() -> None:
     text = """\
-builtin.module {
+module {
   "test.op"() {a = dense_resource<blob> : tensor<1xi64>} : () -> ()
 }
 

@@ -24,10 +24,16 @@ def ir_text(module: ModuleOp) -> str:
     return stream.getvalue()
 
 
-def mlir_text(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:
+def mlir_text(
+    module: ModuleOp,
+    *,
+    generic: bool = False,
+    debuginfo: bool = False,
+    local_scope: bool = False,
+) -> str:
     """A module as MLIR text."""
     stream = StringIO()
-    print_mlir(module, stream, generic=generic, debuginfo=debuginfo)
+    print_mlir(module, stream, generic=generic, debuginfo=debuginfo, local_scope=local_scope)
     return stream.getvalue()
 
 

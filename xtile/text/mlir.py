@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from io import StringIO
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +16,9 @@ from xtile.text.mlir_parser import MlirParser
 from xtile.text.mlir_resources import attach_resources, resources_of, resources_text
 from xtile.text.nesting import find_deep_nesting
 from xtile.text.source import Source, Span, attach_source, source_of
+
+if TYPE_CHECKING:
+    from xtile.text.mlir_printer import MlirPrinter
 
 MAXIMUM_NESTING = 256
 """How many levels of brackets MLIR text may have.
@@ -88,7 +91,9 @@ def print_mlir(
     *,
     generic: bool = False,
     debuginfo: bool = False,
+    local_scope: bool = False,
     context: Context | None = None,
+    printer_class: type[MlirPrinter] | None = None,
 ) -> None:
     """Prints a module as MLIR text that ends with a line end.
 
@@ -99,15 +104,18 @@ def print_mlir(
         stream: Where to print it.
         generic: Whether to print every operation in MLIR's generic form.
         debuginfo: Whether to print locations.
+        local_scope: Whether to print attributes and locations in full instead of by aliases. xDSL
+            reads no alias that is used before its definition, as those of locations are.
         context: The dialects whose resources are printed after the module, beside builtin's.
+        printer_class: What prints it, for a form of its own; None takes MLIR's.
     """
     try:
-        text = _mlir_text(module, generic, debuginfo, context)
+        text = _mlir_text(module, generic, debuginfo, local_scope, context, printer_class)
     except Exception:
         if generic:
             raise
         # The custom forms rely on what the verifier checks; the generic form shows everything.
-        text = _mlir_text(module, True, debuginfo, context)
+        text = _mlir_text(module, True, debuginfo, local_scope, context, printer_class)
     stream.write(text)
 
 
@@ -120,15 +128,23 @@ def attribute_text(attribute: Attribute) -> str:
     return stream.getvalue()
 
 
-def _mlir_text(module: ModuleOp, generic: bool, debuginfo: bool, context: Context | None) -> str:
+def _mlir_text(
+    module: ModuleOp,
+    generic: bool,
+    debuginfo: bool,
+    local_scope: bool,
+    context: Context | None,
+    printer_class: type[MlirPrinter] | None,
+) -> str:
     from xdsl.dialects.builtin import Builtin
 
     from xtile.text.mlir_printer import MlirPrinter
 
     source = source_of(module)
-    printer = MlirPrinter(
+    printer = (printer_class or MlirPrinter)(
         print_generic_format=generic,
         print_debuginfo=debuginfo,
+        has_aliases=not local_scope,
         known_names={} if source is None else source.names,
     )
     text, definitions = printer.print_top_level(module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -75,7 +76,7 @@ def float_text(value: float, element: AnyFloat) -> str:
     """
     if not math.isfinite(value):
         return f"0x{_non_finite_bits(value, element):X}"
-    short = _short_text(value, element)
+    short = _short_text(value)
     if _rounded(float(short), element) == value:
         return short
     long = _long_text(value, 2 + _precision(element) * 59 // 196)
@@ -206,28 +207,22 @@ _PRECISIONS: dict[type, int] = {
 }
 
 
-def _short_text(value: float, element: AnyFloat) -> str:
-    """Six digits and an exponent, with a zero between them as LLVM has it."""
-    if isinstance(element, Float32Type | Float64Type):
-        # Python rounds half to even and LLVM half up. Only numbers of smaller types can be half
-        # way between two numbers of six digits and still be what one of these gives.
-        digits, exponent = f"{value:.5e}".split("e")
-        return f"{digits}0e{exponent}"
-    sign, digits, exponent = _decimal(value, 6)
+def _short_text(value: float) -> str:
+    """Six digits, zeros up to the seventh, and an exponent."""
+    digits, exponent = _decimal(abs(value), 6)
     digits = digits.ljust(7, "0")
-    return f"{sign}{digits[0]}.{digits[1:]}e{exponent:+03d}"
+    return f"{_sign(value)}{digits[0]}.{digits[1:]}e{exponent:+03d}"
 
 
 def _long_text(value: float, precision: int) -> str:
     """As many digits as given, with an exponent only where it saves zeros."""
-    sign, digits, exponent = _decimal(value, precision)
-    digits = digits.rstrip("0") or "0"
-    count = len(digits)
-    last = exponent - count + 1
+    digits, exponent = _decimal(abs(value), precision)
+    last = exponent - len(digits) + 1
     if last >= 0:
-        is_scientific = last > _PADDING or count + last > precision
+        is_scientific = last > _PADDING or len(digits) + last > precision
     else:
         is_scientific = -exponent > _PADDING
+    sign = _sign(value)
     if is_scientific:
         return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent:+d}"
     if last >= 0:
@@ -237,11 +232,30 @@ def _long_text(value: float, precision: int) -> str:
     return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
 
 
-def _decimal(value: float, precision: int) -> tuple[str, str, int]:
-    """The sign, the digits and the exponent of the first one, rounded half up."""
-    from decimal import ROUND_HALF_UP, Context
+def _sign(value: float) -> str:
+    return "-" if math.copysign(1.0, value) < 0 else ""
 
-    rounded = Context(prec=precision, rounding=ROUND_HALF_UP).create_decimal_from_float(value)
-    sign, digits, _ = rounded.as_tuple()
-    exponent = rounded.adjusted() if rounded else 0
-    return "-" if sign else "", "".join(map(str, digits)), exponent
+
+@lru_cache(maxsize=1024)
+def _decimal(value: float, precision: int) -> tuple[str, int]:
+    """At most `precision` digits of a positive number, and the exponent of the first one.
+
+    LLVM first drops digits that it expects not to need, and rounds half up what is left, so the
+    last digit is not always the nearest one.
+    """
+    significand, denominator = value.as_integer_ratio()
+    twos = denominator.bit_length() - 1
+    significand *= 5**twos
+    exponent = -twos
+    needed_bits = (precision * 196 + 58) // 59
+    dropped = (significand.bit_length() - needed_bits) * 59 // 196
+    if dropped > 0:
+        significand //= 10**dropped
+        exponent += dropped
+    digits = str(significand)
+    exponent += len(digits) - 1
+    if len(digits) > precision:
+        kept = int(digits[:precision]) + (digits[precision] >= "5")
+        exponent += len(str(kept)) - precision
+        digits = str(kept)
+    return digits.rstrip("0") or "0", exponent

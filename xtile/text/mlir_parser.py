@@ -41,6 +41,7 @@ class MlirParser(ResourceParser):
         # The operands read so far; an operation takes its own.
         self._operands: list[UnresolvedOperand] = []
         self._operation_starts: list[int] = []
+        self._name_starts: list[int] = []
 
     @property
     def resources(self) -> Resources:
@@ -66,16 +67,24 @@ class MlirParser(ResourceParser):
         start = self.pos
         first_operand = len(self._operands)
         self._operation_starts.append(start)
+        self._name_starts.append(start)
         operation = super().parse_operation()
         self._operation_starts.pop()
+        name_start = self._name_starts.pop()
         span = Span(start, self.previous_end)
         places = [self._place_of_operand(operand) for operand in self._operands[first_operand:]]
         del self._operands[first_operand:]
         self._source.record(operation, span, _operand_spans(operation, places, span))
         has_location = self._location_end == span.end
         if not has_location and isinstance(operation.location, UnknownLocation):
-            operation.location = self._location_at(start)
+            operation.location = self._location_at(name_start)
         return operation
+
+    @override
+    def _parse_op_result_list(self) -> list[tuple[XdslSpan, int]]:
+        results = super()._parse_op_result_list()
+        self._name_starts[-1] = self.pos
+        return results
 
     @override
     def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
@@ -90,8 +99,13 @@ class MlirParser(ResourceParser):
     ) -> None:
         super()._register_ssa_definition(name, values, span)
         for value in values:
+            if value.name_hint != name and not name.isdigit():
+                self._source.names[value] = name
             if isinstance(value, BlockArgument):
                 self._source.record(value, Span(span.start, span.end))
+                is_given = self._location_end == self.previous_end
+                if isinstance(value.location, UnknownLocation) and not is_given:
+                    value.location = self._location_at(span.start)
 
     @override
     def _parse_optional_builtin_parametrized_type(self) -> TypeAttribute | None:

@@ -8,7 +8,7 @@ Source: MLIR Language Reference, "File Metadata Dictionary".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
 from typing_extensions import override
@@ -105,12 +105,13 @@ def resources_of(
     }
 
 
-def print_resources(resources: Resources, write: Callable[[str], object]) -> None:
-    """Prints resources as MLIR does; nothing if there are none."""
+def resources_text(resources: Resources) -> str:
+    """Returns resources as MLIR prints them; an empty text if there are none."""
     sections = {section: owners for section, owners in resources.items() if owners}
-    if sections:
-        texts = [_braced(f"  {section}", _owners(owners)) for section, owners in sections.items()]
-        write("\n{-#\n" + ",\n".join(texts) + "\n#-}\n")
+    if not sections:
+        return ""
+    texts = [_braced(f"  {section}", _owners(owners)) for section, owners in sections.items()]
+    return "\n{-#\n" + ",\n".join(texts) + "\n#-}\n"
 
 
 def _owners(owners: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -53,7 +53,7 @@ def test_every_instruction(
     module: ModuleOp, generic: bool, arguments: list[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "kernels.mlir"
-    path.write_text(mlir_text(module, generic=generic, debuginfo=True))
+    path.write_text(mlir_text(module, generic=generic, debuginfo=True, local_scope=True))
     printed = xdsl_opt(path, "--print-debuginfo", *arguments)
     assert 'loc("dir/kernels.ir":1:1)' in printed
     assert ('"tensorlang.constant"()' in printed) == bool(arguments)
