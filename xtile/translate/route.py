@@ -54,6 +54,12 @@ def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | N
     return distribute(module, options.device, diagnostics)
 
 
+def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.cleanup import clean_up
+
+    return clean_up(module)
+
+
 def _lower_to_xegpu(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -64,8 +70,8 @@ def _lower_to_xegpu(
 
 ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-core": (_raise_tensorlang,),
-    "tensorlang-to-subgroup": (_raise_tensorlang, _distribute),
-    "tensorlang-to-xegpu": (_raise_tensorlang, _distribute, _lower_to_xegpu),
+    "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
+    "tensorlang-to-xegpu": (_raise_tensorlang, _distribute, _clean_up, _lower_to_xegpu),
     "core-to-xegpu": (_lower_to_xegpu,),
 }
 """The steps of each translation."""

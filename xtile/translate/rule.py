@@ -125,6 +125,11 @@ class Rebuilder:
         """The block that operations are appended to."""
         return self._open[-1]
 
+    @property
+    def open_blocks(self) -> Sequence[Block]:
+        """The block that operations are appended to, after those around it."""
+        return self._open
+
     @contextmanager
     def at_end_of(self, block: Block) -> Generator[Block]:
         """Appends to another block for a while: a new one, or one of those that are open."""

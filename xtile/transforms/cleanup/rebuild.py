@@ -1,0 +1,186 @@
+"""Rebuilds a kernel with constants folded and common subexpressions shared."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from typing_extensions import override
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.text.source import Source
+from xtile.transforms.cleanup.effects import is_movable, is_pure
+from xtile.transforms.cleanup.folding import constant_number, fold
+from xtile.translate.rule import Rebuilder, Rule
+
+
+class Cleaner(Rebuilder):
+    """Copies operations, and leaves out those whose results are known."""
+
+    def __init__(self, source: Source | None) -> None:
+        super().__init__({}, "the core form", source)
+        self._seen: dict[tuple[Block, Any], Operation] = {}
+
+    def module(self, module: ModuleOp) -> ModuleOp:
+        """A cleaned-up copy of a module, without removing dead code."""
+        body = Block()
+        with self.at_end_of(body):
+            self.translate_block(module.body.block)
+        result = ModuleOp([], module.attributes.copy())
+        result.body.detach_block(result.body.block).erase()
+        result.body.add_block(body)
+        return result
+
+    @override
+    def rule_of(self, operation: Operation) -> Rule:
+        return _RULES.get(operation.name, _copy)
+
+    def seen(self, key: Any) -> Operation | None:
+        """The operation with this key that is computed before, in an open block."""
+        for block in reversed(self.open_blocks):
+            known = self._seen.get((block, key))
+            if known is not None:
+                return known
+        return None
+
+    def remember(self, key: Any, operation: Operation) -> None:
+        """Lets later operations with this key use the results of this one."""
+        self._seen[self.block, key] = operation
+
+
+def _key(operation: Operation, operands: list[SSAValue]) -> Any:
+    return (
+        operation.name,
+        tuple(operands),
+        tuple(operation.result_types),
+        tuple(sorted(operation.properties.items(), key=lambda item: item[0])),
+        tuple(sorted(operation.attributes.items(), key=lambda item: item[0])),
+    )
+
+
+def _copy(operation: Operation, cleaner: Cleaner) -> None:
+    operands = cleaner.values(operation.operands)
+    folded = fold(operation, operands)
+    if isinstance(folded, SSAValue):
+        cleaner.define(operation.results[0], folded)
+        return
+    if folded is not None:
+        _define_constant(operation, folded, cleaner)
+        return
+    if not is_pure(operation):
+        _define(operation, _emit(operation, operands, cleaner), cleaner)
+        return
+    key = _key(operation, operands)
+    if is_movable(operation):
+        new = cleaner.shared(key, operands, lambda: _emit(operation, operands, cleaner))
+    else:
+        new = cleaner.seen(key)
+        if new is None:
+            new = _emit(operation, operands, cleaner)
+            cleaner.remember(key, new)
+    _define(operation, new, cleaner)
+
+
+def _define_constant(operation: Operation, value: Attribute, cleaner: Cleaner) -> None:
+    constant = arith.ConstantOp(cast("Any", value))
+    key = _key(constant, [])
+    new = cleaner.shared(key, (), lambda: cleaner.emit(constant))
+    _define(operation, new, cleaner)
+
+
+def _define(operation: Operation, new: Operation, cleaner: Cleaner) -> None:
+    for old_result, new_result in zip(operation.results, new.results, strict=True):
+        cleaner.define(old_result, new_result)
+
+
+def _emit(operation: Operation, operands: list[SSAValue], cleaner: Cleaner) -> Operation:
+    return cleaner.emit(
+        type(operation).create(
+            operands=operands,
+            result_types=operation.result_types,
+            properties=operation.properties.copy(),
+            attributes=operation.attributes.copy(),
+            regions=[_region(region, cleaner) for region in operation.regions],
+        )
+    )
+
+
+def _region(region: Region, cleaner: Cleaner) -> Region:
+    """A copy of a region of at most one block."""
+    old = region.blocks.first
+    if old is None:
+        return Region()
+    block = cleaner.new_block(old, [argument.type for argument in old.args])
+    return cleaner.translate_into(region, block)
+
+
+def _function(operation: Operation, cleaner: Cleaner) -> None:
+    old = operation.regions[0].blocks.first
+    if old is None:
+        _copy(operation, cleaner)
+        return
+    body = cleaner.new_block(old, [argument.type for argument in old.args])
+    with cleaner.in_function(body):
+        cleaner.translate_block(old)
+    new = FuncOp.create(
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+        regions=[Region([body])],
+    )
+    cleaner.emit(new)
+
+
+def _if(operation: Operation, cleaner: Cleaner) -> None:
+    """A condition that is known chooses its branch."""
+    conditional = cast(scf.IfOp, operation)
+    condition = constant_number(cleaner.value(conditional.cond))
+    if condition is None:
+        _copy(operation, cleaner)
+        return
+    chosen = conditional.true_region if condition else conditional.false_region
+    _inline(operation, chosen, cleaner)
+
+
+def _for(operation: Operation, cleaner: Cleaner) -> None:
+    """A loop that is known to run never or once is no loop."""
+    loop = cast(scf.ForOp, operation)
+    bounds = cleaner.values([loop.lb, loop.ub, loop.step])
+    numbers = [constant_number(value) for value in bounds]
+    if not all(isinstance(number, int) for number in numbers):
+        _copy(operation, cleaner)
+        return
+    lower, upper, step = cast("list[int]", numbers)
+    if lower >= upper:
+        for result, start in zip(loop.results, loop.iter_args, strict=True):
+            cleaner.define(result, cleaner.value(start))
+    elif step > 0 and lower + step >= upper:
+        arguments = loop.body.block.args
+        cleaner.define(arguments[0], bounds[0])
+        for argument, start in zip(arguments[1:], loop.iter_args, strict=True):
+            cleaner.define(argument, cleaner.value(start))
+        _inline(operation, loop.body, cleaner)
+    else:
+        _copy(operation, cleaner)
+
+
+def _inline(operation: Operation, region: Region, cleaner: Cleaner) -> None:
+    """Puts the operations of a region in the place of the operation around it."""
+    block = region.blocks.first
+    if block is None:
+        return
+    for inner in block.ops:
+        if isinstance(inner, scf.YieldOp):
+            values = cleaner.values(inner.operands)
+            for result, value in zip(operation.results, values, strict=True):
+                cleaner.define(result, value)
+        else:
+            cleaner.translate(inner)
+
+
+_RULES: dict[str, Rule] = {
+    FuncOp.name: _function,
+    scf.ForOp.name: _for,
+    scf.IfOp.name: _if,
+}
