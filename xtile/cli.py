@@ -86,6 +86,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="X[,Y[,Z]]",
         help="the number of work-groups (default: 1,1,1)",
     )
+    parser.add_argument(
+        "--block",
+        type=_grid,
+        metavar="X[,Y[,Z]]",
+        help="the work-items of a work-group, for a gpu.func (default: what it says, or 1,1,1)",
+    )
     parser.add_argument("--device", default="reference", metavar="NAME", help="see xtile devices")
     _add_arguments(parser)
     parser.add_argument("--sanitize", action="store_true", help="look for mistakes while running")
@@ -114,7 +120,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _grid(text: str) -> tuple[int, ...]:
-    """The type of --grid."""
+    """The type of --grid and --block."""
     modes = text.split(",")
     if not 1 <= len(modes) <= 3 or not all(_is_count(mode) for mode in modes):
         raise argparse.ArgumentTypeError(f"expected up to 3 positive integers, given '{text}'")

@@ -136,18 +136,24 @@ def _no_exchange(name: str, value: object, error: Exception) -> ArgumentError:
     return ArgumentError(f"{name}: {describe_type(value)} does not share its memory: {reason}")
 
 
-def element_strides(name: str, array: Array) -> tuple[int, ...]:
+def element_strides(name: str, array: Array, *, is_row_major: bool = False) -> tuple[int, ...]:
     """Returns the strides of an array in elements.
 
     The stride of a mode with fewer than two elements has no effect; numpy leaves it arbitrary.
     Such a mode gets the packed stride after the mode before it, as the language requires of it.
+
+    Args:
+        name: What messages call the argument.
+        array: The array.
+        is_row_major: Whether the mode before it is the next one, and not the previous one.
 
     Raises:
         ArgumentError: A stride is no multiple of the element size.
     """
     strides: list[int] = []
     packed = 1
-    for size, stride in zip(array.shape, array.strides, strict=True):
+    modes = list(zip(array.shape, array.strides, strict=True))
+    for size, stride in reversed(modes) if is_row_major else modes:
         if size < 2:
             strides.append(packed)
         elif stride % array.itemsize:
@@ -158,4 +164,4 @@ def element_strides(name: str, array: Array) -> tuple[int, ...]:
         else:
             strides.append(stride // array.itemsize)
         packed = strides[-1] * max(size, 1)
-    return tuple(strides)
+    return tuple(reversed(strides) if is_row_major else strides)

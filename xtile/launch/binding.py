@@ -6,22 +6,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from xdsl.ir import Operation
 
-from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import GroupType, MemrefType
+from xtile.dialects.tensorlang.types import GroupType
+from xtile.launch.arrays import Output
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import GroupView, bind_group
-from xtile.launch.kernel import Parameter, parameters_of
+from xtile.launch.kernel import Parameter, name_of, parameters_of
 from xtile.launch.scalars import convert_scalar
-from xtile.launch.views import View, bind_memref, check_divisors
+from xtile.launch.views import View, bind_memref, check_divisors, memory_of
 from xtile.launch.writes import written_parameters
 
 BoundArgument: TypeAlias = "np.generic | View | GroupView | None"
-"""A scalar of the parameter's type, memory, or None for a null memref."""
+"""A scalar of the parameter's type, memory, or None for a null memref.
+
+Memory for an integer parameter stands for its address.
+"""
 
 
 def bind(
-    function: FuncOp, arguments: Sequence[Any] | Mapping[str, Any], *, check_promises: bool = True
+    function: Operation,
+    arguments: Sequence[Any] | Mapping[str, Any],
+    *,
+    check_promises: bool = True,
 ) -> list[BoundArgument]:
     """Checks the arguments against the function's signature.
 
@@ -39,7 +46,7 @@ def bind(
     """
     parameters = parameters_of(function)
     written = written_parameters(function)
-    values = _in_order(function.sym_name.data, parameters, arguments)
+    values = _in_order(name_of(function), parameters, arguments)
     return [
         _bind_one(parameter, value, index in written, check_promises)
         for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
@@ -88,14 +95,21 @@ def _bind_one(
         group = bind_group(label, parameter.type, value, is_written)
         views = [view for view in group.entries if view is not None]
         bound: BoundArgument = group
-    elif isinstance(parameter.type, MemrefType):
+    elif parameter.memory is not None:
         if value is None:
             return None
-        view = bind_memref(label, parameter.type, value, is_written)
+        view = bind_memref(label, parameter.memory, value, is_written)
         views, bound = [view], view
+    elif parameter.may_be_address and _is_memory(value):
+        return memory_of(label, value)
     else:
         return convert_scalar(parameter, value)
     if check_promises:
         for view in views:
             check_divisors(label, parameter.attributes, view.shape, view.strides)
     return bound
+
+
+def _is_memory(value: Any) -> bool:
+    """Whether a value is an array, and not a number."""
+    return isinstance(value, Output) or getattr(value, "ndim", 0) > 0

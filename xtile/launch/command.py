@@ -20,11 +20,10 @@ from xtile.command import (
     is_colored,
     write_standard_output,
 )
-from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.launch.devices import DEVICES, Device, DeviceError, find_device
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
-from xtile.launch.kernel import Parameter, choose_function, parameters_of
+from xtile.launch.kernel import Parameter, choose_function, name_of, parameters_of
 from xtile.launch.progress import progress_bar
 from xtile.launch.report import make_table, rows_of
 from xtile.launch.run import launch_function
@@ -35,9 +34,7 @@ from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-    from xtile.dialects.tensorlang.ops.function import FuncOp
-
+    from xdsl.ir import Operation
 
 _FILE_WIDTH = 200
 """Columns of a table that goes to a file or a pipe."""
@@ -79,7 +76,7 @@ def _run_kernel(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _read(options: Namespace) -> FuncOp:
+def _read(options: Namespace) -> Operation:
     """Reads the kernel and shows its warnings."""
     diagnostics = Diagnostics()
     try:
@@ -140,20 +137,21 @@ def _value(
     name = parameter.name
     if name in texts:
         return value_of(parameter, texts[name], generator)
-    is_memory = isinstance(parameter.type, MemrefType | GroupType)
+    is_memory = parameter.is_memory
     if options.rand and is_memory:
         return random_value(parameter, sizes.get(name), generator)
     hint = " or --rand" if is_memory else ""
     raise ArgumentError(f"{parameter}: no value is given; add --arg {name}=...{hint}")
 
 
-def _launch(options: Namespace, device: Device, function: FuncOp, values: Sequence[Any]) -> None:
+def _launch(options: Namespace, device: Device, function: Operation, values: Sequence[Any]) -> None:
     with progress_bar() as progress:
         launch_function(
             function,
             values,
             options.grid,
             device,
+            block=options.block,
             sanitize=options.sanitize,
             workers=options.workers,
             progress=progress,
@@ -181,10 +179,10 @@ def _save(path: str, value: Any) -> None:
 
 
 def _result_table(
-    function: FuncOp, parameters: Sequence[Parameter], values: Sequence[Any]
+    function: Operation, parameters: Sequence[Parameter], values: Sequence[Any]
 ) -> RenderableType:
     rows = rows_of(parameters, values, written_parameters(function))
-    return make_table(f"@{function.sym_name.data}", rows)
+    return make_table(f"@{name_of(function)}", rows)
 
 
 def list_devices() -> int:

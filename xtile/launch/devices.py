@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from xtile.dialects.tensorlang.ops.function import FuncOp
+from xdsl.ir import Operation
+
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import ArgumentError
 
@@ -21,15 +22,19 @@ class Launch(Protocol):
 
     def __call__(
         self,
-        function: FuncOp,
+        function: Operation,
         arguments: Sequence[BoundArgument],
         grid: Grid,
+        block: Grid | None,
         *,
         sanitize: bool,
         workers: int,
         progress: Progress | None,
     ) -> None:
-        """Runs the function; the arrays hold the results afterwards."""
+        """Runs the function; the arrays hold the results afterwards.
+
+        `block` is the size of a work-group, in languages in which a launch gives it.
+        """
         ...
 
 
@@ -55,9 +60,10 @@ class DeviceError(ArgumentError):
 
 
 def _launch_on_reference(
-    function: FuncOp,
+    function: Operation,
     arguments: Sequence[BoundArgument],
     grid: Grid,
+    block: Grid | None,
     *,
     sanitize: bool,
     workers: int,
@@ -67,7 +73,7 @@ def _launch_on_reference(
     from xtile.launch.reference import launch_on_reference
 
     launch_on_reference(
-        function, arguments, grid, sanitize=sanitize, workers=workers, progress=progress
+        function, arguments, grid, block, sanitize=sanitize, workers=workers, progress=progress
     )
 
 

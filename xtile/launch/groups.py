@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType, canonical_strides
+from xtile.dialects.tensorlang.types import DYNAMIC, GroupType
 from xtile.launch.arrays import as_array
 from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.memory_types import MemoryType, memory_type_of
 from xtile.launch.views import (
     View,
     bind_memref,
@@ -105,16 +106,17 @@ def _checked_offset(label: str, type: GroupType, given: int | None) -> int:
 def _bind_entry(
     label: str, type: GroupType, group: Group, offset: int, index: int, is_written: bool
 ) -> View:
-    memref, entry = type.element, group.entries[index]
+    memref, entry = memory_type_of(type.element), group.entries[index]
+    assert memref is not None
     if offset == 0 and group.shapes is None:
         return bind_memref(label, memref, entry, is_written)
-    array = typed_array(label, memref.element_type, as_array(label, entry), is_written)
+    array = typed_array(label, memref, as_array(label, entry), is_written)
     shape = memref.shape if group.shapes is None else group.shapes[index]
     return _memory_view(label, memref, array, offset, shape)
 
 
 def _memory_view(
-    label: str, memref: MemrefType, memory: Array, offset: int, shape: Sequence[int] | None
+    label: str, memref: MemoryType, memory: Array, offset: int, shape: Sequence[int] | None
 ) -> View:
     """The packed memref of `shape` that lies `offset` elements behind the start of `memory`."""
     if memory.ndim != 1 or (memory.size > 1 and memory.strides[0] != memory.itemsize):
@@ -128,7 +130,7 @@ def _memory_view(
             "pass Group(entries, offset, shapes)"
         )
     check_shape(label, memref, shape)
-    packed = canonical_strides(shape)
+    packed = memref.packed_strides(shape)
     strides = tuple(
         given if wanted == DYNAMIC else wanted
         for wanted, given in zip(memref.strides, packed, strict=True)

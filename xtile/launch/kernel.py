@@ -6,13 +6,15 @@ import os
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Operation
 
 from xtile.api import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import type_text
+from xtile.dialects.tensorlang.types import GroupType, type_text
 from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.memory_types import MemoryType, memory_type_of
+from xtile.semantics.language import language_of
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,41 @@ class Parameter:
         name: Its name without `%`.
         type: Its type.
         attributes: Its named attributes: alignment (bytes), shape_gcd, stride_gcd.
+        may_be_address: Whether it is an integer in which a kernel may take a pointer.
     """
 
     name: str
     type: Attribute
     attributes: dict[str, Attribute]
+    may_be_address: bool = False
 
     def __str__(self) -> str:
-        return f"argument '{self.name}' ({type_text(self.type)})"
+        return f"argument '{self.name}' ({self.type_text})"
+
+    @property
+    def type_text(self) -> str:
+        """The type as its language writes it."""
+        return type_text(self.type)
+
+    @property
+    def memory(self) -> MemoryType | None:
+        """What an array must be to be the argument; None for what is no memref.
+
+        Raises:
+            ArgumentError: The type is a memref for which no array can be passed.
+        """
+        try:
+            return memory_type_of(self.type)
+        except ValueError as error:
+            raise ArgumentError(f"{self}: {error}") from None
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether the argument is an array, or a group of arrays."""
+        return isinstance(self.type, GroupType) or self.memory is not None
 
 
-def find_function(kernel: object, entry: str | None) -> FuncOp:
+def find_function(kernel: object, entry: str | None) -> Operation:
     """Returns the function named `entry`, or the only function of a path, a text or a module.
 
     Raises:
@@ -50,13 +76,27 @@ def find_function(kernel: object, entry: str | None) -> FuncOp:
     return choose_function(parse(cast("str | os.PathLike[str]", kernel)), entry)
 
 
-def choose_function(module: ModuleOp, entry: str | None) -> FuncOp:
+_FUNCTIONS = ("tensorlang.func", "gpu.func")
+"""The operations that a launch can start."""
+
+_KERNEL = "gpu.kernel"
+"""The attribute of a `gpu.func` that is there to be launched."""
+
+
+def name_of(function: Operation) -> str:
+    """The name of a function."""
+    name = function.get_attr_or_prop("sym_name")
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def choose_function(module: ModuleOp, entry: str | None) -> Operation:
     """Returns the function named `entry`, or the only one of a module.
 
     Raises:
         ArgumentError: There is no such function, or several and no `entry`.
     """
-    functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
+    functions = {name_of(op): op for op in module.walk() if _can_be_launched(op)}
     if not functions:
         raise ArgumentError("the kernel has no function to launch")
     names = ", ".join(f"'{name}'" for name in functions)
@@ -69,11 +109,25 @@ def choose_function(module: ModuleOp, entry: str | None) -> FuncOp:
     return functions[entry]
 
 
-def parameters_of(function: FuncOp) -> list[Parameter]:
+def _can_be_launched(operation: Operation) -> bool:
+    if operation.name not in _FUNCTIONS:
+        return False
+    return isinstance(operation, FuncOp) or _KERNEL in operation.attributes
+
+
+def parameters_of(function: Operation) -> list[Parameter]:
     """The parameters of a function in signature order; a nameless one is named by its place."""
     return [
         Parameter(
-            value.name_hint or str(index), value.type, function.attributes_of_parameter(index)
+            value.name_hint or str(index),
+            value.type,
+            _promises(function, index),
+            may_be_address=value.type in (i64, IndexType()) and not isinstance(function, FuncOp),
         )
-        for index, value in enumerate(function.parameters)
+        for index, value in enumerate(language_of(function).parameters(function))
     ]
+
+
+def _promises(function: Operation, index: int) -> dict[str, Attribute]:
+    """What a function's attributes promise of an argument."""
+    return function.attributes_of_parameter(index) if isinstance(function, FuncOp) else {}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType
+from xtile.dialects.tensorlang.types import GroupType
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Progress
 from xtile.launch.errors import SanitizerError
 from xtile.launch.groups import GroupView
+from xtile.launch.kernel import parameters_of
+from xtile.launch.memory_types import DYNAMIC, MemoryType, memory_type_of
 from xtile.launch.views import View
 from xtile.semantics.arguments import (
     Argument,
@@ -24,9 +25,10 @@ from xtile.text.diagnostics import Diagnostics
 
 
 def launch_on_reference(
-    function: FuncOp,
+    function: Operation,
     arguments: Sequence[BoundArgument],
     grid: Grid,
+    block: Grid | None,
     *,
     sanitize: bool,
     workers: int,
@@ -40,23 +42,27 @@ def launch_on_reference(
     """
     converted = [
         _argument(parameter.type, argument)
-        for parameter, argument in zip(function.parameters, arguments, strict=True)
+        for parameter, argument in zip(parameters_of(function), arguments, strict=True)
     ]
     if sanitize:
-        _sanitize(function, converted, grid, progress)
+        _sanitize(function, converted, grid, block, progress)
         return
     from xtile.semantics.engine import launch
 
-    launch(function, converted, grid, workers=workers, progress=progress)
+    launch(function, converted, grid, block=block, workers=workers, progress=progress)
 
 
 def _sanitize(
-    function: FuncOp, arguments: Sequence[Argument], grid: Grid, progress: Progress | None
+    function: Operation,
+    arguments: Sequence[Argument],
+    grid: Grid,
+    block: Grid | None,
+    progress: Progress | None,
 ) -> None:
     from xtile.semantics.sanitizer import sanitize
 
     found = Diagnostics(limit=None)
-    for report in sanitize(function, arguments, grid, progress=progress):
+    for report in sanitize(function, arguments, grid, block=block, progress=progress):
         found.add(report.diagnostic())
     if found.has_errors:
         raise SanitizerError(found.sorted())
@@ -66,22 +72,27 @@ def _argument(type: Attribute, argument: BoundArgument) -> Argument:
     """Returns an argument as the engine takes it."""
     if isinstance(type, GroupType):
         assert isinstance(argument, GroupView)
-        entries = [_memref(type.element, entry) for entry in argument.entries]
+        element = memory_type_of(type.element)
+        assert element is not None
+        entries = [_memref(element, entry) for entry in argument.entries]
         return GroupArgument(entries, argument.offset, argument.is_associated)
-    if isinstance(type, MemrefType):
+    memory = memory_type_of(type)
+    if memory is not None:
         assert argument is None or isinstance(argument, View)
-        return _memref(type, argument)
+        return _memref(memory, argument)
+    if isinstance(argument, View):
+        return MemrefArgument(argument.memory, is_initialized=not _is_blank(argument))
     assert isinstance(argument, np.generic)
     return ScalarArgument(argument)
 
 
-def _memref(type: MemrefType, view: View | None) -> MemrefArgument:
+def _memref(type: MemoryType, view: View | None) -> MemrefArgument:
     if view is None:
         return _null(type)
     return MemrefArgument(view.memory, view.shape, view.strides, is_initialized=not _is_blank(view))
 
 
-def _null(type: MemrefType) -> MemrefArgument:
+def _null(type: MemoryType) -> MemrefArgument:
     """The null pointer; its dynamic sizes are 0, its dynamic strides 1."""
     shape = tuple(0 if size == DYNAMIC else size for size in type.shape)
     strides = tuple(1 if stride == DYNAMIC else stride for stride in type.strides)

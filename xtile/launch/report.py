@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xtile.dialects.tensorlang.types import type_text
 from xtile.launch.arrays import element_strides
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter
@@ -39,7 +38,7 @@ def rows_of(
     rows: list[Row] = []
     for index, (parameter, value) in enumerate(zip(parameters, values, strict=True)):
         is_written = index in written
-        text = type_text(parameter.type)
+        text = parameter.type_text
         if not isinstance(value, Group):
             rows.append(Row(parameter.name, text, value, is_written))
             continue

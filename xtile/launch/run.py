@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.launch.binding import bind
 from xtile.launch.devices import Device, Grid, Progress, find_device
 from xtile.launch.errors import ArgumentError
@@ -24,6 +24,7 @@ def run(
     device: str = "reference",
     entry: str | None = None,
     *,
+    block: int | Sequence[int] | None = None,
     sanitize: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
@@ -37,10 +38,15 @@ def run(
             the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for
             `memref<f32x4x8>` has `A.shape == (4, 8)`, and its first mode is the contiguous one
             (column-major, `order="F"`) unless the type gives other strides. A group takes a list
-            of these, an `xtile.launch.Group`, or None for a null group.
+            of these, an `xtile.launch.Group`, or None for a null group. In MLIR's upstream
+            dialects, `memref<4x8xf32>` has the shape of the array, and its last mode is the
+            contiguous one (row-major, numpy's own order).
         grid: The number of work-groups in x, y and z; missing modes are 1.
         device: The name of the device, one of `xtile.launch.DEVICES`.
         entry: The function to launch; needed if the kernel has several.
+        block: The number of work-items of a work-group in x, y and z, for a `gpu.func`; missing
+            modes are 1. None takes the function's `known_block_size`, or one work-item. A function
+            of the tensor language says so itself.
         sanitize: Whether to look for mistakes that produce no wrong text: accesses out of
             bounds, reads of what was never written, races, broken promises and others. The
             launch is slower.
@@ -56,16 +62,24 @@ def run(
     chosen = find_device(device)
     function = find_function(kernel, entry)
     launch_function(
-        function, args, grid, chosen, sanitize=sanitize, workers=workers, progress=progress
+        function,
+        args,
+        grid,
+        chosen,
+        block=block,
+        sanitize=sanitize,
+        workers=workers,
+        progress=progress,
     )
 
 
 def launch_function(
-    function: FuncOp,
+    function: Operation,
     args: Sequence[Any] | Mapping[str, Any],
     grid: int | Sequence[int],
     device: Device,
     *,
+    block: int | Sequence[int] | None = None,
     sanitize: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
@@ -75,29 +89,31 @@ def launch_function(
         raise ArgumentError(f"the device '{device.name}' cannot sanitize")
     if workers < 1:
         raise ArgumentError(f"expected at least 1 worker, given {workers}")
-    checked_grid = _checked_grid(grid)
+    checked_grid = _checked_sizes("grid", grid)
+    checked_block = None if block is None else _checked_sizes("block", block)
     # The sanitizer itself reports broken promises, at the place in the kernel.
     arguments = bind(function, args, check_promises=not sanitize)
     device.launch(
         function,
         arguments,
         checked_grid,
+        checked_block,
         sanitize=sanitize,
         workers=workers,
         progress=progress,
     )
 
 
-def _checked_grid(grid: Any) -> Grid:
-    """Returns the three modes of a grid.
+def _checked_sizes(what: str, given: Any) -> Grid:
+    """Returns the three modes of a grid or a block.
 
     Raises:
         ArgumentError: A mode is no positive integer, or there are more than three.
     """
-    is_list = isinstance(grid, list | tuple)
-    modes = list(cast("Sequence[Any]", grid)) if is_list else [grid]
+    is_list = isinstance(given, list | tuple)
+    modes = list(cast("Sequence[Any]", given)) if is_list else [given]
     if not 1 <= len(modes) <= _GRID_MODES or not all(_is_positive(mode) for mode in modes):
-        raise ArgumentError(f"expected a grid of up to 3 positive integers, given {grid!r}")
+        raise ArgumentError(f"expected a {what} of up to 3 positive integers, given {given!r}")
     x, y, z = (*(int(mode) for mode in modes), 1, 1)[:_GRID_MODES]
     return x, y, z
 

@@ -6,18 +6,10 @@ import math
 from typing import Any, cast
 
 import numpy as np
-from xdsl.ir import Attribute
 
-from xtile.dialects.tensorlang.types import (
-    BOOL,
-    COMPLEX_TYPES,
-    INTEGER_TYPES,
-    SIZE_IN_BYTES,
-    is_number,
-)
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.kernel import Parameter
-from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
 
 
@@ -30,17 +22,17 @@ def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
     Raises:
         ArgumentError: The value is no number, of the wrong kind, or out of the type's range.
     """
-    type = parameter.type
-    if type == BOOL:
+    try:
+        type = number_of(parameter.type)
+    except ValueError:
+        raise ArgumentError(
+            f"{parameter}: a value of this type cannot be passed to a kernel"
+        ) from None
+    if type.dtype == np.bool_:
         return _boolean(parameter, value)
-    if not is_number(type):
-        raise ArgumentError(f"{parameter}: a value of this type cannot be passed to a kernel")
     number = _python_number(parameter, value)
-    if type in INTEGER_TYPES:
-        return _integer(parameter, type, number)
-    if type in COMPLEX_TYPES:
-        return _complex(parameter, type, number)
-    return _float(parameter, type, number)
+    convert = {Kind.INTEGER: _integer, Kind.FLOAT: _float, Kind.COMPLEX: _complex}[type.kind]
+    return convert(parameter, type, number)
 
 
 def _boolean(parameter: Parameter, value: Any) -> np.bool_:
@@ -76,34 +68,34 @@ def _numpy_number(parameter: Parameter, value: Any) -> int | float | complex:
         ) from None
 
 
-def _integer(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+def _integer(parameter: Parameter, type: Number, number: complex) -> np.generic:
     if not isinstance(number, int):
         kind = "float" if isinstance(number, float) else "complex number"
         raise ArgumentError(f"{parameter}: expected an integer, given the {kind} {number}")
-    bits = 8 * SIZE_IN_BYTES[type]
+    bits = type.bits
     least, largest = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
     if not least <= number <= largest:
         raise ArgumentError(
             f"{parameter}: expected an integer from {least} to {largest}, given {number}"
         )
-    return NUMPY_TYPES[type].type(number)
+    return type.number(number)
 
 
-def _float(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+def _float(parameter: Parameter, type: Number, number: complex) -> np.generic:
     if isinstance(number, complex):
         raise ArgumentError(f"{parameter}: expected a real number, given the complex {number}")
     return _rounded(parameter, type, number)
 
 
-def _complex(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+def _complex(parameter: Parameter, type: Number, number: complex) -> np.generic:
     return _rounded(parameter, type, number)
 
 
-def _rounded(parameter: Parameter, type: Attribute, number: complex) -> np.generic:
+def _rounded(parameter: Parameter, type: Number, number: complex) -> np.generic:
     """Rounds to the type; an integer must stay exact, and a finite number finite."""
     try:
         with np.errstate(over="ignore"):
-            result: Any = NUMPY_TYPES[type].type(number)
+            result: Any = type.number(number)
         back: complex = complex(result) if isinstance(number, complex) else float(result.real)
     except OverflowError:
         raise _too_large(parameter, number) from None

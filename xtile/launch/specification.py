@@ -14,19 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from xtile.dialects.tensorlang.types import (
-    BOOL,
-    DYNAMIC,
-    FLOATING_TYPES,
-    INTEGER_TYPES,
-    GroupType,
-    MemrefType,
-)
+from xtile.dialects.tensorlang.types import BOOL, GroupType
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter
+from xtile.launch.memory_types import DYNAMIC, MemoryType, memory_type_of
 from xtile.launch.views import list_text
-from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.semantics.upstream.numbers import Kind
 from xtile.semantics.values import Array
 
 FILLS = ("zeros", "ones", "nan", "rand")
@@ -46,8 +40,8 @@ def value_of(parameter: Parameter, text: str, generator: np.random.Generator) ->
     """
     if isinstance(parameter.type, GroupType):
         return _group(parameter, parameter.type, text, generator)
-    if isinstance(parameter.type, MemrefType):
-        return _array(str(parameter), parameter.type, text, generator)
+    if parameter.memory is not None:
+        return _array(str(parameter), parameter.memory, text, generator)
     return _number(parameter, text)
 
 
@@ -75,15 +69,16 @@ def random_value(parameter: Parameter, size: str | None, generator: np.random.Ge
 
 
 def _check_size_is_known(parameter: Parameter, shape_text: str | None) -> None:
-    type = parameter.type.element if isinstance(parameter.type, GroupType) else parameter.type
-    if shape_text is None and isinstance(type, MemrefType) and not type.has_static_shape:
+    group = parameter.type
+    type = memory_type_of(group.element) if isinstance(group, GroupType) else parameter.memory
+    if shape_text is None and type is not None and DYNAMIC in type.shape:
         raise ArgumentError(
             f"{parameter}: its shape {list_text(type.shape)} is dynamic; "
             f"give it, e.g. --size {parameter.name}={_example_of(type)}"
         )
 
 
-def _example_of(type: MemrefType) -> str:
+def _example_of(type: MemoryType) -> str:
     return "x".join("16" if size == DYNAMIC else str(size) for size in type.shape)
 
 
@@ -109,7 +104,7 @@ def _number(parameter: Parameter, text: str) -> bool | int | float | complex:
     raise ArgumentError(f"{parameter}: expected a number, given '{text}'")
 
 
-def _array(label: str, type: MemrefType, text: str, generator: np.random.Generator) -> Array | None:
+def _array(label: str, type: MemoryType, text: str, generator: np.random.Generator) -> Array | None:
     if text == "null":
         return None
     match = _FILL.fullmatch(text)
@@ -122,7 +117,7 @@ def _array(label: str, type: MemrefType, text: str, generator: np.random.Generat
 
 
 def _filled(
-    label: str, type: MemrefType, fill: str, shape_text: str | None, generator: np.random.Generator
+    label: str, type: MemoryType, fill: str, shape_text: str | None, generator: np.random.Generator
 ) -> Array:
     shape = type.shape
     if shape_text is not None:
@@ -141,10 +136,10 @@ def _filled(
 
 
 def _values(
-    label: str, type: MemrefType, fill: str, shape: Sequence[int], generator: np.random.Generator
+    label: str, type: MemoryType, fill: str, shape: Sequence[int], generator: np.random.Generator
 ) -> Array:
-    element = NUMPY_TYPES[type.element_type]
-    is_integer = type.element_type in INTEGER_TYPES
+    element = type.dtype
+    is_integer = type.is_integer
     if fill == "zeros":
         return np.zeros(shape, element)
     if fill == "ones":
@@ -157,7 +152,7 @@ def _values(
         largest = _LARGEST_RANDOM_INTEGER
         return generator.integers(-largest, largest, shape, endpoint=True).astype(element)
     real = generator.standard_normal(shape)
-    if type.element_type in FLOATING_TYPES:
+    if type.number.kind is Kind.FLOAT:
         return np.asarray(real, element)
     return np.asarray(real + 1j * generator.standard_normal(shape), element)
 
@@ -166,10 +161,12 @@ def _group(
     parameter: Parameter, type: GroupType, text: str, generator: np.random.Generator
 ) -> Group:
     label = str(parameter)
+    memref = memory_type_of(type.element)
+    assert memref is not None
     entries: list[Array | None] = []
     if text.endswith(".npz"):
-        loaded = [_named_type(array, type.element) for array in _read(label, text)]
-        return _with_offset(type, [_placed(type.element, array) for array in loaded])
+        loaded = [_named_type(array, memref) for array in _read(label, text)]
+        return _with_offset(type, [_placed(memref, array) for array in loaded])
     for part in text.split(",") if text else []:
         base, star, count = part.rpartition("*")
         if not star or not re.fullmatch(r"\d{1,6}", count):
@@ -177,7 +174,7 @@ def _group(
         if base == "null":
             entries += [None] * int(count)
             continue
-        entries += [_array(label, type.element, base, generator) for _ in range(int(count))]
+        entries += [_array(label, memref, base, generator) for _ in range(int(count))]
     return _with_offset(type, entries)
 
 
@@ -194,7 +191,7 @@ def _with_offset(type: GroupType, entries: list[Array | None]) -> Group:
     return Group(memory, shapes=[None if entry is None else entry.shape for entry in entries])
 
 
-def _load(label: str, type: MemrefType, path: str) -> Array:
+def _load(label: str, type: MemoryType, path: str) -> Array:
     if not path.endswith(".npy"):
         fills = ", ".join(FILLS)
         raise ArgumentError(
@@ -223,30 +220,37 @@ def _read(label: str, path: str) -> list[Array]:
         raise ArgumentError(f"{label}: {path} holds no array: {reason}") from None
 
 
-def _named_type(array: Any, type: MemrefType) -> Array:
+def _named_type(array: Any, type: MemoryType) -> Array:
     """Gives bf16 its name back: the .npy format only stores that an element has two bytes."""
-    wanted = NUMPY_TYPES[type.element_type]
+    wanted = type.dtype
     if array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
         return array.view(wanted)
     return array
 
 
-def _placed(type: MemrefType, array: Array) -> Array:
+def _placed(type: MemoryType, array: Array) -> Array:
     """Copies an array to memory with the type's strides; dynamic strides become packed ones.
 
     The command owns the memory, so a row-major file needs no preparation by its user.
     """
     if array.ndim != type.order or 0 in array.shape:
         return array
-    strides: list[int] = []
-    packed = 1
-    for size, stride in zip(array.shape, type.strides, strict=True):
-        strides.append(packed if stride == DYNAMIC else stride)
-        packed = strides[-1] * size
+    strides = _strides(type, array.shape)
     span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
     memory = np.zeros(span, array.dtype)
-    view = np.lib.stride_tricks.as_strided(
-        memory, array.shape, [stride * array.itemsize for stride in strides]
+    view = np.ndarray(
+        array.shape, array.dtype, memory, 0, [stride * array.itemsize for stride in strides]
     )
     view[...] = array
     return view
+
+
+def _strides(type: MemoryType, shape: Sequence[int]) -> list[int]:
+    """The type's strides; a dynamic one follows from the mode that varies faster."""
+    strides: list[int] = []
+    packed = 1
+    modes = list(zip(shape, type.strides, strict=True))
+    for size, stride in reversed(modes) if type.is_row_major else modes:
+        strides.append(packed if stride == DYNAMIC else stride)
+        packed = strides[-1] * size
+    return strides[::-1] if type.is_row_major else strides

@@ -11,15 +11,9 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute
 
-from xtile.dialects.tensorlang.types import (
-    DYNAMIC,
-    INTEGER_TYPES,
-    MemrefType,
-    canonical_strides,
-)
 from xtile.launch.arrays import Output, as_array, element_strides
 from xtile.launch.errors import ArgumentError
-from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.launch.memory_types import DYNAMIC, MemoryType
 from xtile.semantics.values import Array
 
 
@@ -41,21 +35,22 @@ class View:
     is_output: bool = False
 
 
-def typed_array(label: str, element_type: Attribute, array: Array, is_written: bool) -> Array:
+def typed_array(label: str, type: MemoryType, array: Array, is_written: bool) -> Array:
     """Returns `array` with the memref's element type.
 
-    The language's integers have no sign, so an unsigned array of the same width is accepted.
+    The languages' integers have no sign, so an unsigned array of the same width is accepted.
 
     Raises:
         ArgumentError: The element type differs, or the kernel writes and the array is read-only.
     """
-    wanted = NUMPY_TYPES[element_type]
+    wanted = type.dtype
     if array.dtype != wanted:
-        if element_type not in INTEGER_TYPES or array.dtype.str != wanted.str.replace("i", "u"):
+        if not type.is_integer or array.dtype.str != wanted.str.replace("i", "u"):
+            order = "" if type.is_row_major else ", order='F'"
             raise ArgumentError(
                 f"{label}: expected elements of type {wanted.name}, "
                 f"given {_type_name(array)}; pass a converted copy, "
-                f"e.g. array.astype({_constructor(wanted.name)}, order='F')"
+                f"e.g. array.astype({_constructor(wanted)}{order})"
             )
         array = array.view(wanted)
     if is_written and not array.flags.writeable:
@@ -68,11 +63,12 @@ def _type_name(array: Array) -> str:
     return array.dtype.name if array.dtype.isnative else array.dtype.str
 
 
-def _constructor(name: str) -> str:
-    return "ml_dtypes.bfloat16" if name == "bfloat16" else f"numpy.{name}"
+def _constructor(dtype: np.dtype[Any]) -> str:
+    module = "ml_dtypes" if dtype.type.__module__ == "ml_dtypes" else "numpy"
+    return f"{module}.{dtype.name}"
 
 
-def bind_memref(label: str, type: MemrefType, value: Any, is_written: bool) -> View:
+def bind_memref(label: str, type: MemoryType, value: Any, is_written: bool) -> View:
     """Checks the argument of a memref parameter: element type, shape and strides.
 
     Raises:
@@ -80,18 +76,34 @@ def bind_memref(label: str, type: MemrefType, value: Any, is_written: bool) -> V
     """
     is_output = isinstance(value, Output)
     given = as_array(label, value.array if isinstance(value, Output) else value)
-    array = typed_array(label, type.element_type, given, is_written)
+    array = typed_array(label, type, given, is_written)
     return _checked_view(label, type, array, is_output)
 
 
-def _checked_view(label: str, type: MemrefType, array: Array, is_output: bool) -> View:
+def memory_of(label: str, value: Any) -> View:
+    """The memory of an array of any element type, for a parameter that takes its address.
+
+    Raises:
+        ArgumentError: The array's elements do not follow each other in row-major order.
+    """
+    is_output = isinstance(value, Output)
+    array = as_array(label, value.array if isinstance(value, Output) else value)
+    if not array.flags.c_contiguous:
+        raise ArgumentError(
+            f"{label}: expected an array whose elements follow each other, because the kernel "
+            "takes its address; numpy.ascontiguousarray makes such a copy"
+        )
+    return View(array.reshape(-1), array.shape, element_strides(label, array), is_output)
+
+
+def _checked_view(label: str, type: MemoryType, array: Array, is_output: bool) -> View:
     check_shape(label, type, array.shape)
-    given = element_strides(label, array)
+    given = element_strides(label, array, is_row_major=type.is_row_major)
     check_strides(label, type, array.shape, given)
     # They differ only where a mode has fewer than two elements.
     strides = tuple(
         stride if wanted == DYNAMIC else wanted
-        for wanted, stride in zip(type.strides, given, strict=True)
+        for wanted, stride in zip(type.strides_for(array.shape), given, strict=True)
     )
     return View(_flat_memory(array, given), array.shape, strides, is_output)
 
@@ -101,12 +113,19 @@ def _flat_memory(array: Array, strides: Sequence[int]) -> Array:
     if array.size == 0:
         return np.empty(0, array.dtype)
     span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
-    return np.lib.stride_tricks.as_strided(
-        array, (span,), (array.itemsize,), writeable=array.flags.writeable
+    # numpy's as_strided does not know the names of all types of ml_dtypes.
+    elements = array.view(f"u{array.itemsize}") if array.itemsize <= _WIDEST_INTEGER else array
+    flat = np.lib.stride_tricks.as_strided(
+        elements, (span,), (array.itemsize,), writeable=array.flags.writeable
     )
+    return flat.view(array.dtype)
 
 
-def check_shape(label: str, type: MemrefType, shape: Sequence[int]) -> None:
+_WIDEST_INTEGER = 8
+"""Bytes of numpy's widest integers."""
+
+
+def check_shape(label: str, type: MemoryType, shape: Sequence[int]) -> None:
     """Checks sizes against a memref type.
 
     Raises:
@@ -117,13 +136,14 @@ def check_shape(label: str, type: MemrefType, shape: Sequence[int]) -> None:
     hint = ""
     if len(shape) == type.order > 1 and _fits(type.shape, shape[::-1]):
         hint = "; the given array looks transposed, the first mode is the one of the rows"
+        hint = hint.partition(",")[0] if type.is_row_major else hint
     raise ArgumentError(
         f"{label}: expected shape {list_text(type.shape)}, given shape {list_text(shape)}{hint}"
     )
 
 
 def check_strides(
-    label: str, type: MemrefType, shape: Sequence[int], strides: Sequence[int]
+    label: str, type: MemoryType, shape: Sequence[int], strides: Sequence[int]
 ) -> None:
     """Checks strides in elements against a memref type.
 
@@ -132,23 +152,32 @@ def check_strides(
     """
     if math.prod(shape) == 0:
         return
+    expected = type.strides_for(shape)
     if any(
         wanted not in (DYNAMIC, given) and size > 1
-        for wanted, given, size in zip(type.strides, strides, shape, strict=True)
+        for wanted, given, size in zip(expected, strides, shape, strict=True)
     ):
         raise ArgumentError(
-            f"{label}: expected strides {list_text(type.strides)}, given strides "
+            f"{label}: expected strides {list_text(expected)}, given strides "
             f"{list_text(strides)} for shape {list_text(shape)}, counted in elements"
-            f"{_stride_hint(type.strides, shape)}"
+            f"{_stride_hint(type, shape)}"
         )
-    _check_order(label, shape, strides)
+    if not type.is_row_major:
+        _check_order(label, shape, strides)
+    elif min(strides, default=0) < 0:
+        raise ArgumentError(
+            f"{label}: expected strides of at least 0, given strides {list_text(strides)}; "
+            "numpy.ascontiguousarray makes a row-major copy"
+        )
 
 
-def _stride_hint(expected: Sequence[int], shape: Sequence[int]) -> str:
-    packed = canonical_strides(shape)
-    if all(wanted in (DYNAMIC, given) for wanted, given in zip(expected, packed, strict=True)):
-        return "; numpy.asfortranarray makes a column-major copy"
-    return ""
+def _stride_hint(type: MemoryType, shape: Sequence[int]) -> str:
+    expected, packed = type.strides_for(shape), type.packed_strides(shape)
+    if not _fits(expected, packed):
+        return ""
+    if type.is_row_major:
+        return "; numpy.ascontiguousarray makes a row-major copy"
+    return "; numpy.asfortranarray makes a column-major copy"
 
 
 def _check_order(label: str, shape: Sequence[int], strides: Sequence[int]) -> None:

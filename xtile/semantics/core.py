@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.core import AtomicKind, AtomicUpdateOp, ScanKind, SubgroupScanOp
+from xtile.semantics import core_block, core_matrix
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.memory import Index, as_index, parts
@@ -145,6 +146,8 @@ def _nothing(operation: Operation, compiler: Compiler) -> Step:
 
 
 HANDLERS: dict[str, Handler] = {
+    **core_block.HANDLERS,
+    **core_matrix.HANDLERS,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,
     "core.subgroup_scan": _subgroup_scan,

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from xtile.dialects.tensorlang.attributes import MatrixUse
 from xtile.dialects.tensorlang.types import SIZE_IN_BYTES, CoopmatrixType
+from xtile.semantics.values import Array
 
 
 @dataclass(frozen=True)
@@ -88,3 +89,16 @@ def owners_of(type: CoopmatrixType, subgroup_size: int) -> npt.NDArray[np.int64]
         return layout.owners
     m, n = type.shape
     return np.arange(m * n).reshape((m, n), order="F") % subgroup_size
+
+
+def extract(matrix: Array, layout: Layout, entry: int) -> Array:
+    """An entry of each work-item's vector, shape (rows, S); padding is 0."""
+    chosen = matrix[:, layout.rows[entry], layout.columns[entry]]
+    return np.where(layout.is_component[entry], chosen, chosen.dtype.type(0))
+
+
+def insert(matrix: Array, layout: Layout, entry: int, values: Array, active: Array) -> None:
+    """Replaces an entry of each active work-item's vector, in place; padding is dropped."""
+    row, lane = np.nonzero(active & layout.is_component[entry])
+    i, j = layout.rows[entry][lane], layout.columns[entry][lane]
+    matrix[row, i, j] = values[row, lane]

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import builtins, memory
 from xtile.dialects.tensorlang.ops import collective as ops
-from xtile.dialects.tensorlang.types import MemrefType
-from xtile.semantics import linalg
-from xtile.semantics.casts import cast_function
+from xtile.semantics import blas
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.instructions.events import report_block
-from xtile.semantics.numeric_types import accumulation_type, numpy_type
-from xtile.semantics.observer import AccessKind
+from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.state import State
 from xtile.semantics.values import Array, Value
-
-Compute: TypeAlias = Callable[..., Array]
-"""What an instruction computes of its inputs, in the accumulation type."""
 
 _MOST_THREADS = 16384
 """Trips of a foreach that run in one round where they cannot tell their work-items apart."""
@@ -31,130 +23,8 @@ _MOST_TILES = 64
 """Tiles of a foreach_tile that run in one round; a tile holds matrices."""
 
 
-def element_type(memref: SSAValue) -> Attribute:
-    """The element type of a memref value."""
-    assert isinstance(memref.type, MemrefType)
-    return memref.type.element_type
-
-
-def _blas(
-    operation: ops.BlasA2Operation | ops.BlasA3Operation,
-    compiler: Compiler,
-    inputs: Sequence[SSAValue],
-    output: SSAValue,
-    compute: Compute,
-) -> Step:
-    """A step that updates the output with what `compute` makes of the inputs."""
-    is_atomic = operation.atomic is not None
-    update = linalg.update_function(
-        operation.alpha.type, operation.beta.type, element_type(output), is_atomic
-    )
-    alpha, beta, target = compiler.slots((operation.alpha, operation.beta, output))
-    sources = compiler.slots(inputs)
-
-    def step(state: State) -> None:
-        values = state.values
-        if state.observer is not None:
-            report(state)
-        arrays = [values[slot].array() for slot in sources]
-        update(values[alpha], compute(*arrays), values[beta], values[target].array())
-
-    def report(state: State) -> None:
-        assert state.observer is not None
-        values = state.values
-        state.observer.on_phase()
-        for slot in sources:
-            report_block(state, operation, AccessKind.READ, values[slot])
-        keeps = values[beta] != 0
-        if is_atomic:
-            kind = AccessKind.ATOMIC_UPDATE if keeps else AccessKind.ATOMIC_WRITE
-            report_block(state, operation, kind, values[target])
-        else:
-            if keeps:
-                report_block(state, operation, AccessKind.READ, values[target])
-            report_block(state, operation, AccessKind.WRITE, values[target])
-        state.observer.on_phase()
-
-    return step
-
-
-def _wide(source: SSAValue, output: SSAValue) -> Callable[[Array], Array]:
-    """The conversion of an input to the accumulation type of the output."""
-    return cast_function(element_type(source), accumulation_type(element_type(output)))
-
-
-def _axpby(operation: ops.AxpbyOp, compiler: Compiler) -> Step:
-    to_wide = _wide(operation.a, operation.b)
-    is_transposed = operation.transpose_a is not None
-
-    def compute(a: Array) -> Array:
-        return to_wide(linalg.transposed(a, is_transposed))
-
-    return _blas(operation, compiler, (operation.a,), operation.b, compute)
-
-
-def _sum(operation: ops.SumOp, compiler: Compiler) -> Step:
-    to_wide = _wide(operation.a, operation.b)
-    is_transposed = operation.transpose_a is not None
-
-    def compute(a: Array) -> Array:
-        return np.asarray(linalg.sum_of(to_wide(linalg.transposed(a, is_transposed))))
-
-    return _blas(operation, compiler, (operation.a,), operation.b, compute)
-
-
 def _cumsum(operation: ops.CumsumOp, compiler: Compiler) -> Step:
-    to_wide = _wide(operation.a, operation.b)
-    mode = integer_value(operation.mode)
-
-    def compute(a: Array) -> Array:
-        return linalg.cumulative_sum(to_wide(a), mode)
-
-    return _blas(operation, compiler, (operation.a,), operation.b, compute)
-
-
-def _product(operation: ops.GemmOp | ops.GemvOp, compiler: Compiler, is_b_transposed: bool) -> Step:
-    product = linalg.product_function(
-        element_type(operation.a),
-        element_type(operation.b),
-        accumulation_type(element_type(operation.c)),
-    )
-    is_a_transposed = operation.transpose_a is not None
-
-    def compute(a: Array, b: Array) -> Array:
-        a = linalg.transposed(a, is_a_transposed)
-        b = linalg.transposed(b, is_b_transposed)
-        linalg.check_depth(a, b)
-        return product(a, b)
-
-    return _blas(operation, compiler, (operation.a, operation.b), operation.c, compute)
-
-
-def _gemm(operation: ops.GemmOp, compiler: Compiler) -> Step:
-    return _product(operation, compiler, operation.transpose_b is not None)
-
-
-def _gemv(operation: ops.GemvOp, compiler: Compiler) -> Step:
-    return _product(operation, compiler, False)
-
-
-def _ger(operation: ops.GerOp, compiler: Compiler) -> Step:
-    wide_a, wide_b = _wide(operation.a, operation.c), _wide(operation.b, operation.c)
-
-    def compute(a: Array, b: Array) -> Array:
-        return wide_a(a)[:, np.newaxis] * wide_b(b)[np.newaxis, :]
-
-    return _blas(operation, compiler, (operation.a, operation.b), operation.c, compute)
-
-
-def _hadamard(operation: ops.HadamardOp, compiler: Compiler) -> Step:
-    wide_a, wide_b = _wide(operation.a, operation.c), _wide(operation.b, operation.c)
-
-    def compute(a: Array, b: Array) -> Array:
-        linalg.check_shapes(a, b)
-        return wide_a(a) * wide_b(b)
-
-    return _blas(operation, compiler, (operation.a, operation.b), operation.c, compute)
+    return blas.cumsum(operation, compiler, integer_value(operation.mode))
 
 
 class _Region:
@@ -297,13 +167,13 @@ def _scalar_if_one(value: Array) -> Value:
 
 
 HANDLERS: dict[type[Operation], Handler] = {
-    ops.AxpbyOp: _axpby,
+    ops.AxpbyOp: blas.axpby,
     ops.CumsumOp: _cumsum,
-    ops.SumOp: _sum,
-    ops.GemmOp: _gemm,
-    ops.GemvOp: _gemv,
-    ops.GerOp: _ger,
-    ops.HadamardOp: _hadamard,
+    ops.SumOp: blas.row_sums,
+    ops.GemmOp: blas.gemm,
+    ops.GemvOp: blas.gemv,
+    ops.GerOp: blas.ger,
+    ops.HadamardOp: blas.hadamard,
     ops.ParallelOp: _parallel,
     ops.ForeachOp: _foreach,
     ops.ForeachTileOp: _foreach_tile,

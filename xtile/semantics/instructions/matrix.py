@@ -15,7 +15,7 @@ from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_uniform
-from xtile.semantics.layout import Layout, layout_of
+from xtile.semantics.layout import Layout, extract, insert, layout_of
 from xtile.semantics.linalg import product_function
 from xtile.semantics.numeric_types import accumulation_type
 from xtile.semantics.state import State, per_row
@@ -132,19 +132,6 @@ def _entry(type: CoopmatrixType, index: int, subgroup_size: int) -> tuple[Layout
             f"{layout.length} entries at subgroup size {subgroup_size}"
         )
     return layout, index
-
-
-def extract(matrix: Array, layout: Layout, entry: int) -> Array:
-    """An entry of each work-item's vector, shape (rows, S); padding is 0."""
-    chosen = matrix[:, layout.rows[entry], layout.columns[entry]]
-    return np.where(layout.is_component[entry], chosen, chosen.dtype.type(0))
-
-
-def insert(matrix: Array, layout: Layout, entry: int, values: Array, active: Array) -> None:
-    """Replaces an entry of each active work-item's vector, in place; padding is dropped."""
-    row, lane = np.nonzero(active & layout.is_component[entry])
-    i, j = layout.rows[entry][lane], layout.columns[entry][lane]
-    matrix[row, i, j] = values[row, lane]
 
 
 def _extract(operation: ops.CooperativeMatrixExtractOp, compiler: Compiler) -> Step:

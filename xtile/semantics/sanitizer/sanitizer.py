@@ -10,7 +10,6 @@ import numpy.typing as npt
 from xdsl.ir import Operation
 
 from xtile.dialects.tensorlang.ops.collective import LifetimeStopOp
-from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics.arguments import Argument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
@@ -23,10 +22,11 @@ from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
 
 
 def sanitize(
-    function: FuncOp,
+    function: Operation,
     arguments: Sequence[Argument],
     grid: Size3,
     *,
+    block: Size3 | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Report]:
     """Runs a launch as `engine.launch` does and reports the mistakes it makes.
@@ -39,7 +39,7 @@ def sanitize(
     """
     sanitizer = Sanitizer()
     try:
-        launch(function, arguments, grid, observer=sanitizer, progress=progress)
+        launch(function, arguments, grid, block=block, observer=sanitizer, progress=progress)
     except ExecutionError as error:
         sanitizer.add_failure(error)
     return sanitizer.reports

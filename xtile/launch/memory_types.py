@@ -1,0 +1,84 @@
+"""What an array must be to be the argument of a memref parameter, whatever the language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang.types import MemrefType
+from xtile.semantics.upstream.numbers import Kind, Number, number_of
+
+DYNAMIC: int = DYNAMIC_INDEX
+"""Stands for what a type leaves open in shapes and strides."""
+
+
+@dataclass(frozen=True)
+class MemoryType:
+    """A memref type, as arrays are compared with it.
+
+    Attributes:
+        shape: Mode sizes in elements, `DYNAMIC` where any will do.
+        strides: Strides in elements, `DYNAMIC` where any will do.
+        number: The type of the elements.
+        is_row_major: Whether the last mode is the contiguous one where nothing is said, and not
+            the first.
+        is_packed: Whether elements must follow each other, also in modes of dynamic size.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    number: Number
+    is_row_major: bool
+    is_packed: bool = False
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How numpy holds the elements."""
+        return self.number.dtype
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the elements are integers, and not truth values."""
+        return self.number.kind is Kind.INTEGER and self.number.bits > 1
+
+    @property
+    def order(self) -> int:
+        """The number of modes."""
+        return len(self.shape)
+
+    def packed_strides(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The strides of elements that follow each other."""
+        strides: list[int] = []
+        stride = 1
+        for size in reversed(shape) if self.is_row_major else shape:
+            strides.append(stride)
+            stride *= size
+        return tuple(reversed(strides) if self.is_row_major else strides)
+
+    def strides_for(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The strides that memory of a shape must have; `DYNAMIC` where any will do."""
+        return self.packed_strides(shape) if self.is_packed else self.strides
+
+
+def memory_type_of(type: Attribute) -> MemoryType | None:
+    """What arrays for a memref type must be; None for any other type.
+
+    Raises:
+        ValueError: The elements are no numbers, or the layout is none of strides.
+    """
+    if isinstance(type, MemrefType):
+        return MemoryType(type.shape, type.strides, number_of(type.element_type), False)
+    if not isinstance(type, MemRefType):
+        return None
+    memref = cast("MemRefType[Attribute]", type)
+    given = memref.get_strides()
+    if given is None:
+        raise ValueError(f"the layout {memref.layout} of {memref} is not one of strides")
+    strides = tuple(DYNAMIC if stride is None else stride for stride in given)
+    is_packed = isinstance(memref.layout, NoneAttr)
+    return MemoryType(memref.get_shape(), strides, number_of(memref), True, is_packed)
