@@ -38,8 +38,13 @@ def subgroup_grid(kernel: Kernel, row_tiles: Index, column_tiles: Index) -> Subg
         return -(-tiles[0] // rows) * -(-tiles[1] // columns), abs(rows - columns)
 
     columns = min((n for n in range(1, total + 1) if total % n == 0), key=cost)
-    row = 0 if total == columns else kernel.divide(kernel.subgroup, columns)
-    return SubgroupGrid(total // columns, columns, row, kernel.remainder(kernel.subgroup, columns))
+    if columns == total:
+        return SubgroupGrid(1, columns, 0, kernel.subgroup)
+    row, column = (
+        kernel.divide(kernel.subgroup, columns),
+        kernel.remainder(kernel.subgroup, columns),
+    )
+    return SubgroupGrid(total // columns, columns, row, column)
 
 
 def tiles_of(size: Index, tile: int) -> Index:
