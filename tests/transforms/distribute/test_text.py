@@ -285,8 +285,8 @@ ERRORS = {
         ),
         BLOCK_SIZE,
         (
-            "an input that is the output too must be copied to local memory, but it has 262144 bytes "
-            "and pvc 131072; write the result to another memref"
+            "an input that is the output too must be copied to local memory, but it has 262144 "
+            "bytes and pvc 131072; write the result to another memref"
         ),
     ),
     "other control flow": (
