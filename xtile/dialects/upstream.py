@@ -5,7 +5,7 @@ Source: MLIR (LLVM 22), `IR/CommonTypeConstraints.td`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from typing_extensions import TypeVar, override
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     VectorType,
 )
-from xdsl.ir import Attribute, OpTraits
+from xdsl.ir import Attribute, Operation, OpTraits
 from xdsl.irdl import (
     AttrConstraint,
     IntConstraint,
@@ -178,3 +178,12 @@ def _constrained(
         (name, type(known)(constraints[name]) if name in constraints else known)
         for name, known in definitions
     ]
+
+
+def replaced(
+    known: Iterable[type[Operation]], completed: Iterable[type[Operation]]
+) -> list[type[Operation]]:
+    """Returns operations of a dialect of xDSL's with completed ones in place of their namesakes."""
+    by_name = {operation.name: operation for operation in known}
+    by_name |= {operation.name: operation for operation in completed}
+    return list(by_name.values())
