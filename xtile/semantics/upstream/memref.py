@@ -1,4 +1,6 @@
-"""The `memref` dialect: accesses, atomic updates and memory. `memref_views` has the views.
+"""The `memref` dialect: accesses, atomic updates and memory.
+
+`memref_views` and `memref_shapes` have what makes one memref of another.
 
 Source: MLIR (LLVM 22), `Dialect/MemRef/IR/MemRefOps.td`; docs/semantics.md, "Upstream dialects".
 """
@@ -18,13 +20,14 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import (
     Buffer,
     Index,
+    Memref,
     View,
     as_index,
     parts,
     uniform_integers,
 )
 from xtile.semantics.state import State, merged
-from xtile.semantics.upstream import floats, integers, memref_views
+from xtile.semantics.upstream import floats, integers, memref_shapes, memref_views
 from xtile.semantics.upstream.access import (
     check_updatable,
     read_elements,
@@ -51,9 +54,18 @@ def _load(operation: Operation, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         values = state.values
         chosen = [as_index(values[index]) for index in indices]
-        values[result] = read_elements(state, operation, values[memref], chosen)
+        view = values[memref]
+        if _is_plain(view, state):
+            values[result] = access.read(view.buffer, view.element(chosen), state.mask)
+        else:
+            values[result] = read_elements(state, operation, view, chosen)
 
     return step
+
+
+def _is_plain(memref: Memref, state: State) -> bool:
+    """Whether nothing but the bounds of a memref's memory has to be looked at for an access."""
+    return isinstance(memref, View) and memref.buffer.parts is None and state.observer is None
 
 
 def _store(operation: Operation, compiler: Compiler) -> Step:
@@ -261,6 +273,7 @@ HANDLERS: dict[str, Handler] = {
     "memref.load": _load,
     "memref.prefetch": _nothing,
     "memref.store": _store,
+    **memref_shapes.HANDLERS,
     **memref_views.HANDLERS,
 }
 """The handler of each operation, by name."""

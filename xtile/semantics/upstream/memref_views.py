@@ -6,14 +6,11 @@ Source: MLIR (LLVM 22), `Dialect/MemRef/IR/MemRefOps.td`; docs/semantics.md, "Up
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AffineMapAttr,
-    MemRefType,
-    NoneAttr,
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute, Operation
@@ -32,7 +29,6 @@ from xtile.semantics.memory import (
     where_active,
 )
 from xtile.semantics.state import State, any_active
-from xtile.semantics.upstream.access import read_elements
 from xtile.semantics.upstream.allocation import row_major_strides
 from xtile.semantics.upstream.numbers import memref_type, number_of
 from xtile.semantics.values import Value, first_where, is_array
@@ -41,7 +37,7 @@ Change = Callable[[View, State, Mask], View]
 """Makes a view of another one, for the active work-items that have it."""
 
 
-def _changed(operation: Operation, compiler: Compiler, change: Change) -> Step:
+def changed(operation: Operation, compiler: Compiler, change: Change) -> Step:
     """The step that gives the result what `change` makes of the first operand."""
     source = compiler.slot(operation.operands[0])
     (result,) = compiler.slots(operation.results)
@@ -78,7 +74,7 @@ class Mixed:
         return [as_index(values[entry]) if is_slot else entry for entry, is_slot in self._entries]
 
 
-def _mixed_of(operation: Operation, compiler: Compiler, *names: str) -> list[Mixed]:
+def mixed_of(operation: Operation, compiler: Compiler, *names: str) -> list[Mixed]:
     """The lists of numbers that an operation has after its first operand."""
     operands = list(compiler.slots(operation.operands[1:]))
     result: list[Mixed] = []
@@ -91,7 +87,7 @@ def _mixed_of(operation: Operation, compiler: Compiler, *names: str) -> list[Mix
 
 
 def _subview(operation: Operation, compiler: Compiler) -> Step:
-    offsets, sizes, strides = _mixed_of(operation, compiler, "offsets", "sizes", "strides")
+    offsets, sizes, strides = mixed_of(operation, compiler, "offsets", "sizes", "strides")
     kept = kept_dimensions(sizes.static, _shape(operation.results[0].type))
 
     def change(view: View, state: State, mask: Mask) -> View:
@@ -105,7 +101,7 @@ def _subview(operation: Operation, compiler: Compiler) -> Step:
             tuple(view.strides[dimension] * steps[dimension] for dimension in kept),
         )
 
-    return _changed(operation, compiler, change)
+    return changed(operation, compiler, change)
 
 
 def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
@@ -136,7 +132,7 @@ def _start(view: View) -> Index:
 
 
 def _reinterpret_cast(operation: Operation, compiler: Compiler) -> Step:
-    offsets, sizes, strides = _mixed_of(operation, compiler, "offsets", "sizes", "strides")
+    offsets, sizes, strides = mixed_of(operation, compiler, "offsets", "sizes", "strides")
 
     def change(view: View, state: State, mask: Mask) -> View:
         values = state.values
@@ -144,13 +140,13 @@ def _reinterpret_cast(operation: Operation, compiler: Compiler) -> Step:
         shape, steps = tuple(sizes.numbers(values)), tuple(strides.numbers(values))
         return View(view.buffer, _start(view) + offset, shape, steps)
 
-    return _changed(operation, compiler, change)
+    return changed(operation, compiler, change)
 
 
 def _cast(operation: Operation, compiler: Compiler) -> Step:
     type_ = operation.results[0].type
     if isinstance(type_, UnrankedMemRefType):
-        return _changed(operation, compiler, lambda view, state, mask: view)
+        return changed(operation, compiler, lambda view, state, mask: view)
     shape = _shape(type_)
 
     def change(view: View, state: State, mask: Mask) -> View:
@@ -167,11 +163,11 @@ def _cast(operation: Operation, compiler: Compiler) -> Step:
                 )
         return view
 
-    return _changed(operation, compiler, change)
+    return changed(operation, compiler, change)
 
 
 def _same(operation: Operation, compiler: Compiler) -> Step:
-    return _changed(operation, compiler, lambda view, state, mask: view)
+    return changed(operation, compiler, lambda view, state, mask: view)
 
 
 def _view(operation: Operation, compiler: Compiler) -> Step:
@@ -194,7 +190,7 @@ def _view(operation: Operation, compiler: Compiler) -> Step:
         strides = row_major_strides(uniform_integers(extents))
         return View(view.buffer.typed(dtype), first // dtype.itemsize, tuple(extents), strides)
 
-    return _changed(operation, compiler, change)
+    return changed(operation, compiler, change)
 
 
 def _dim(operation: Operation, compiler: Compiler) -> Step:
@@ -274,126 +270,6 @@ def _pointer(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
-def _groups(operation: Operation) -> list[list[int]]:
-    """The reassociation: for each dimension of the smaller rank those of the larger one."""
-    groups: Any = operation.properties["reassociation"]
-    return [[index.value.data for index in group.data] for group in groups.data]
-
-
-def _expand_shape(operation: Operation, compiler: Compiler) -> Step:
-    groups = _groups(operation)
-    (sizes,) = _mixed_of(operation, compiler, "output_shape")
-
-    def change(view: View, state: State, mask: Mask) -> View:
-        shape = sizes.numbers(state.values)
-        strides: list[Index] = []
-        for source, group in enumerate(groups):
-            extents = [shape[dimension] for dimension in group]
-            _check_product(extents, view.shape[source], source, mask)
-            stride = view.strides[source]
-            backwards: list[Index] = []
-            for extent in reversed(extents):
-                backwards.append(stride)
-                stride = stride * extent
-            strides += reversed(backwards)
-        # Without groups, all dimensions of the result have size 1.
-        strides += [1] * (len(shape) - len(strides))
-        return View(view.buffer, view.offset, tuple(shape), tuple(strides))
-
-    return _changed(operation, compiler, change)
-
-
-def _check_product(extents: Sequence[Index], size: Index, dimension: int, mask: Mask) -> None:
-    count: Index = 1
-    for extent in extents:
-        count = count * extent
-    wrong = where_active(np.asarray(count != size), mask)
-    if wrong.any():
-        raise UnlocatedError(
-            f"dimension {dimension} has size {first_where(size, wrong)}, but the product of the "
-            f"sizes that it becomes is {first_where(count, wrong)}"
-        )
-
-
-def _collapse_shape(operation: Operation, compiler: Compiler) -> Step:
-    groups = _groups(operation)
-
-    def change(view: View, state: State, mask: Mask) -> View:
-        shape: list[Index] = []
-        strides: list[Index] = []
-        for group in groups:
-            size, stride = _collapsed(view, group, mask)
-            shape.append(size)
-            strides.append(stride)
-        return View(view.buffer, view.offset, tuple(shape), tuple(strides))
-
-    return _changed(operation, compiler, change)
-
-
-def _collapsed(view: View, group: Sequence[int], mask: Mask) -> tuple[Index, Index]:
-    """The size and the stride of several dimensions as one.
-
-    Raises:
-        UnlocatedError: The elements do not follow each other with one stride.
-    """
-    size: Index = 1
-    stride: Index = view.strides[group[-1]]
-    is_first = True
-    for dimension in reversed(group):
-        extent = view.shape[dimension]
-        if isinstance(extent, int) and extent == 1:
-            continue
-        if is_first:
-            stride, is_first = view.strides[dimension], False
-        wrong = where_active(
-            np.asarray((view.strides[dimension] != stride * size) & (np.asarray(extent) != 1)),
-            mask,
-        )
-        if wrong.any():
-            raise UnlocatedError(
-                f"dimensions {group[0]} to {group[-1]} cannot be collapsed: the stride of "
-                f"dimension {dimension} is {first_where(view.strides[dimension], wrong)} but must "
-                f"be {first_where(stride * size, wrong)}"
-            )
-        size = size * extent
-    return size, stride
-
-
-def _transpose(operation: Operation, compiler: Compiler) -> Step:
-    attribute = cast("AffineMapAttr", operation.get_attr_or_prop("permutation"))
-    order: list[int] = [cast("Any", result).position for result in attribute.data.results]
-
-    def change(view: View, state: State, mask: Mask) -> View:
-        return View(
-            view.buffer,
-            view.offset,
-            tuple(view.shape[dimension] for dimension in order),
-            tuple(view.strides[dimension] for dimension in order),
-        )
-
-    return _changed(operation, compiler, change)
-
-
-def _reshape(operation: Operation, compiler: Compiler) -> Step:
-    source_type = operation.operands[0].type
-    if isinstance(source_type, MemRefType) and not isinstance(source_type.layout, NoneAttr):
-        raise ValueError("a reshape needs a memref whose elements follow each other")
-    shape_slot = compiler.slot(operation.operands[1])
-
-    def change(view: View, state: State, mask: Mask) -> View:
-        sizes: View = state.values[shape_slot]
-        (rank,) = uniform_integers(sizes.shape)
-        shape = [as_index(read_elements(state, operation, sizes, [i])) for i in range(rank)]
-        strides: list[Index] = []
-        stride: Index = 1
-        for size in reversed(shape):
-            strides.insert(0, stride)
-            stride = stride * size
-        return View(view.buffer, view.offset, tuple(shape), tuple(strides))
-
-    return _changed(operation, compiler, change)
-
-
 def _assume_alignment(operation: Operation, compiler: Compiler) -> Step:
     """A promise; older text has no result."""
     if not operation.results:
@@ -414,18 +290,14 @@ def _distinct_objects(operation: Operation, compiler: Compiler) -> Step:
 HANDLERS: dict[str, Handler] = {
     "memref.assume_alignment": _assume_alignment,
     "memref.cast": _cast,
-    "memref.collapse_shape": _collapse_shape,
     "memref.dim": _dim,
     "memref.distinct_objects": _distinct_objects,
-    "memref.expand_shape": _expand_shape,
     "memref.extract_aligned_pointer_as_index": _pointer,
     "memref.extract_strided_metadata": _extract_strided_metadata,
     "memref.memory_space_cast": _same,
     "memref.rank": _rank,
     "memref.reinterpret_cast": _reinterpret_cast,
-    "memref.reshape": _reshape,
     "memref.subview": _subview,
-    "memref.transpose": _transpose,
     "memref.view": _view,
 }
 """The handler of each operation, by name."""

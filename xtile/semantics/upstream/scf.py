@@ -159,9 +159,10 @@ class _Counter:
         if is_array(first) or is_array(last) or is_array(stride):
             self._run_varying(state, first, last, stride, each)
             return
+        number = self.type.number if self.is_unsigned else self.type.dtype.type
         # Unlike Python's range, an empty loop may have any step.
         for i in range(int(first), int(last), int(stride)) if first < last else ():
-            each(self.type.number(i), None)
+            each(number(i), None)
 
     def _run_varying(
         self,

@@ -5,6 +5,7 @@ Source: MLIR (LLVM 22), `Dialect/UB/IR/UBOps.td`; docs/semantics.md, "Upstream d
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
@@ -17,6 +18,8 @@ _ALL_BITS = 0xFF
 def _poison(operation: Operation, compiler: Compiler) -> Step:
     """All bits are set: NaN in floating types, -1 in integer types, and so easily noticed."""
     (result,) = operation.results
+    if isinstance(result.type, MemRefType | UnrankedMemRefType):
+        raise ValueError("a memref that is poison cannot be executed")
     return constant(operation, compiler, filled(result.type, _ALL_BITS))
 
 
