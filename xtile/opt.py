@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import IO, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 from xdsl.dialects.builtin import ModuleOp
@@ -33,6 +33,9 @@ from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Sev
 from xtile.text.languages import LANGUAGES, Language, guess_language
 from xtile.text.source import Source
 from xtile.universe import COMPLETED_DIALECTS, XTILE_UNIVERSE
+
+if TYPE_CHECKING:
+    from xtile.text.mlir_printer import MlirPrinter
 
 STANDARD_INPUT = "<stdin>"
 """What messages call standard input."""
@@ -206,7 +209,7 @@ class XtileOptMain(xDSLOptMain):
     def _print(self, module: ModuleOp) -> str:
         """Returns a module in the target's language."""
         if self._target.name == "mlir":
-            return self._mlir(module)
+            return self._mlir(module, self._xegpu_printer(module))
         target = self._universe.all_targets[self._target.name]
         output = StringIO()
         try:
@@ -216,7 +219,25 @@ class XtileOptMain(xDSLOptMain):
         emitter.emit(self.ctx, module, output)
         return output.getvalue()
 
-    def _mlir(self, module: ModuleOp) -> str:
+    def _xegpu_printer(self, module: ModuleOp) -> type[MlirPrinter] | None:
+        """Prepares a module for the form of XeGPU that is asked for, and returns what prints it.
+
+        Raises:
+            DiagnosticError: The form cannot say what is in the module.
+        """
+        if self.args.xegpu_syntax == "rfc":
+            from xtile.dialects.xegpu.rfc.limits import check_rfc
+            from xtile.dialects.xegpu.rfc.printer import XeGPUPrinter
+
+            check_rfc(module)
+            return XeGPUPrinter
+        if any(operation.dialect_name() == "xegpu" for operation in module.walk()):
+            from xtile.dialects.xegpu.rfc.to_llvm22 import to_llvm22
+
+            to_llvm22(module)
+        return None
+
+    def _mlir(self, module: ModuleOp, printer_class: type[MlirPrinter] | None = None) -> str:
         """Returns a module as MLIR text."""
         from xtile.text.mlir import print_mlir
 
@@ -227,6 +248,7 @@ class XtileOptMain(xDSLOptMain):
             generic=self.args.print_op_generic,
             debuginfo=self.args.print_debuginfo,
             context=self.ctx,
+            printer_class=printer_class,
         )
         return output.getvalue()
 
@@ -241,6 +263,10 @@ class XtileOptMain(xDSLOptMain):
         if arguments.translate is None and (arguments.chip is not None or arguments.remarks):
             name = "--chip" if arguments.chip is not None else "--remarks"
             self._usage_error(f"argument {name}: needs --translate")
+        if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
+            self._usage_error(
+                "argument --xegpu-syntax: the RFC has no generic form; leave --print-op-generic out"
+            )
         language = self._input_language()
         is_other = language is not None and language.extension != "ir"
         if arguments.tensorlang_revision is not None and is_other:

@@ -43,6 +43,10 @@ TENSORLANG_REVISIONS = ("v0.1", "v0.3", "v0.4")
 """The revisions of the tensor language that can be read."""
 
 
+XEGPU_SYNTAXES = ("llvm22", "rfc")
+"""The forms in which XeGPU can be printed."""
+
+
 def add_arguments(parser: argparse.ArgumentParser, passes: list[str], targets: list[str]) -> None:
     """Declares every argument.
 
@@ -129,6 +133,13 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
     group.add_argument("-o", "--output-file", help="path of the output; default: standard output")
     _add_flag(group, "--print-op-generic", "print MLIR's generic form")
     _add_flag(group, "--print-debuginfo", "print locations in MLIR text")
+    group.add_argument(
+        "--xegpu-syntax",
+        choices=XEGPU_SYNTAXES,
+        default=XEGPU_SYNTAXES[0],
+        help="form of XeGPU in MLIR text: LLVM 22's or its RFC's; default: llvm22; "
+        "both are read without being asked for",
+    )
     group.add_argument(
         "--color",
         choices=["auto", "always", "never"],

@@ -114,6 +114,12 @@ def _core_distribute() -> type[ModulePass]:
     return CoreDistributePass
 
 
+def _xegpu_rfc_to_llvm22() -> type[ModulePass]:
+    from xtile.dialects.xegpu.rfc.to_llvm22 import XeGPUToLLVM22Pass
+
+    return XeGPUToLLVM22Pass
+
+
 def _tensorlang_target() -> type[Target]:
     from xtile.targets import TensorLangTarget
 
@@ -131,7 +137,11 @@ XTILE_UNIVERSE = Universe(
         "xegpu": _xegpu,
         "xevm": _xevm,
     },
-    all_passes={"core-distribute": _core_distribute, "tensorlang-verify": _tensorlang_verify},
+    all_passes={
+        "core-distribute": _core_distribute,
+        "tensorlang-verify": _tensorlang_verify,
+        "xegpu-rfc-to-llvm22": _xegpu_rfc_to_llvm22,
+    },
     all_targets={"tensorlang": _tensorlang_target},
 )
 
