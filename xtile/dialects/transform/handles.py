@@ -152,8 +152,8 @@ class ApplyPatternsOp(IRDLOperation):
 
     target = operand_def(OPERATION_HANDLE)
     apply_cse = opt_prop_def(UnitAttr)
-    max_iterations = opt_prop_def(IntegerAttr.constr(i64))
-    max_num_rewrites = opt_prop_def(IntegerAttr.constr(i64))
+    max_iterations = prop_def(IntegerAttr.constr(i64), default_value=IntegerAttr(-1, i64))
+    max_num_rewrites = prop_def(IntegerAttr.constr(i64), default_value=IntegerAttr(-1, i64))
     patterns = region_def("single_block")
 
     irdl_options = (ParsePropInAttrDict(),)
