@@ -13,7 +13,7 @@ from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp
 from xtile.dialects.tensorlang.printer import constant_text, print_module
 from xtile.dialects.tensorlang.reader import read
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.mlir import print_mlir, read_mlir
+from xtile.text.mlir import attribute_text, print_mlir, read_mlir
 from xtile.text.source import Source
 
 
@@ -78,5 +78,7 @@ def _own_text(operation: Operation) -> str:
     """An operation's name and properties; unlike equality this tells 0.0 from -0.0."""
     if isinstance(operation, ConstantOp):
         return f"constant {constant_text(operation.value)}"
-    properties = ", ".join(f"{k}: {v}" for k, v in sorted(operation.properties.items()))
+    properties = ", ".join(
+        f"{name}: {attribute_text(value)}" for name, value in sorted(operation.properties.items())
+    )
     return f"{operation.name} {properties}"

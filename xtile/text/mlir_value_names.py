@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation, Region, SSAValue
 
 _NAME = re.compile(r"[A-Za-z$._-][A-Za-z0-9$._-]*")
+_NUMBER = re.compile(r"(?:_\d+)+$")
 
 
 @dataclass(slots=True)
@@ -47,8 +48,10 @@ class _Scope:
     def unique(self, name: str) -> str:
         """The name, or the name and a number where it is taken."""
         found = name
+        # xDSL takes a number at the end for its own, and would confuse `x_1_0` with `x_1`.
+        stem = _NUMBER.sub("", name) if name in self.names else name
         while found in self.names:
-            found = f"{name}_{self.numbers.conflict}"
+            found = f"{stem}_{self.numbers.conflict}"
             self.numbers.conflict += 1
         self.names[found] = None
         return found

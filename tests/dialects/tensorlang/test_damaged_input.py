@@ -114,7 +114,7 @@ def check_mlir(source: Source) -> None:
 
 
 def test_a_module_of_two_blocks() -> None:
-    text = '"builtin.module"() ({\n^bb0:\n^bb1:\n}) : () -> ()\n'
+    text = '"builtin.module"() ({\n^bb0:\n^bb1:  // no predecessors\n}) : () -> ()\n'
     source = Source("f.mlir", text)
     diagnostics = Diagnostics()
     module = read_mlir(source, diagnostics, tensorlang_context())

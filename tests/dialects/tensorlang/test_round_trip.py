@@ -357,7 +357,7 @@ def test_locations_of_instructions() -> None:
     assert [str(location) for location in locations(module)] == [
         f'loc("dir/f.ir":{place})' for place in ("3:2", "4:3", "5:10", "5:34")
     ]
-    mlir = mlir_text(module, debuginfo=True)
+    mlir = mlir_text(module, debuginfo=True, local_scope=True)
     assert '%x = tensorlang.subgroup_local_id : i32 loc("dir/f.ir":5:10)' in mlir
     assert '} loc("dir/f.ir":4:3)' in mlir
     assert locations(module_from_mlir(mlir)) == locations(module)
