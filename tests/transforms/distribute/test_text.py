@@ -126,6 +126,19 @@ def test_a_store_of_collective_code_is_done_once() -> None:
     """)
 
 
+def test_an_atomic_update_of_collective_code_is_done_once() -> None:
+    text = kernel(
+        "%a: memref<f32>, %x: f32",
+        "%old = memref.atomic_rmw addf %x, %a[] : (f32, memref<f32>) -> f32",
+        ONE_SUBGROUP,
+    )
+    assert body_of(text)[-3:] == lines("""
+        scf.if %0 {
+        %old = memref.atomic_rmw addf %x, %a[] : (f32, memref<f32>) -> f32
+        }
+    """)
+
+
 def test_all_work_items_get_the_first_ones_atomic_result() -> None:
     text = kernel(
         "%a: memref<f32>, %b: memref<f32>, %x: f32",
@@ -136,13 +149,15 @@ def test_all_work_items_get_the_first_ones_atomic_result() -> None:
     buffer = "memref<f32, #gpu.address_space<workgroup>>"
     assert f"%0 = memref.alloca() : {buffer}" in body
     assert sum("memref.atomic_rmw" in line for line in body) == 1
-    first = body.index(next(line for line in body if line.startswith("memref.store %old, %0[]")))
-    assert body[first : first + 4] == [
-        f"memref.store %old, %0[] : {buffer}",
-        "}",
+    start = next(i for i, line in enumerate(body) if line.startswith("scf.if"))
+    operations = [line.split(" = ")[-1].split()[0] for line in body[start : start + 6]]
+    update, store, _, wait, load = operations[1:]
+    assert (update, store, wait, load) == (
+        "memref.atomic_rmw",
+        "memref.store",
         "gpu.barrier",
-        next(line for line in body if "memref.load %0[]" in line),
-    ]
+        "memref.load",
+    )
 
 
 def test_the_same_memref_as_input_and_output_is_copied() -> None:

@@ -134,10 +134,14 @@ def accesses(operation: Operation) -> frozenset[Access]:
         return frozenset(_linear_algebra(operation))
     if isinstance(operation, ParallelOp):
         return accesses_of_work_items(operation)
+    is_by_first = isinstance(operation, _DONE_ONCE)
     return frozenset(
-        Access(access.root, access.kind, isinstance(operation, memref.StoreOp))
-        for access in _of_work_items(operation)
+        Access(access.root, access.kind, is_by_first) for access in _of_work_items(operation)
     )
+
+
+_DONE_ONCE = (memref.StoreOp, memref.AtomicRMWOp, AtomicUpdateOp)
+"""What work-item 0 does for the work-group."""
 
 
 def accesses_of_work_items(operation: Operation) -> frozenset[Access]:

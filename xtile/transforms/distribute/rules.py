@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref, scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from xtile.dialects.core import (
     AtomicUpdateOp,
@@ -79,24 +79,24 @@ def _store(operation: memref.StoreOp, kernel: Kernel) -> None:
 
 
 def _atomic(operation: memref.AtomicRMWOp | AtomicUpdateOp, kernel: Kernel) -> None:
-    """Each work-item does the update; in collective code all get the result of work-item 0."""
-    _copy(operation, kernel)
+    """Work-item 0 does the update of collective code, and hands the result to all."""
+    if not is_collective(operation):
+        _copy(operation, kernel)
+        return
     (result,) = operation.results
-    if result.first_use is not None and is_collective(operation):
-        is_repeated = isinstance(operation.parent_op(), scf.ForOp)
-        kernel.define(result, _of_first(kernel, kernel.value(result), is_repeated))
-
-
-def _of_first(kernel: Kernel, value: SSAValue, is_repeated: bool) -> SSAValue:
-    """The value of work-item 0, handed to all through local memory."""
-    buffer = local_buffer(kernel, value.type, ())
-    if is_repeated:
+    if result.first_use is None:
+        with kernel.when(kernel.is_first):
+            _copy(operation, kernel)
+        return
+    buffer = local_buffer(kernel, result.type, ())
+    if isinstance(operation.parent_op(), scf.ForOp):
         # A slow work-item may still read what the previous iteration has left.
         kernel.barrier()
     with kernel.when(kernel.is_first):
-        kernel.store(value, buffer, ())
+        _copy(operation, kernel)
+        kernel.store(kernel.value(result), buffer, ())
     kernel.barrier()
-    return kernel.load(buffer, ())
+    kernel.define(result, kernel.load(buffer, ()))
 
 
 _RULES: dict[str, KernelRule] = {
