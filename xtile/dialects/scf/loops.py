@@ -77,7 +77,10 @@ class ForOp(scf.ForOp):
         if parser.parse_optional_keyword("iter_args") is not None:
             assignments = parse_assignments(parser)
             parser.parse_punctuation("->")
-            types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            in_parentheses = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_type
+            )
+            types = [parser.parse_type()] if in_parentheses is None else in_parentheses
         arguments, operands = resolve_assignments(parser, assignments, types, place)
         has_type = parser.parse_optional_punctuation(":") is not None
         type = parser.parse_type() if has_type else IndexType()
