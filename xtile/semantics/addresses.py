@@ -65,7 +65,8 @@ class AddressSpace:
     def _view(self, number: int, offset: Index, dtype: np.dtype[Any]) -> View:
         if not 1 <= number <= len(self._buffers):
             what = "is null" if number == 0 else "belongs to no memory of the launch"
-            raise UnlocatedError(f"the address {number * _RANGE + offset} {what}")
+            first = offset if isinstance(offset, int) else int(offset.flat[0])
+            raise UnlocatedError(f"the address {number * _RANGE + first} {what}")
         buffer = self._buffers[number - 1].typed(dtype)
         if np.any(offset % dtype.itemsize):
             raise UnlocatedError(

@@ -64,9 +64,8 @@ def test_rounding_modes(target: str) -> None:
                 elif got != near:
                     assert abs(got) > abs(near)
             # No other number of the type is between.
-            step = np.nextafter(
-                DTYPES[target](got), DTYPES[target](math.copysign(1e30, exact - got))
-            )
+            up = np.array(np.inf if exact > got else -np.inf, DTYPES[target])
+            step = np.nextafter(DTYPES[target](got), up)
             assert got == exact or abs(float(step) - got) >= abs(exact - got)
 
 

@@ -50,6 +50,21 @@ def _constant(operation: Operation, compiler: Compiler) -> Step:
     return constant(operation, compiler, constant_value(value, operation.results[0].type))
 
 
+def _bitcast(operation: Operation, compiler: Compiler) -> Step:
+    source, target = (
+        number_of(value.type).dtype for value in (operation.operands[0], operation.results[0])
+    )
+    if source.itemsize != target.itemsize:
+        raise ValueError(
+            f"{operation.operands[0].type} and {operation.results[0].type} differ in width"
+        )
+
+    def cast(value: Value) -> Value:
+        return np.ascontiguousarray(value).view(target).reshape(np.shape(value))[()]
+
+    return apply(operation, compiler, cast)
+
+
 def _sign(value: Value) -> Value:
     """The number with absolute value 1 and the same angle; 0 stays 0."""
     size = np.abs(value)
@@ -92,6 +107,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 }
 
 HANDLERS: dict[str, Handler] = {
+    "complex.bitcast": _bitcast,
     "complex.constant": _constant,
     "complex.create": _create,
     "complex.eq": lambda operation, compiler: apply(operation, compiler, np.equal),

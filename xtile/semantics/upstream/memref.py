@@ -180,6 +180,18 @@ def _allocation(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
+def _alloca_scope(operation: Operation, compiler: Compiler) -> Step:
+    body = compiler.region(operation.regions[0])
+    results = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        body.run(state)
+        for result, value in zip(results, body.yields, strict=True):
+            state.values[result] = state.values[value]
+
+    return step
+
+
 def _nothing(operation: Operation, compiler: Compiler) -> Step:
     """Memory ends with its last use, and a prefetch changes nothing."""
     return lambda state: None
@@ -265,6 +277,7 @@ def _same_shape(source: Any, target: Any, state: State) -> tuple[int, ...]:
 HANDLERS: dict[str, Handler] = {
     "memref.alloc": _allocation,
     "memref.alloca": _allocation,
+    "memref.alloca_scope": _alloca_scope,
     "memref.atomic_rmw": _atomic_rmw,
     "memref.copy": _copy,
     "memref.dealloc": _nothing,

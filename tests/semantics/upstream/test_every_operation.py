@@ -1,0 +1,67 @@
+"""Every operation of the upstream dialects has a meaning, or a reason for having none."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from xtile.universe import all_dialects
+
+DIALECTS = ("arith", "complex", "func", "gpu", "index", "math", "memref", "scf", "ub")
+
+TERMINATORS = {
+    "func.return",
+    "gpu.return",
+    "gpu.terminator",
+    "gpu.yield",
+    "memref.alloca_scope.return",
+    "memref.atomic_yield",
+    "scf.condition",
+    "scf.forall.in_parallel",
+    "scf.reduce",
+    "scf.reduce.return",
+    "scf.yield",
+    "ub.unreachable",
+}
+"""The operation around a block takes what they yield."""
+
+DECLARATIONS = {"func.func", "gpu.binary", "gpu.func", "gpu.module", "memref.global"}
+"""They stand beside what is executed."""
+
+NOT_IN_KERNELS = {
+    "gpu.alloc",
+    "gpu.dealloc",
+    "gpu.host_register",
+    "gpu.host_unregister",
+    "gpu.launch",
+    "gpu.launch_func",
+    "gpu.memcpy",
+    "gpu.memset",
+    "gpu.set_default_device",
+    "gpu.wait",
+    "memref.dma_start",
+    "memref.dma_wait",
+    "memref.realloc",
+}
+"""Operations of the host."""
+
+NOT_YET = {
+    "gpu.subgroup_mma_compute",
+    "gpu.subgroup_mma_constant_matrix",
+    "gpu.subgroup_mma_elementwise",
+    "gpu.subgroup_mma_extract_thread_local",
+    "gpu.subgroup_mma_insert_thread_local",
+    "gpu.subgroup_mma_load_matrix",
+    "gpu.subgroup_mma_store_matrix",
+    "gpu.warp_execute_on_lane_0",
+}
+"""Operations that no kernel in the project's languages has."""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_operation_has_a_meaning(dialect: str) -> None:
+    handlers = import_module(f"xtile.semantics.upstream.{dialect}").HANDLERS
+    names = {operation.name for operation in all_dialects()[dialect]().operations}
+    without = TERMINATORS | DECLARATIONS | NOT_IN_KERNELS | NOT_YET
+    assert names - set(handlers) == names & without
