@@ -17,8 +17,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, place_of
 
-Rule: TypeAlias = Callable[[Any, "Rebuilder"], None]
-"""Emits what one operation becomes, and records what its results have become."""
+Rule: TypeAlias = Callable[[Any, Any], None]
+"""Emits what one operation becomes, and records what its results have become.
+
+The second argument is the `Rebuilder`, or the class that a translation derives from it.
+"""
 
 Rules: TypeAlias = Mapping[type[Operation], Rule]
 """The rule of each class of operation."""

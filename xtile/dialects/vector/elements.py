@@ -23,6 +23,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.vector.types import element_type, shape_of
 
@@ -64,7 +65,7 @@ class FromElementsOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
-        if not isinstance(type_, VectorType):
+        if not isa(type_, VectorType):
             parser.raise_error("expected a vector type", start)
         operands = [parser.resolve_operand(e, type_.element_type) for e in elements]
         return cls.build(operands=[operands], result_types=[type_], attributes=attributes)
@@ -108,7 +109,7 @@ class ToElementsOp(IRDLOperation):
         parser.parse_punctuation(":")
         start = parser.pos
         type_ = parser.parse_type()
-        if not isinstance(type_, VectorType):
+        if not isa(type_, VectorType):
             parser.raise_error("expected a vector type", start)
         types: list[Attribute] = [type_.element_type] * prod(type_.get_shape())
         operand = parser.resolve_operand(source, type_)

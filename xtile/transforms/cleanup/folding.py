@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 INDEX_WIDTH = 64
 
@@ -32,7 +33,7 @@ def width_of(type_: Attribute) -> int | None:
     """Bits of an integer or index; None for other types."""
     if isinstance(type_, IndexType):
         return INDEX_WIDTH
-    return type_.width.data if isinstance(type_, IntegerType) else None
+    return type_.width.data if isa(type_, IntegerType) else None
 
 
 def wrap(number: int, width: int) -> int:
@@ -125,7 +126,7 @@ def constant_number(value: SSAValue) -> Number | None:
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[IntegerType]", attribute).value.data
     if isinstance(attribute, FloatAttr):
-        return cast("FloatAttr[AnyFloat]", attribute).value.data
+        return attribute.value.data
     return None
 
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
@@ -16,15 +17,15 @@ _ROUNDING_BIAS = 0x7FFF
 
 def is_bfloat16(type_: Attribute) -> bool:
     """Whether a type is bf16 or a vector of it."""
-    if isinstance(type_, VectorType):
-        type_ = cast("VectorType[Attribute]", type_).element_type
+    if isa(type_, VectorType):
+        type_ = type_.element_type
     return isinstance(type_, BFloat16Type)
 
 
 def like(value: SSAValue, element: Attribute) -> Attribute:
     """The type `element`, as a vector if the value is one."""
-    if isinstance(value.type, VectorType):
-        return VectorType(element, cast("VectorType[Attribute]", value.type).get_shape())
+    if isa(value.type, VectorType):
+        return VectorType(element, value.type.get_shape())
     return element
 
 
@@ -80,6 +81,6 @@ def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 def element_of(value: SSAValue) -> Attribute:
     """The type of a number, or of a vector's elements."""
-    if isinstance(value.type, VectorType):
-        return cast("VectorType[Attribute]", value.type).element_type
+    if isa(value.type, VectorType):
+        return value.type.element_type
     return value.type

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir import Block as IrBlock
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
 from xtile.dialects.memref import access
@@ -109,7 +110,7 @@ def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None
     """Why a matrix is no number of blocks as wide as the subgroup; None if it is."""
     if layout.width != lowering.subgroup_size or layout.has_padding:
         return f"the matrix has {layout.columns} columns, no multiple of {lowering.subgroup_size}"
-    if isinstance(element, IntegerType) and element.width.data == 1:
+    if isa(element, IntegerType) and element.width.data == 1:
         return "elements have one bit"
     return None
 
@@ -425,14 +426,14 @@ def guarded(lowering: Lowering, condition: SSAValue | None, emit: Callable[[], N
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     memory, indices = lowering.value(operation.memory), lowering.numbers(operation.indices)
     kind = operation.kind.data.value
-    if not isinstance(operation.value.type, VectorType):
+    if not isa(operation.value.type, VectorType):
         value = lowering.value(operation.value)
         element = operation.value.type
         places = lowering.values(operation.indices)
         lowering.define(operation.result, update(lowering, kind, value, memory, places, element))
         return
     fragment = lowering.fragment(operation.value)
-    element = cast("VectorType[Attribute]", operation.value.type).element_type
+    element = operation.value.type.element_type
     checked = cast("tuple[int]", operation.checked.get_values())
     row = 1 if operation.transpose is not None else 0
     target = Block(memory, row, (indices[0], indices[1]), (0 in checked, 1 in checked))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation
@@ -52,7 +51,7 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
 
 
 RULES: dict[str, Rule] = {
-    scf.ForOp.name: cast(Rule, _for),
+    scf.ForOp.name: _for,
     scf.IfOp.name: _rebuild,
     scf.WhileOp.name: _rebuild,
     scf.ConditionOp.name: _terminate,

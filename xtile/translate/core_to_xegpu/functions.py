@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp, ModuleOp, ReturnOp
@@ -82,7 +83,7 @@ def _define_parameter(
     function: FuncOp, lowering: Lowering, index: int, old: BlockArgument, new: BlockArgument
 ) -> None:
     new.name_hint = old.name_hint
-    if not isinstance(old.type, MemRefType):
+    if not isa(old.type, MemRefType):
         lowering.define(old, new)
         return
     lowering.learn_parameter(new, _known(function, index))
@@ -113,7 +114,7 @@ def _return(operation: Operation, lowering: Lowering) -> None:
 
 
 RULES: dict[str, Rule] = {
-    FuncOp.name: cast(Rule, _function),
-    ModuleOp.name: cast(Rule, _module),
+    FuncOp.name: _function,
+    ModuleOp.name: _module,
     ReturnOp.name: _return,
 }

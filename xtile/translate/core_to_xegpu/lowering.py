@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
@@ -137,8 +138,8 @@ class Lowering(Rebuilder):
 
     def types(self, type_: Attribute) -> list[Attribute]:
         """The types of the values that a value of this type becomes."""
-        if isinstance(type_, VectorType):
-            vector = cast("VectorType[Attribute]", type_)
+        if isa(type_, VectorType):
+            vector = type_
             element = carried_type(vector.element_type)
             return list(piece_types(self.layout(vector), element))
         return [carried_type(type_)]
@@ -171,7 +172,7 @@ class Lowering(Rebuilder):
         for value in old:
             count = len(self.types(value.type))
             own, remaining = remaining[:count], remaining[count:]
-            if isinstance(value.type, VectorType):
+            if isa(value.type, VectorType):
                 self.define(value, of_values(self.layout(value.type), own))
             else:
                 self.define(value, own[0])
@@ -205,10 +206,10 @@ class Lowering(Rebuilder):
         """A scalar constant, or a vector of equal ones; bf16 is given as the bits' type."""
 
         def emit() -> SSAValue:
-            if isinstance(type_, VectorType):
+            if isa(type_, VectorType):
                 vector = cast("VectorType[Any]", type_)
                 attribute = DenseIntOrFPElementsAttr.from_list(vector, [number])
-            elif isinstance(type_, IndexType | IntegerType):
+            elif isa(type_, IndexType | IntegerType):
                 attribute = IntegerAttr(int(number), type_)
             else:
                 attribute = FloatAttr(number, cast("Any", type_))

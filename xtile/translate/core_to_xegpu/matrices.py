@@ -365,9 +365,9 @@ def _insert(operation: FragmentInsertOp, lowering: Lowering) -> None:
 
 RULES: dict[str, Rule] = {
     arith.ConstantOp.name: _constant,
-    FragmentExtractOp.name: cast(Rule, _extract),
-    FragmentInsertOp.name: cast(Rule, _insert),
-    MapOp.name: cast(Rule, _map),
+    FragmentExtractOp.name: _extract,
+    FragmentInsertOp.name: _insert,
+    MapOp.name: _map,
     MultiDimReductionOp.name: _multi_reduction,
     ShapeCastOp.name: _shape_cast,
     vector.BroadcastOp.name: _broadcast,

@@ -34,7 +34,7 @@ from xtile.translate.core_to_xegpu.lowering import (
 )
 from xtile.translate.rule import Rule
 
-_ATOMIC_ARITHMETIC: dict[str, type[Operation]] = {
+_ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
     "addf": arith.AddfOp,
     "mulf": arith.MulfOp,
     "maximumf": arith.MaximumfOp,
@@ -169,21 +169,15 @@ def _compare_and_swap(
     indices: Sequence[SSAValue],
     element: Attribute,
 ) -> SSAValue:
-    type_ = cast("MemRefType[Attribute]", words.type).element_type
+    type_ = cast("MemRefType[IntegerType]", words.type).element_type
     is_bfloat16 = isinstance(element, BFloat16Type)
     operand = widen(lowering, value) if is_bfloat16 else value
     block = Block(arg_types=[type_])
     with lowering.at_end_of(block):
         bits = block.args[0]
         current = widen(lowering, bits) if is_bfloat16 else _from_bits(lowering, bits, element)
-        result = lowering.emit(
-            _ATOMIC_ARITHMETIC[kind].build(
-                operands=[current, operand],
-                result_types=[current.type],
-                properties={"fastmath": arith.FastMathFlagsAttr("none")},
-            )
-        ).results[0]
-        new = narrow(lowering, result) if is_bfloat16 else _to_bits(lowering, result, bits.type)
+        result = lowering.emit(_ATOMIC_ARITHMETIC[kind](current, operand)).results[0]
+        new = narrow(lowering, result) if is_bfloat16 else _to_bits(lowering, result, type_)
         lowering.emit(AtomicYieldOp.build(operands=[new]))
     operation = GenericAtomicRMWOp.build(
         operands=[words, list(indices)], result_types=[type_], regions=[Region([block])]

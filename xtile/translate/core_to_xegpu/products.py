@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     bf16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.vector import ContractionOp
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
@@ -161,7 +162,7 @@ def _wide_scalars(
         if isinstance(source, BFloat16Type):
             value = widen(lowering, value)
         if value.type != target:
-            conversion = arith.ExtSIOp if isinstance(target, IntegerType) else arith.ExtFOp
+            conversion = arith.ExtSIOp if isa(target, IntegerType) else arith.ExtFOp
             value = lowering.emit(
                 conversion.build(operands=[value], result_types=[target])
             ).results[0]
@@ -228,7 +229,7 @@ def _fetch(
 
 
 def _multiply_add(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-    if isinstance(c.type, IntegerType):
+    if isa(c.type, IntegerType):
         product = lowering.emit(arith.MuliOp(a, b)).result
         return lowering.emit(arith.AddiOp(product, c)).result
     product = lowering.emit(arith.MulfOp(a, b)).result

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -17,6 +16,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core import ScanKind, SubgroupScanOp
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
@@ -101,7 +101,7 @@ def combiner(lowering: Lowering, kind: str, type_: Attribute) -> Combine:
 def _reduce(operation: SubgroupReduceOp, lowering: Lowering) -> None:
     if operation.cluster_size is not None:
         raise lowering.error("gpu.subgroup_reduce of a part of the subgroup is not there yet")
-    kind = operation.op.data.value
+    kind = str(operation.op.data)
     value = _accumulated(lowering, lowering.value(operation.value), operation.value.type)
     total = all_lanes(lowering, value, combiner(lowering, kind, value.type))
     lowering.define(operation.result, _rounded(lowering, total, operation.value.type))
@@ -113,7 +113,7 @@ def _accumulated(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAVa
         return widen(lowering, value)
     if isinstance(type_, Float16Type):
         return lowering.emit(arith.ExtFOp(value, f32)).result
-    if isinstance(type_, IntegerType) and type_.width.data == 8:
+    if isa(type_, IntegerType) and type_.width.data == 8:
         return lowering.emit(arith.ExtSIOp(value, i32)).result
     return value
 
@@ -123,7 +123,7 @@ def _rounded(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
         return narrow(lowering, value)
     if isinstance(type_, Float16Type):
         return lowering.emit(arith.TruncFOp(value, type_)).result
-    if isinstance(type_, IntegerType) and value.type != type_:
+    if isa(type_, IntegerType) and value.type != type_:
         return lowering.emit(arith.TruncIOp(value, type_)).result
     return value
 
@@ -132,7 +132,7 @@ def _scan(operation: SubgroupScanOp, lowering: Lowering) -> None:
     type_ = operation.value.type
     kind = operation.kind.data
     value = _accumulated(lowering, lowering.value(operation.value), type_)
-    combine = combiner(lowering, kind.value, value.type)
+    combine = combiner(lowering, str(kind), value.type)
     lane = lowering.lane()
     if operation.exclusive is not None:
         value = _shifted(lowering, value, _identity(lowering, kind, type_, value.type))
@@ -160,14 +160,14 @@ def _identity(
 ) -> SSAValue:
     if kind is ScanKind.ADD:
         return lowering.constant(0, computed)
-    if isinstance(type_, IntegerType | IndexType):
+    if isinstance(type_, IndexType) or isa(type_, IntegerType):
         width = 64 if isinstance(type_, IndexType) else type_.width.data
-        bound = 2 ** (width - 1)
+        bound = 1 << (width - 1)
         return lowering.constant(-bound if kind is ScanKind.MAX else bound - 1, computed)
     return lowering.constant(-inf if kind is ScanKind.MAX else inf, computed)
 
 
 RULES: dict[str, Rule] = {
-    SubgroupReduceOp.name: cast(Rule, _reduce),
-    SubgroupScanOp.name: cast(Rule, _scan),
+    SubgroupReduceOp.name: _reduce,
+    SubgroupScanOp.name: _scan,
 }

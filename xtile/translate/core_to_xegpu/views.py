@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -70,7 +70,7 @@ def static_offset(type_: MemRefType[Attribute]) -> int | None:
     """The offset that a type tells; None if it does not."""
     if isinstance(type_.layout, StridedLayoutAttr):
         offset = type_.layout.offset
-        return None if offset is None or isinstance(offset, NoneAttr) else offset.data
+        return None if isinstance(offset, NoneAttr) else offset.data
     return 0
 
 
@@ -179,10 +179,8 @@ def _reinterpret_cast(lowering: Lowering, operation: Operation) -> View:
 def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Number]:
     """A list of numbers and values, as upstream writes it."""
     remaining = iter(dynamic)
-    return [
-        next(remaining) if n == DYNAMIC_INDEX else int(n)
-        for n in cast("tuple[int]", static.get_values())
-    ]
+    numbers: Sequence[int] = cast("Any", static).get_values()
+    return [next(remaining) if n == DYNAMIC_INDEX else n for n in numbers]
 
 
 def unmixed(numbers: Sequence[Number]) -> tuple[DenseArrayBase, list[SSAValue]]:
