@@ -54,6 +54,12 @@ def _gpu() -> Dialect:
     return GPU
 
 
+def _llvm() -> Dialect:
+    from xtile.dialects.llvm import LLVM
+
+    return LLVM
+
+
 def _memref() -> Dialect:
     from xtile.dialects.memref import MemRef
 
@@ -148,6 +154,7 @@ XTILE_UNIVERSE = Universe(
 COMPLETED_DIALECTS: dict[str, Callable[[], Dialect]] = {
     "arith": _arith,
     "gpu": _gpu,
+    "llvm": _llvm,
     "memref": _memref,
     "scf": _scf,
     "transform": _transform,
