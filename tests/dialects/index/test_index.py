@@ -42,7 +42,7 @@ RIGHT = {
 WRONG = {
     "sum of i32": (
         in_function("%a: i32", '%0 = "index.add"(%a, %a) : (i32, i32) -> index'),
-        "i32",
+        "Expected attribute index but got i32",
     ),
     "unknown comparison": (
         in_function("%a: index", "%0 = index.cmp lt(%a, %a)"),

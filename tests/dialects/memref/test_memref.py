@@ -220,11 +220,11 @@ WRONG = {
         in_function(
             "%a: memref<4xf32>, %i: index, %x: i32", "memref.store %x, %a[%i] : memref<4xf32>"
         ),
-        "f32",
+        "operand is used with type f32",
     ),
     "dim of a tensor": (
         in_function("%a: tensor<4xf32>, %i: index", "%0 = memref.dim %a, %i : tensor<4xf32>"),
-        "memref",
+        "expected a memref, got tensor<4xf32>",
     ),
     "cast to another shape": (
         in_function("%a: memref<4xf32>", "%0 = memref.cast %a : memref<4xf32> to memref<8xf32>"),
@@ -254,7 +254,7 @@ WRONG = {
             "%a: memref<4xf32, 1>",
             "%0 = memref.memory_space_cast %a : memref<4xf32, 1> to memref<8xf32>",
         ),
-        "memref<8xf32>",
+        "must differ in the memory space only",
     ),
     "copy of another shape": (
         in_function(
@@ -285,14 +285,14 @@ WRONG = {
             "%0 = memref.expand_shape %a [[0, 1]] output_shape [2, 3] : "
             "memref<8xf32> into memref<2x3xf32>",
         ),
-        "memref<2x3xf32>",
+        "the dimensions 0, 1 of memref<2x3xf32> do not make up 8 in memref<8xf32>",
     ),
     "collapse_shape to other sizes": (
         in_function(
             "%a: memref<4x2xf32>",
             "%0 = memref.collapse_shape %a [[0, 1]] : memref<4x2xf32> into memref<6xf32>",
         ),
-        "memref<6xf32>",
+        "the dimensions 0, 1 of memref<4x2xf32> do not make up 6 in memref<6xf32>",
     ),
     "subview with another layout": (
         in_function(
@@ -344,7 +344,7 @@ WRONG = {
             "%a: memref<64xf32>, %i: index",
             "%0 = memref.view %a[%i][] : memref<64xf32> to memref<16xf32>",
         ),
-        "i8",
+        "expected a memref of i8 of rank 1, got memref<64xf32>",
     ),
     "view without its size": (
         in_function(
@@ -400,7 +400,7 @@ WRONG = {
     "get_global of unknown size": (
         "memref.global @a : memref<4xf32>\n"
         + in_function("", "%0 = memref.get_global @a : memref<8xf32>"),
-        "memref<8xf32>",
+        "the type of '@a' is memref<4xf32>, got memref<8xf32>",
     ),
 }
 

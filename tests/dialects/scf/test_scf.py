@@ -116,11 +116,11 @@ RIGHT = {
 WRONG = {
     "for of floats": (
         in_function("%x: f32", "scf.for %n = %x to %x step %x : f32 {\n}"),
-        "f32",
+        "expected a signless integer or an index, got f32",
     ),
     "for without its yield": (
         in_function(LOOP, "%0 = scf.for %n = %i to %j step %k iter_args(%a = %x) -> (f32) {\n}"),
-        "scf.yield",
+        "'scf.for' has an empty block, which must end with a terminator",
     ),
     "for that yields another type": (
         in_function(
@@ -128,7 +128,7 @@ WRONG = {
             "%0 = scf.for %n = %i to %j step %k iter_args(%a = %x) -> (f32) {\n"
             "scf.yield %c : i1\n}",
         ),
-        "scf.yield",
+        "expected an scf.yield of types f32, got i1",
     ),
     "for with too few types": (
         in_function(
@@ -142,13 +142,13 @@ WRONG = {
         in_function(LOOP, "%0 = scf.if %c -> (f32) {\nscf.yield %x : f32\n}"),
         "an scf.if with results must have an else region",
     ),
-    "if of an index": (in_function(LOOP, "scf.if %i {\n}"), "i1"),
+    "if of an index": (in_function(LOOP, "scf.if %i {\n}"), "operand is used with type i1"),
     "if that yields another type": (
         in_function(
             LOOP,
             "%0 = scf.if %c -> (f32) {\nscf.yield %c : i1\n} else {\nscf.yield %x : f32\n}",
         ),
-        "f32",
+        "expected an scf.yield of types f32, got i1",
     ),
     "while whose condition passes too much": (
         in_function(
@@ -159,7 +159,7 @@ WRONG = {
     ),
     "while without a condition": (
         in_function(LOOP, "scf.while : () -> () {\nscf.yield\n} do {\nscf.yield\n}"),
-        "scf.condition",
+        "the first region must end with an scf.condition",
     ),
     "while that yields another type": (
         in_function(
@@ -213,7 +213,7 @@ WRONG = {
             "%t: tensor<2xf32>",
             "%0 = scf.forall (%n) in (2) shared_outs(%a = %t) -> (tensor<4xf32>) {\n}",
         ),
-        "tensor<4xf32>",
+        "operand is used with type tensor<4xf32>",
     ),
     "yield elsewhere": (
         "func.func @f() {\nscf.yield\n}",

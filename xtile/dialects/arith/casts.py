@@ -5,8 +5,6 @@ Source: MLIR (LLVM 22), `Dialect/Arith/IR/ArithOps.td` and `ArithOps.cpp`.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
@@ -17,11 +15,9 @@ from xdsl.irdl import (
     IRDLOperation,
     OptPropertyDef,
     PropertyDef,
-    VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
-    prop_def,
     result_def,
     traits_def,
 )
@@ -336,29 +332,6 @@ class BitcastOp(arith.BitcastOp):
             raise VerifyException(f"expected types of equal width, got {source} and {result}")
 
 
-@irdl_op_definition
-class RemFOp(IRDLOperation):
-    """The remainder of a division, with the dividend's sign.
-
-    ```
-    %c = arith.remf %a, %b fastmath<fast> : f32
-    ```
-    """
-
-    name = "arith.remf"
-
-    TYPE: ClassVar = VarConstraint("TYPE", FLOAT_LIKE)
-
-    lhs = operand_def(TYPE)
-    rhs = operand_def(TYPE)
-    fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
-    result = result_def(TYPE)
-
-    assembly_format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-
-    traits = traits_def(Pure())
-
-
 OPERATIONS: list[type[Operation]] = [
     BitcastOp,
     ExtFOp,
@@ -368,7 +341,6 @@ OPERATIONS: list[type[Operation]] = [
     FPToUIOp,
     IndexCastOp,
     IndexCastUIOp,
-    RemFOp,
     SIToFPOp,
     ScalingExtFOp,
     ScalingTruncFOp,

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     UnrankedMemRefType,
+    i8,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr
@@ -50,7 +51,7 @@ from xtile.dialects.memref.layouts import (
     verify_same_content,
     with_layout,
 )
-from xtile.dialects.upstream import completes, element_type
+from xtile.dialects.upstream import TypeWhere, completes, element_type
 
 _CAST = "$source attr-dict `:` type($source) `to` type($dest)"
 _EITHER = {"source": RANKED_OR_UNRANKED}
@@ -123,7 +124,7 @@ class ExtractAlignedPointerAsIndexOp(memref.ExtractAlignedPointerAsIndexOp):
     """
 
 
-@completes(assembly_format="attr-dict $source `,` $index `:` type($source)")
+@completes(operands=_EITHER, assembly_format="attr-dict $source `,` $index `:` type($source)")
 class DimOp(memref.DimOp):
     """The size of a dimension.
 
@@ -500,7 +501,16 @@ def _permutation(map: AffineMapAttr) -> list[int] | None:
     return order if is_permutation and sorted(order) == list(range(map.data.num_dims)) else None
 
 
-@completes()
+@completes(
+    operands={
+        "source": TypeWhere(
+            "a memref of i8 of rank 1",
+            lambda type: (
+                isa(type, MemRefType) and type.element_type == i8 and type.get_num_dims() == 1
+            ),
+        )
+    }
+)
 class ViewOp(memref.ViewOp):
     """Bytes as a contiguous memref.
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, UnitAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import BaseAttr, OptPropertyDef
+from xdsl.irdl import BaseAttr, OptPropertyDef, VarConstraint
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -27,10 +27,14 @@ from xtile.dialects.scf.assembly import (
     resolve_assignments,
     type_names,
 )
-from xtile.dialects.upstream import completes
+from xtile.dialects.upstream import TypeWhere, completes, is_signless_integer_or_index
 
 UNSIGNED = "unsignedCmp"
 """The property of an `scf.for` that compares its bounds as unsigned integers."""
+
+_BOUND = VarConstraint(
+    "T", TypeWhere("a signless integer or an index", is_signless_integer_or_index)
+)
 
 
 def verify_types(what: str, expected: Sequence[Attribute], found: Sequence[Attribute]) -> None:
@@ -45,7 +49,10 @@ def verify_types(what: str, expected: Sequence[Attribute], found: Sequence[Attri
         )
 
 
-@completes(properties={UNSIGNED: OptPropertyDef(BaseAttr(UnitAttr))})
+@completes(
+    operands={"lb": _BOUND, "ub": _BOUND, "step": _BOUND},
+    properties={UNSIGNED: OptPropertyDef(BaseAttr(UnitAttr))},
+)
 class ForOp(scf.ForOp):
     """Counts from a bound up to another, and carries values from one iteration to the next.
 
