@@ -46,6 +46,9 @@ OPERATIONS = {
 PRINTED_OPERATIONS = {"load": "load_gather", "store": "store_scatter"}
 """What the RFC calls an operation, where that is not the operation's name in the dialect."""
 
+WITHOUT_OPERANDS = {"xegpu.compile_hint", "xegpu.fence", "xegpu.mfence"}
+"""The operations without operands; a `%` after their names begins the next operation."""
+
 ATTRIBUTES = {
     "block_tdesc_attr": "block_tdesc_attr",
     "scatter_tdesc_attr": "scatter_tdesc_attr",

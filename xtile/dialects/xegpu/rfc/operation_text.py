@@ -27,6 +27,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import UnresolvedOperand
 from xdsl.utils.hints import isa
 
+from xtile.dialects.xegpu.rfc.names import WITHOUT_OPERANDS
 from xtile.text.source import Span
 
 if TYPE_CHECKING:
@@ -174,7 +175,8 @@ def read_operation_text(parser: XeGPUParser, spelling: str, name: str) -> Operat
     text = OperationText(parser, spelling, name, parser.pos)
     if name == "xegpu.atomic_rmw":
         text.kind = _read_kind(parser)
-    _read_operands(text)
+    if name not in WITHOUT_OPERANDS:
+        _read_operands(text)
     _read_attributes(text)
     if parser.parse_optional_punctuation(":") is not None:
         _read_types(text)

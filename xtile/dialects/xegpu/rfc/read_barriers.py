@@ -88,7 +88,6 @@ def read_nbarrier_wait(text: OperationText) -> Operation:
 
 def read_fence(text: OperationText) -> Operation:
     """Reads `fence {scope = gpu, memory_kind = global}`, the values in quotes or not."""
-    resolve(text, 0)
     spaces = (*MemorySpace, *MEMORY_SPACES)
     space = text.take_keyword("memory_kind", spaces)
     scope = text.take_keyword("scope", (*FenceScope,)) or text.take_keyword(
@@ -107,7 +106,6 @@ def read_fence(text: OperationText) -> Operation:
 
 def read_mfence(text: OperationText) -> Operation:
     """Reads `mfence {memory_kind = "ugm", fence_op = "none", fence_scope = "local"}`."""
-    resolve(text, 0)
     properties: Properties = {}
     for name in ("memory_kind", "fence_op", "fence_scope"):
         given = text.take(name)
@@ -119,7 +117,6 @@ def read_mfence(text: OperationText) -> Operation:
 
 def read_compile_hint(text: OperationText) -> Operation:
     """Reads `compile_hint {hint = schedule_barrier}`, or what the RFC and kernels write for it."""
-    resolve(text, 0)
     hint = text.take_keyword("hint", (SCHEDULE_BARRIER, "scheduling_barrier"))
     for name in ("scheduling_barrier", SCHEDULE_BARRIER):
         if text.take_flag(name):

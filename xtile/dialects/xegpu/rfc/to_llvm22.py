@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xtile.dialects.vector import Vector
+from xtile.dialects.vector import ShapeCastOp, TransposeOp
 from xtile.dialects.xegpu.attributes import (
     FenceScope,
     FenceScopeAttr,
@@ -38,7 +38,6 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import place_of, source_of
 
-_SHAPE_CAST = "vector.shape_cast"
 _FORM = "cannot be said in LLVM 22's form of XeGPU; --xegpu-syntax=rfc prints it"
 
 
@@ -64,8 +63,8 @@ def to_llvm22(module: ModuleOp) -> None:
     steps = [step for operation in operations for step in _rewrite(operation)]
     # A load's result that only products used is taken by these before its shape changes.
     for step in reversed(steps):
-        if step.name == _SHAPE_CAST and not any(result.uses for result in step.results):
-            step.erase()
+        if isinstance(step, ShapeCastOp) and not any(result.uses for result in step.results):
+            Rewriter.erase_op(step)
 
 
 def _is_foreign(operation: Operation) -> bool:
@@ -224,30 +223,24 @@ def _plain(
 
 def _shape_cast(value: SSAValue, result_type: Attribute) -> Operation:
     """Returns a vector with its elements in another shape."""
-    return _vector_operation(_SHAPE_CAST).create(operands=[value], result_types=[result_type])
+    return ShapeCastOp.create(operands=[value], result_types=[result_type])
 
 
 def _before_cast(value: SSAValue) -> SSAValue:
     """Returns what a value was before it got its shape."""
     owner = value.owner
-    if isinstance(owner, Operation) and owner.name == _SHAPE_CAST:
-        return owner.operands[0]
-    return value
+    return owner.source if isinstance(owner, ShapeCastOp) else value
 
 
 def _transpose(value: SSAValue, order: Sequence[int]) -> Operation:
     """Returns a vector with its dimensions in another order."""
     vector = cast("VectorType[Attribute]", value.type)
     shape = [vector.get_shape()[dimension] for dimension in order]
-    return _vector_operation("vector.transpose").create(
+    return TransposeOp.create(
         operands=[value],
         properties={"permutation": DenseArrayBase.from_list(i64, order)},
         result_types=[VectorType(vector.element_type, shape)],
     )
-
-
-def _vector_operation(name: str) -> type[Operation]:
-    return next(operation for operation in Vector.operations if operation.name == name)
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:

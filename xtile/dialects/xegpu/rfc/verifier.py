@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import integers
+from xtile.dialects.xegpu.operation import CachedOperation
 from xtile.dialects.xegpu.rfc.attributes import (
     BOUNDARY_CHECK,
     MEMORY_SCOPE,
@@ -50,6 +51,8 @@ def verify_rfc(operation: Operation) -> bool:
     if not is_only_rfc(operation):
         return False
     _VERIFIERS[operation.name](operation)
+    if isinstance(operation, CachedOperation):
+        operation.verify_hints()
     return True
 
 
@@ -89,20 +92,22 @@ def _verify_load_nd(operation: Operation) -> None:
             f"the result has elements of type {value.element_type}, but the descriptor of type "
             f"{descriptor.element_type}; they must be the same"
         )
-    expected = _loaded_shapes(operation, descriptor)
+    expected = _loaded_shapes(operation, descriptor, value.get_shape())
     if value.get_shape() not in expected:
         shapes = " or ".join("x".join(map(str, shape)) for shape in expected)
         found = "x".join(map(str, value.get_shape()))
         raise VerifyException(f"the result has the shape {found}; this load delivers {shapes}")
 
 
-def _loaded_shapes(operation: Operation, descriptor: TensorDescType) -> list[Shape]:
-    """The shapes that the result of a load may have."""
+def _loaded_shapes(operation: Operation, descriptor: TensorDescType, result: Shape) -> list[Shape]:
+    """The shapes that the result of a load may have; `result` is the one that it has."""
     shape = descriptor.get_shape()
     factor = vnni_factor(descriptor.element_type)
     transpose = integers(operation.properties.get("transpose"))
     if operation.attributes.get(MODE) == StringAttr("simt"):
         shape = _fragment_shape(descriptor)
+        # A group may be spread over work items, so that one owns only a part of it.
+        factor = min(factor, result[-1])
     if TRANSPOSE_BIT_WIDTH in operation.attributes:
         _expect_groups(operation, descriptor, transpose)
         rows, columns = shape
@@ -153,10 +158,10 @@ def _expect_axis(operation: Operation, transpose: Shape, shape: Shape, factor: i
         raise VerifyException("vnni_axis must be 1; axis 0 is 'packed'")
     if transpose or "packed" in operation.properties:
         raise VerifyException("vnni_axis excludes transpose and packed")
-    if len(shape) != 2 or factor == 1 or shape[1] % factor:
+    if len(shape) != 2 or shape[1] % factor:
         raise VerifyException(
-            f"vnni_axis splits the columns of a matrix into groups of {VNNI_BITS} bits; "
-            "there are none here"
+            f"vnni_axis splits the columns of a matrix into groups of {VNNI_BITS} bits, but the "
+            f"shape {'x'.join(map(str, shape))} has no such columns"
         )
 
 
