@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import dedent, indent
 
-import xtile
 from xdsl.dialects.builtin import ModuleOp
 
+import xtile
 from xtile.translate.tensorlang_to_core import translate_module
-
 
 _INDENTATION = 6
 """Of a function's operations in MLIR text."""

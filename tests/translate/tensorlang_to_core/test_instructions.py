@@ -5,10 +5,10 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-import xtile
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+import xtile
 from tests.mlir_opt import run_mlir_opt
 from tests.translate.tensorlang_to_core.case import Case
 from tests.translate.tensorlang_to_core.cases import CASES

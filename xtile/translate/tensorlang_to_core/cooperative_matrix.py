@@ -6,13 +6,17 @@ import math
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
+    IntegerType,
     VectorType,
     i64,
 )
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineMap
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
@@ -28,6 +32,7 @@ from xtile.dialects.tensorlang.types import (
     CoopmatrixType,
 )
 from xtile.dialects.tensorlang.verifier.context import subgroup_size_of
+from xtile.dialects.vector.reductions import IteratorType, IteratorTypeAttr
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import convert
@@ -45,6 +50,46 @@ from xtile.translate.tensorlang_to_core.uniformity import is_uniform
 def _matrix(type: Attribute) -> CoopmatrixType:
     assert isinstance(type, CoopmatrixType)
     return type
+
+
+# Products
+
+
+_PRODUCT_MAPS = ArrayAttr(
+    [
+        AffineMapAttr(AffineMap.from_callable(lambda row, column, depth: (row, depth))),
+        AffineMapAttr(AffineMap.from_callable(lambda row, column, depth: (depth, column))),
+        AffineMapAttr(AffineMap.from_callable(lambda row, column, depth: (row, column))),
+    ]
+)
+
+_PRODUCT_ITERATORS = ArrayAttr(
+    IteratorTypeAttr(kind)
+    for kind in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
+)
+
+
+def _mul_add(operation: ops.CooperativeMatrixMulAddOp, r: Rebuilder) -> None:
+    """D^T := B^T A^T + C^T, in the accumulation type (docs/semantics.md 5.3)."""
+    a, b, c = r.values((operation.a, operation.b, operation.c))
+    wide = convert(r, c, accumulation_type(c.type))
+    if not _contracts(element_of(a.type), element_of(b.type), element_of(wide.type)):
+        a, b = convert(r, a, wide.type), convert(r, b, wide.type)
+    properties = {
+        "indexing_maps": _PRODUCT_MAPS,
+        "iterator_types": _PRODUCT_ITERATORS,
+        "kind": CombiningKindAttr(CombiningKindFlag.ADD),
+    }
+    product = emit(r, "vector.contract", [b, a, wide], wide.type, properties)
+    rounded = convert(r, product, c.type)
+    r.define(operation.result, convert(r, rounded, translated_type(operation.result, r)))
+
+
+def _contracts(a: Attribute, b: Attribute, wide: Attribute) -> bool:
+    """Whether `vector.contract` itself extends the factors to the type of the sum."""
+    both_floating = a in FLOATING_TYPES and wide in FLOATING_TYPES
+    both_integer = isinstance(a, IntegerType) and isinstance(wide, IntegerType)
+    return a == b and (both_floating or both_integer)
 
 
 # Element by element
@@ -207,6 +252,7 @@ RULES: Rules = {
     ops.CooperativeMatrixConstructOp: _construct,
     ops.CooperativeMatrixExtractOp: _extract,
     ops.CooperativeMatrixInsertOp: _insert,
+    ops.CooperativeMatrixMulAddOp: _mul_add,
     ops.CooperativeMatrixReduceAddOp: _reduce,
     ops.CooperativeMatrixReduceMaxOp: _reduce,
     ops.CooperativeMatrixReduceMinOp: _reduce,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
@@ -101,14 +102,15 @@ def constant(r: Rebuilder, value: Any, type: Attribute) -> SSAValue:
 def constant_operation(value: Any, type: Attribute) -> Operation:
     """The operation that gives a number rounded once to a scalar type, or a vector of it."""
     element = element_of(type)
-    number: Any = number_of(value, element)
+    # A number that is too large for its type is infinite.
+    with np.errstate(over="ignore"):
+        number: Any = number_of(value, element)
     if element in COMPLEX_TYPES:
         part = real_part_type(element)
         parts = ArrayAttr([_attribute(number.real, part), _attribute(number.imag, part)])
         return make("complex.constant", [], [type], {"value": parts})
-    value = _attribute(number, element)
-    if isinstance(type, VectorType):
-        value = _splat(number, type)
+    is_vector = isinstance(type, VectorType)
+    value = _splat(number, type) if is_vector else _attribute(number, type)
     return make("arith.constant", [], [type], {"value": value})
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.translate.tensorlang_to_core.case import Case
 
-# ruff: noqa: E501
-
 CASES = [
     Case(
         "add i32",
@@ -84,6 +82,12 @@ CASES = [
         "%r = rem %a, %b : index",
         "%r = arith.remsi %a, %b : index",
         parameters="%a: index, %b: index",
+    ),
+    Case(
+        "rem bf16",
+        "%r = rem %a, %b : bf16",
+        "%r = arith.remf %a, %b : bf16",
+        parameters="%a: bf16, %b: bf16",
     ),
     Case(
         "max index",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.translate.tensorlang_to_core.case import Case
 
-# ruff: noqa: E501
-
 CASES = [
     Case(
         "for",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.translate.tensorlang_to_core.case import Case
 
-# ruff: noqa: E501
-
 CASES = [
     Case(
         "constant",
@@ -152,5 +150,127 @@ CASES = [
 """,
         is_spmd=True,
         attributes="{subgroup_size=16}",
+    ),
+    Case(
+        "cooperative_matrix_reduce_add.row",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f32x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_add.row %a : coopmatrix<f32x16x1,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0.000000e+00> : vector<16xf32>
+%a = vector.broadcast %x : f32 to vector<8x16xf32>
+%1 = vector.multi_reduction <add>, %a, %0 [0] : vector<8x16xf32> to vector<16xf32>
+%r = vector.shape_cast %1 : vector<16xf32> to vector<1x16xf32>
+""",
+        parameters="%x: f32",
+        is_spmd=True,
+    ),
+    Case(
+        "cooperative_matrix_reduce_max.row",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f32x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_max.row %a : coopmatrix<f32x16x1,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0x7FC00000> : vector<16xf32>
+%a = vector.broadcast %x : f32 to vector<8x16xf32>
+%1 = vector.multi_reduction <maxnumf>, %a, %0 [0] : vector<8x16xf32> to vector<16xf32>
+%r = vector.shape_cast %1 : vector<16xf32> to vector<1x16xf32>
+""",
+        parameters="%x: f32",
+        is_spmd=True,
+    ),
+    Case(
+        "cooperative_matrix_reduce_min.row",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f32x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_min.row %a : coopmatrix<f32x16x1,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0x7FC00000> : vector<16xf32>
+%a = vector.broadcast %x : f32 to vector<8x16xf32>
+%1 = vector.multi_reduction <minnumf>, %a, %0 [0] : vector<8x16xf32> to vector<16xf32>
+%r = vector.shape_cast %1 : vector<16xf32> to vector<1x16xf32>
+""",
+        parameters="%x: f32",
+        is_spmd=True,
+    ),
+    Case(
+        "cooperative_matrix_reduce_add.column",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f32x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_add.column %a : coopmatrix<f32x1x8,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0.000000e+00> : vector<8xf32>
+%a = vector.broadcast %x : f32 to vector<8x16xf32>
+%1 = vector.multi_reduction <add>, %a, %0 [1] : vector<8x16xf32> to vector<8xf32>
+%r = vector.shape_cast %1 : vector<8xf32> to vector<8x1xf32>
+""",
+        parameters="%x: f32",
+        is_spmd=True,
+    ),
+    Case(
+        "cooperative_matrix_reduce_max.column",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f32x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_max.column %a : coopmatrix<f32x1x8,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0x7FC00000> : vector<8xf32>
+%a = vector.broadcast %x : f32 to vector<8x16xf32>
+%1 = vector.multi_reduction <maxnumf>, %a, %0 [1] : vector<8x16xf32> to vector<8xf32>
+%r = vector.shape_cast %1 : vector<8xf32> to vector<8x1xf32>
+""",
+        parameters="%x: f32",
+        is_spmd=True,
+    ),
+    Case(
+        "cooperative_matrix_reduce_min.column",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f32x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_min.column %a : coopmatrix<f32x1x8,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0x7FC00000> : vector<8xf32>
+%a = vector.broadcast %x : f32 to vector<8x16xf32>
+%1 = vector.multi_reduction <minnumf>, %a, %0 [1] : vector<8x16xf32> to vector<8xf32>
+%r = vector.shape_cast %1 : vector<8xf32> to vector<8x1xf32>
+""",
+        parameters="%x: f32",
+        is_spmd=True,
+    ),
+    Case(
+        "sum of a narrow type",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<f16x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_add.row %a : coopmatrix<f16x16x1,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<0.000000e+00> : vector<16xf32>
+%a = vector.broadcast %x : f16 to vector<8x16xf16>
+%1 = arith.extf %a : vector<8x16xf16> to vector<8x16xf32>
+%2 = vector.multi_reduction <add>, %1, %0 [0] : vector<8x16xf32> to vector<16xf32>
+%3 = arith.truncf %2 : vector<16xf32> to vector<16xf16>
+%r = vector.shape_cast %3 : vector<16xf16> to vector<1x16xf16>
+""",
+        parameters="%x: f16",
+        is_spmd=True,
+    ),
+    Case(
+        "minimum of an integer type",
+        """
+%a = cooperative_matrix_construct %x : coopmatrix<i8x16x8,matrix_acc>
+%r = cooperative_matrix_reduce_min.row %a : coopmatrix<i8x16x1,matrix_acc>
+""",
+        """
+%0 = arith.constant dense<127> : vector<16xi8>
+%a = vector.broadcast %x : i8 to vector<8x16xi8>
+%1 = vector.multi_reduction <minsi>, %a, %0 [0] : vector<8x16xi8> to vector<16xi8>
+%r = vector.shape_cast %1 : vector<16xi8> to vector<1x16xi8>
+""",
+        parameters="%x: i8",
+        is_spmd=True,
     ),
 ]
