@@ -9,12 +9,16 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineConstraintExpr,
+    AffineConstraintKind,
     AffineDimExpr,
     AffineExpr,
     AffineMap,
     AffineSet,
     AffineSymExpr,
 )
+
+from xtile.text.mlir_affine_arithmetic import subtract
 
 
 def map_text(affine_map: AffineMap) -> str:
@@ -25,11 +29,17 @@ def map_text(affine_map: AffineMap) -> str:
 
 def set_text(affine_set: AffineSet) -> str:
     """Returns `(d0)[s0] : (d0 - s0 >= 0)`."""
-    constraints = ", ".join(
-        f"{expression_text(constraint.lhs - constraint.rhs)} {constraint.kind.value} 0"
-        for constraint in affine_set.constraints
-    )
+    constraints = ", ".join(_constraint_text(constraint) for constraint in affine_set.constraints)
     return f"{_space(affine_set.num_dims, affine_set.num_symbols)} : ({constraints})"
+
+
+def _constraint_text(constraint: AffineConstraintExpr) -> str:
+    """Returns `expression >= 0` or `expression == 0`."""
+    left, right = constraint.lhs, constraint.rhs
+    if constraint.kind is AffineConstraintKind.le:
+        left, right = right, left
+    comparison = "==" if constraint.kind is AffineConstraintKind.eq else ">="
+    return f"{expression_text(subtract(left, right))} {comparison} 0"
 
 
 def expression_text(expression: AffineExpr) -> str:

@@ -32,8 +32,10 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineMap, AffineSet
 from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
+from xtile.text.mlir_affine_parser import MlirAffineParser
 from xtile.text.mlir_attributes import DenseStringElementsAttr, DistinctAttr, SparseElementsAttr
 from xtile.text.mlir_number_parser import Number, NumberParser
 from xtile.text.mlir_numbers import Scalar, as_scalar, bit_width, from_mlir_bytes, is_boolean
@@ -121,6 +123,14 @@ class LiteralParser(NumberParser):
         if self.parse_optional_keyword("distinct") is not None:
             return self._parse_distinct()
         return super()._parse_optional_builtin_parametrized_attr()
+
+    @override
+    def parse_affine_map(self) -> AffineMap:
+        return MlirAffineParser(self._parser_state).parse_affine_map()
+
+    @override
+    def parse_affine_set(self) -> AffineSet:
+        return MlirAffineParser(self._parser_state).parse_affine_set()
 
     def _parse_distinct(self) -> DistinctAttr:
         """Reads `[0]<attribute>`; the same number stands for the same attribute."""
