@@ -198,7 +198,7 @@ def test_mlir_opt_accepts_every_operation(type: str) -> None:
     )
     module = distributed(kernel(parameters, "\n".join([one, *bodies])))
     left = {op.name for op in module.walk() if op.name.startswith("core.")}
-    assert left <= {"core.subgroup_scan", "core.atomic_update"}
+    assert left <= {"core.subgroup_scan", "core.atomic_update", "core.prefetch"}
     result = run_mlir_opt(printed(module, generic=True), "-allow-unregistered-dialect")
     assert result.returncode == 0, result.stderr
 

@@ -83,7 +83,7 @@ def root_of(value: SSAValue) -> Root:
     A view is part of its source. Local memory comes from an `alloca` or an argument of the
     function; a memref from anywhere else may be any of its space.
     """
-    space = _space_of(value)
+    space = space_of(value)
     if space is Space.GLOBAL:
         return _private_or_global(value)
     if space is Space.PRIVATE:
@@ -119,7 +119,8 @@ def _is_view(operation: Operation) -> bool:
     )
 
 
-def _space_of(value: SSAValue) -> Space:
+def space_of(value: SSAValue) -> Space:
+    """The memory that a memref's type names."""
     space = cast("MemRefType[Attribute]", value.type).memory_space
     if isinstance(space, AddressSpaceAttr):
         if space.data is AddressSpace.WORKGROUP:

@@ -49,6 +49,13 @@ def is_complex(type: Attribute) -> bool:
     return isinstance(type, ComplexType)
 
 
+def like(type: Attribute, element: Attribute) -> Attribute:
+    """A type with another element type, whether it is a vector's or a number's."""
+    if not isinstance(type, VectorType):
+        return element
+    return VectorType(element, cast("VectorType[Attribute]", type).get_shape())
+
+
 def cast_number(kernel: Kernel, value: SSAValue, target: Attribute) -> SSAValue:
     """A number, or a vector of numbers, in another type.
 

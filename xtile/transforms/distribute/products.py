@@ -1,17 +1,16 @@
-"""The product of matrices without matrix units, in any type."""
+"""The product of matrices: on the matrix units, or in any type without them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GemmOp
-from xtile.transforms.distribute import numbers
+from xtile.transforms.distribute import matrix_units, numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Index, Kernel
-from xtile.transforms.distribute.overlap import separate
+from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.shares import columns_of, subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, update_of
 
@@ -19,57 +18,20 @@ _ROWS = (4, 5, 6, 3)
 """How many rows of C a work-item may compute at once, from the best choice on."""
 
 
-@dataclass(frozen=True)
-class Product:
-    """op(A) op(B) of M x K and K x N elements, whose shapes are known where C's or one of them is.
-
-    Attributes:
-        a: The memref A.
-        b: The memref B.
-        is_a_transposed: Whether op(A) is the transpose of A.
-        is_b_transposed: Whether op(B) is the transpose of B.
-        rows: M.
-        columns: N.
-        depth: K.
-    """
-
-    a: SSAValue
-    b: SSAValue
-    is_a_transposed: bool
-    is_b_transposed: bool
-    rows: Index
-    columns: Index
-    depth: Index
-
-    def at_a(self, row: Index, k: Index) -> tuple[Index, Index]:
-        """Where A holds an element of op(A)."""
-        return (k, row) if self.is_a_transposed else (row, k)
-
-    def at_b(self, k: Index, column: Index) -> tuple[Index, Index]:
-        """Where B holds an element of op(B)."""
-        return (column, k) if self.is_b_transposed else (k, column)
-
-
-def product_of(operation: GemmOp, kernel: Kernel) -> Product:
-    """The product that an operation computes."""
-    c = kernel.value(operation.c)
-    a, b = (separate(kernel, value, c) for value in kernel.values((operation.a, operation.b)))
-    t_a, t_b = operation.transpose_a is not None, operation.transpose_b is not None
-    return Product(
-        a,
-        b,
-        t_a,
-        t_b,
-        kernel.size((c, 0), (a, int(t_a))),
-        kernel.size((c, 1), (b, int(not t_b))),
-        kernel.size((a, int(not t_a)), (b, int(t_b))),
-    )
-
-
 def gemm(operation: GemmOp, kernel: Kernel) -> None:
     """Computes C := alpha op(A) op(B) + beta C."""
     product, update = product_of(operation, kernel), update_of(operation, kernel)
-    height = _height(product.rows)
+    reason = matrix_units.misfit(product, update)
+    if reason is None:
+        matrix_units.multiply_on_matrix_units(product, update)
+        return
+    kernel.remark(f"the matrix units do not compute this product: {reason}")
+    multiply_in_registers(product, update)
+
+
+def multiply_in_registers(product: Product, update: Update) -> None:
+    """Emits C := alpha op(A) op(B) + beta C, where each work-item adds up its elements."""
+    kernel, height = update.kernel, _height(product.rows)
     grid = subgroup_grid(
         kernel, tiles_of(product.rows, height), tiles_of(product.columns, kernel.subgroup_size)
     )

@@ -54,8 +54,7 @@ class Update:
         """Updates one element with a result in the accumulation type."""
         scaled = self.scale(result)
         if self.is_atomic:
-            kind = AtomicRMWKind.assign if not self.keeps else self.adding
-            emit_atomic(self.kernel, kind, self.narrow(scaled), self.output, indices)
+            emit_atomic(self.kernel, self.atomic_kind, self.narrow(scaled), self.output, indices)
             return
         total = self.combine(scaled, lambda: self.kernel.load(self.output, indices))
         self.kernel.store(self.narrow(total), self.output, indices)
@@ -81,12 +80,15 @@ class Update:
         return self.kernel.choose(self.keeps_value, with_old, lambda: scaled)
 
     def narrow(self, value: SSAValue) -> SSAValue:
-        """A value in the element type of the output."""
-        return numbers.cast_number(self.kernel, value, element_type(self.output))
+        """A number or vector of numbers in the element type of the output."""
+        target = numbers.like(value.type, element_type(self.output))
+        return numbers.cast_number(self.kernel, value, target)
 
     @property
-    def adding(self) -> AtomicRMWKind:
-        """The atomic addition of the element type."""
+    def atomic_kind(self) -> AtomicRMWKind:
+        """How an atomic update changes an element: beta = 0 replaces it."""
+        if not self.keeps:
+            return AtomicRMWKind.assign
         is_integer = numbers.is_integer(element_type(self.output))
         return AtomicRMWKind.addi if is_integer else AtomicRMWKind.addf
 
@@ -141,16 +143,7 @@ def emit_atomic(
     """Updates an element atomically; upstream's operation has no index and no complex numbers."""
     at = [kernel.value_of(index) for index in indices]
     if isinstance(value.type, IndexType) or numbers.is_complex(value.type):
-        kernel.emit(
-            AtomicUpdateOp(
-                operands=[value, memory, at],
-                result_types=[value.type],
-                properties={
-                    "kind": AtomicKindAttr(_CORE_KINDS[kind]),
-                    "checked": DenseArrayBase.from_list(i64, []),
-                },
-            )
-        )
+        emit_atomic_block(kernel, kind, value, memory, at, ())
         return
     attribute: IntegerAttr = kind_attribute(kind)
     kernel.emit(
@@ -158,5 +151,26 @@ def emit_atomic(
             operands=[value, memory, at],
             result_types=[value.type],
             properties={"kind": attribute},
+        )
+    )
+
+
+def emit_atomic_block(
+    kernel: Kernel,
+    kind: AtomicRMWKind,
+    value: SSAValue,
+    memory: SSAValue,
+    indices: Sequence[SSAValue],
+    checked: Sequence[int],
+) -> None:
+    """Updates an element or a block atomically; `checked` dimensions may reach beyond the end."""
+    kernel.emit(
+        AtomicUpdateOp(
+            operands=[value, memory, indices],
+            result_types=[value.type],
+            properties={
+                "kind": AtomicKindAttr(_CORE_KINDS[kind]),
+                "checked": DenseArrayBase.from_list(i64, checked),
+            },
         )
     )

@@ -1,0 +1,279 @@
+"""The product of matrices on the matrix units: each subgroup computes tiles of C as vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    IntegerAttr,
+    VectorType,
+    f32,
+    i64,
+)
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from xtile.dialects.core import PrefetchOp
+from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
+from xtile.dialects.vector.reductions import IteratorType
+from xtile.transforms.distribute.effects import Space, space_of
+from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element_type
+from xtile.transforms.distribute.product import Product
+from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
+from xtile.transforms.distribute.update import Update, emit_atomic_block
+
+_HEIGHTS = (32, 16, 8)
+"""Rows of C that a subgroup computes at once: multiples of the most that dpas repeats."""
+
+_BLOCKS = (2, 1)
+"""Columns of C that a subgroup computes at once, in multiples of the execution size."""
+
+_WORD_BITS = 16
+
+_IDENTITY = AffineMap.identity(2)
+_TRANSPOSED = AffineMap.from_callable(lambda i, j: (j, i))
+
+_ITERATORS = ArrayAttr(
+    IteratorTypeAttr(type)
+    for type in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
+)
+_MAPS = ArrayAttr(
+    AffineMapAttr(map)
+    for map in (
+        AffineMap.from_callable(lambda i, j, k: (i, k)),
+        AffineMap.from_callable(lambda i, j, k: (k, j)),
+        AffineMap.from_callable(lambda i, j, k: (i, j)),
+    )
+)
+
+
+def misfit(product: Product, update: Update) -> str | None:
+    """Why the matrix units do not compute a product; None if they do."""
+    device, unit = update.kernel.device, update.kernel.device.matrix_unit
+    element = element_type(product.a)
+    if device.block_access is None:
+        return f"{device.name} has no two-dimensional block loads"
+    if element != element_type(product.b) or not _is_exact(update, element):
+        return f"they have no products of {element} and {element_type(product.b)}"
+    if unit.execution_size != update.kernel.subgroup_size:
+        return f"they need subgroups of {unit.execution_size} work-items"
+    if any(space_of(memory) is not Space.GLOBAL for memory in (product.a, product.b)):
+        return "an input is not in global memory"
+    if not all(_is_contiguous(memory) for memory in (product.a, product.b)):
+        return "an input is not known to be contiguous along a dimension"
+    least = (_HEIGHTS[-1], unit.execution_size, unit.depth(_WORD_BITS))
+    sizes = (product.rows, product.columns, product.depth)
+    if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
+        return f"it is smaller than {least[0]} x {least[1]} x {least[2]}"
+    return None
+
+
+def _is_exact(update: Update, element: Attribute) -> bool:
+    """Whether products and sums are those that are asked for; f32 would be rounded to tf32."""
+    types = update.kernel.device.matrix_unit.accumulators.get(element, ())
+    return isinstance(update.wide, Float32Type) and update.wide in types and element != update.wide
+
+
+def _is_contiguous(memory: SSAValue) -> bool:
+    return 1 in (cast("AnyMemRef", memory.type).get_strides() or ())
+
+
+def multiply_on_matrix_units(product: Product, update: Update) -> None:
+    """Emits C := alpha op(A) op(B) + beta C."""
+    kernel = update.kernel
+    height, width = _tile(product, kernel)
+    grid = subgroup_grid(kernel, tiles_of(product.rows, height), tiles_of(product.columns, width))
+    first_row = kernel.multiply(grid.row, height)
+    first_column = kernel.multiply(grid.column, width)
+    with (
+        kernel.spread(first_row, product.rows, grid.rows * height, "row") as row,
+        kernel.spread(first_column, product.columns, grid.columns * width, "column") as column,
+    ):
+        tile = _Tile(product, update, row, column, height, width)
+        tile.update_with(tile.multiply())
+
+
+def _tile(product: Product, kernel: Kernel) -> tuple[int, int]:
+    """The largest tile that leaves none of the subgroups without work, or the smallest."""
+    width = kernel.device.matrix_unit.execution_size
+    tiles = [(height, blocks * width) for height in _HEIGHTS for blocks in _BLOCKS]
+    rows, columns = product.rows, product.columns
+    fitting = [tile for tile in tiles if _fits(rows, tile[0]) and _fits(columns, tile[1])]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return fitting[0]
+    for tile in fitting:
+        if -(-rows // tile[0]) * -(-columns // tile[1]) >= kernel.subgroups:
+            return tile
+    return fitting[-1]
+
+
+def _fits(size: Index, tile: int) -> bool:
+    return not isinstance(size, int) or size >= tile
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """A tile of C, from its first row and column on; it may reach beyond the end of C."""
+
+    product: Product
+    update: Update
+    row: Index
+    column: Index
+    height: int
+    width: int
+
+    def multiply(self) -> SSAValue:
+        """The tile of op(A) op(B), in the accumulation type."""
+        kernel, product = self.update.kernel, self.product
+        depth = kernel.device.matrix_unit.depth(_WORD_BITS)
+        nothing = self.zero()
+        with kernel.loop(0, product.depth, depth, [nothing], "k") as loop:
+            k = loop.index
+            if not isinstance(product.depth, int) or product.depth > depth:
+                self._prefetch(kernel.add(k, depth), depth)
+            a = self._read(
+                product.a,
+                product.at_a(self.row, k),
+                (self.height, depth),
+                product.is_a_transposed,
+                (product.rows, product.depth),
+            )
+            b = self._read(
+                product.b,
+                product.at_b(k, self.column),
+                (depth, self.width),
+                product.is_b_transposed,
+                (product.depth, product.columns),
+            )
+            loop.results = [_contract(kernel, a, b, loop.carried[0])]
+        return loop.results[0]
+
+    def zero(self) -> SSAValue:
+        """A tile of zeros."""
+        kernel = self.update.kernel
+        nothing = DenseIntOrFPElementsAttr.from_list(self._type, [0.0])
+        return kernel.shared(nothing, (), lambda: kernel.emit(arith.ConstantOp(nothing)).result)
+
+    def update_with(self, result: SSAValue) -> None:
+        """Updates the tile of C with a result in the accumulation type."""
+        kernel, output = self.update.kernel, self.update.output
+        update = replace(
+            self.update,
+            alpha=self._broadcast(self.update.alpha),
+            beta=self._broadcast(self.update.beta),
+        )
+        scaled = update.scale(result)
+        sizes = (self.product.rows, self.product.columns)
+        inside = _in_bounds((self.height, self.width), sizes)
+        at = [kernel.value_of(index) for index in (self.row, self.column)]
+        if update.is_atomic:
+            checked = [i for i, is_inside in enumerate(inside) if not is_inside]
+            emit_atomic_block(
+                kernel, update.atomic_kind, update.narrow(scaled), output, at, checked
+            )
+            return
+        total = update.combine(
+            scaled,
+            lambda: self._read(
+                output, (self.row, self.column), (self.height, self.width), False, sizes
+            ),
+        )
+        kernel.emit(
+            vector.TransferWriteOp(
+                update.narrow(total),
+                output,
+                at,
+                _bools(inside),
+                permutation_map=AffineMapAttr(_IDENTITY),
+            )
+        )
+
+    def _read(
+        self,
+        memory: SSAValue,
+        indices: Sequence[Index],
+        shape: tuple[int, int],
+        is_transposed: bool,
+        sizes: tuple[Index, Index],
+    ) -> SSAValue:
+        """A block of op(memory), which has these sizes; what is beyond them is 0."""
+        kernel, element = self.update.kernel, element_type(memory)
+        map = _TRANSPOSED if is_transposed else _IDENTITY
+        read = vector.TransferReadOp(
+            memory,
+            [kernel.value_of(index) for index in indices],
+            kernel.constant(0.0, element),
+            VectorType(element, shape),
+            _bools(_in_bounds(shape, sizes)),
+            AffineMapAttr(map),
+        )
+        return kernel.emit(read).result
+
+    def _prefetch(self, k: Index, depth: int) -> None:
+        """Brings what the next iteration reads into the nearest cache."""
+        product, kernel = self.product, self.update.kernel
+        blocks = (
+            (product.a, product.at_a(self.row, k), product.at_a(self.height, depth)),
+            (product.b, product.at_b(k, self.column), product.at_b(depth, self.width)),
+        )
+        for memory, indices, shape in blocks:
+            kernel.emit(
+                PrefetchOp(
+                    operands=[memory, [kernel.value_of(index) for index in indices]],
+                    properties={
+                        "block": DenseArrayBase.from_list(i64, cast("tuple[int, int]", shape)),
+                        "level": IntegerAttr(0, i64),
+                    },
+                )
+            )
+
+    def _broadcast(self, factor: SSAValue | None) -> SSAValue | None:
+        """A factor for each element of the tile."""
+        if factor is None:
+            return None
+        kernel = self.update.kernel
+        return kernel.shared(
+            ("broadcast", factor, self._type),
+            (factor,),
+            lambda: kernel.emit(vector.BroadcastOp(factor, self._type)).vector,
+        )
+
+    @property
+    def _type(self) -> VectorType[Float32Type]:
+        return VectorType(f32, (self.height, self.width))
+
+
+def _in_bounds(shape: Sequence[int], sizes: Sequence[Index]) -> list[bool]:
+    """Whether blocks of a shape never reach beyond the sizes."""
+    return [
+        isinstance(size, int) and size % length == 0
+        for length, size in zip(shape, sizes, strict=True)
+    ]
+
+
+def _bools(values: Sequence[bool]) -> ArrayAttr[BoolAttr]:
+    return ArrayAttr(BoolAttr.from_bool(value) for value in values)
+
+
+def _contract(kernel: Kernel, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+    """A B + C."""
+    operation = ContractionOp(
+        operands=[a, b, c],
+        result_types=[c.type],
+        properties={
+            "indexing_maps": _MAPS,
+            "iterator_types": _ITERATORS,
+            "kind": CombiningKindAttr(CombiningKindFlag.ADD),
+        },
+    )
+    return kernel.emit(operation).result
