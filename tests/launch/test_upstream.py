@@ -222,3 +222,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     arguments[5] = "8,3"
     assert main(arguments) == 1
     assert "lies outside of the memory of %a" in capsys.readouterr().err
+
+
+def test_a_list_for_a_memref_of_memrefs(rng: np.random.Generator) -> None:
+    kernel = """gpu.module @m { gpu.func @k(%g: memref<?xmemref<?x3xf32>>) kernel {
+      %x = gpu.thread_id x
+      %c0 = arith.constant 0 : index
+      %m = memref.load %g[%x] : memref<?xmemref<?x3xf32>>
+      %v = memref.load %m[%c0, %x] : memref<?x3xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %m[%c0, %x] : memref<?x3xf32>
+      gpu.return
+    } }"""
+    given = [rng.standard_normal((n, 3)).astype(np.float32) for n in (2, 1)]
+    expected = [array.copy() for array in given]
+    xtile.run(kernel, [given], block=2)
+    for index, array in enumerate(expected):
+        array[0, index] *= 2
+        np.testing.assert_array_equal(given[index], array)
+    with pytest.raises(ArgumentError, match=r"entry 0: expected shape \(\?, 3\)"):
+        xtile.run(kernel, [[np.zeros((3, 2), np.float32)]], block=2)

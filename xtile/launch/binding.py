@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.dialects.tensorlang.types import GroupType
 from xtile.launch.arrays import Output
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import GroupView, bind_group
@@ -91,8 +90,8 @@ def _bind_one(
     parameter: Parameter, value: Any, is_written: bool, check_promises: bool
 ) -> BoundArgument:
     label = str(parameter)
-    if isinstance(parameter.type, GroupType):
-        group = bind_group(label, parameter.type, value, is_written)
+    if parameter.group is not None:
+        group = bind_group(label, parameter.group, value, is_written)
         views = [view for view in group.entries if view is not None]
         bound: BoundArgument = group
     elif parameter.memory is not None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xtile.dialects.tensorlang.types import DYNAMIC, GroupType
 from xtile.launch.arrays import as_array
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.memory_types import MemoryType, memory_type_of
+from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
 from xtile.launch.views import (
     View,
     bind_memref,
@@ -56,7 +55,7 @@ class GroupView:
     is_associated: bool = True
 
 
-def bind_group(label: str, type: GroupType, value: Any, is_written: bool) -> GroupView:
+def bind_group(label: str, type: GroupMemory, value: Any, is_written: bool) -> GroupView:
     """Checks the argument of a group parameter; None is a null group.
 
     Each entry may have a shape and strides of its own, where the memref's are dynamic: the
@@ -94,7 +93,7 @@ def _entries(label: str, value: Any) -> Sequence[Any]:
     )
 
 
-def _checked_offset(label: str, type: GroupType, given: int | None) -> int:
+def _checked_offset(label: str, type: GroupMemory, given: int | None) -> int:
     if given is None:
         return 0 if type.offset == DYNAMIC else type.offset
     if given < 0 or type.offset not in (DYNAMIC, given):
@@ -104,10 +103,9 @@ def _checked_offset(label: str, type: GroupType, given: int | None) -> int:
 
 
 def _bind_entry(
-    label: str, type: GroupType, group: Group, offset: int, index: int, is_written: bool
+    label: str, type: GroupMemory, group: Group, offset: int, index: int, is_written: bool
 ) -> View:
-    memref, entry = memory_type_of(type.element), group.entries[index]
-    assert memref is not None
+    memref, entry = type.element, group.entries[index]
     if offset == 0 and group.shapes is None:
         return bind_memref(label, memref, entry, is_written)
     array = typed_array(label, memref, as_array(label, entry), is_written)

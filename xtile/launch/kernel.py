@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, Operation
 
 from xtile.api import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import GroupType, type_text
+from xtile.dialects.tensorlang.types import type_text
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.memory_types import MemoryType, memory_type_of
+from xtile.launch.memory_types import GroupMemory, MemoryType, group_memory_of, memory_type_of
 from xtile.semantics.language import language_of
 
 
@@ -43,7 +43,7 @@ class Parameter:
 
     @property
     def memory(self) -> MemoryType | None:
-        """What an array must be to be the argument; None for what is no memref.
+        """What an array must be to be the argument; None for what is no memref of numbers.
 
         Raises:
             ArgumentError: The type is a memref for which no array can be passed.
@@ -54,9 +54,21 @@ class Parameter:
             raise ArgumentError(f"{self}: {error}") from None
 
     @property
+    def group(self) -> GroupMemory | None:
+        """What a list of arrays must be to be the argument; None for what is no group.
+
+        Raises:
+            ArgumentError: The type is a group for which no arrays can be passed.
+        """
+        try:
+            return group_memory_of(self.type)
+        except ValueError as error:
+            raise ArgumentError(f"{self}: {error}") from None
+
+    @property
     def is_memory(self) -> bool:
         """Whether the argument is an array, or a group of arrays."""
-        return isinstance(self.type, GroupType) or self.memory is not None
+        return self.group is not None or self.memory is not None
 
 
 def find_function(kernel: object, entry: str | None) -> Operation:

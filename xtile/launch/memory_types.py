@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
 from xdsl.ir import Attribute
 
-from xtile.dialects.tensorlang.types import MemrefType
+from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 
 DYNAMIC: int = DYNAMIC_INDEX
@@ -76,9 +76,48 @@ def memory_type_of(type: Attribute) -> MemoryType | None:
     if not isinstance(type, MemRefType):
         return None
     memref = cast("MemRefType[Attribute]", type)
+    if isinstance(memref.element_type, MemRefType):
+        return None
     given = memref.get_strides()
     if given is None:
         raise ValueError(f"the layout {memref.layout} of {memref} is not one of strides")
     strides = tuple(DYNAMIC if stride is None else stride for stride in given)
     is_packed = isinstance(memref.layout, NoneAttr)
     return MemoryType(memref.get_shape(), strides, number_of(memref), True, is_packed)
+
+
+@dataclass(frozen=True)
+class GroupMemory:
+    """A type of pointers to memory: a group, or a memref of memrefs.
+
+    Attributes:
+        element: What each pointer points to.
+        size: The number of pointers; `DYNAMIC` where any will do.
+        offset: Elements that are added to each pointer; `DYNAMIC` where any will do.
+    """
+
+    element: MemoryType
+    size: int
+    offset: int
+
+
+def group_memory_of(type: Attribute) -> GroupMemory | None:
+    """What lists of arrays for a type must be; None for what is no type of pointers.
+
+    Raises:
+        ValueError: What the pointers point to is no memory that arrays can stand for.
+    """
+    if isinstance(type, GroupType):
+        pointed, size, offset = type.element, type.size, type.offset
+    elif isinstance(type, MemRefType):
+        memref = cast("MemRefType[Attribute]", type)
+        pointed: Attribute = memref.element_type
+        if not isinstance(memref.element_type, MemRefType) or memref.get_num_dims() != 1:
+            return None
+        size, offset = memref.get_shape()[0], 0
+    else:
+        return None
+    element = memory_type_of(pointed)
+    if element is None:
+        raise ValueError(f"{pointed} is no memref of numbers")
+    return GroupMemory(element, size, offset)

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.tensorlang.types import GroupType
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Progress
 from xtile.launch.errors import SanitizerError
 from xtile.launch.groups import GroupView
 from xtile.launch.kernel import parameters_of
-from xtile.launch.memory_types import DYNAMIC, MemoryType, memory_type_of
+from xtile.launch.memory_types import DYNAMIC, MemoryType, group_memory_of, memory_type_of
 from xtile.launch.views import View
 from xtile.semantics.arguments import (
     Argument,
@@ -70,11 +69,10 @@ def _sanitize(
 
 def _argument(type: Attribute, argument: BoundArgument) -> Argument:
     """Returns an argument as the engine takes it."""
-    if isinstance(type, GroupType):
+    group = group_memory_of(type)
+    if group is not None:
         assert isinstance(argument, GroupView)
-        element = memory_type_of(type.element)
-        assert element is not None
-        entries = [_memref(element, entry) for entry in argument.entries]
+        entries = [_memref(group.element, entry) for entry in argument.entries]
         return GroupArgument(entries, argument.offset, argument.is_associated)
     memory = memory_type_of(type)
     if memory is not None:

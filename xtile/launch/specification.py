@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from xtile.dialects.tensorlang.types import BOOL, GroupType
+from xtile.dialects.tensorlang.types import BOOL
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
 from xtile.launch.kernel import Parameter
-from xtile.launch.memory_types import DYNAMIC, MemoryType, memory_type_of
+from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
 from xtile.launch.views import list_text
 from xtile.semantics.upstream.numbers import Kind
 from xtile.semantics.values import Array
@@ -38,8 +38,8 @@ def value_of(parameter: Parameter, text: str, generator: np.random.Generator) ->
     Raises:
         ArgumentError: The text is no such description, or a file cannot be read.
     """
-    if isinstance(parameter.type, GroupType):
-        return _group(parameter, parameter.type, text, generator)
+    if parameter.group is not None:
+        return _group(parameter, parameter.group, text, generator)
     if parameter.memory is not None:
         return _array(str(parameter), parameter.memory, text, generator)
     return _number(parameter, text)
@@ -62,15 +62,15 @@ def random_value(parameter: Parameter, size: str | None, generator: np.random.Ge
     shape_text, count = match.groups()
     _check_size_is_known(parameter, shape_text)
     shape = f":{shape_text}" if shape_text else ""
-    if isinstance(parameter.type, GroupType):
-        count = count or _static_count(parameter, parameter.type)
+    if parameter.group is not None:
+        count = count or _static_count(parameter, parameter.group)
         return value_of(parameter, f"rand{shape}*{count}", generator)
     return value_of(parameter, f"rand{shape}", generator)
 
 
 def _check_size_is_known(parameter: Parameter, shape_text: str | None) -> None:
-    group = parameter.type
-    type = memory_type_of(group.element) if isinstance(group, GroupType) else parameter.memory
+    group = parameter.group
+    type = parameter.memory if group is None else group.element
     if shape_text is None and type is not None and DYNAMIC in type.shape:
         raise ArgumentError(
             f"{parameter}: its shape {list_text(type.shape)} is dynamic; "
@@ -82,7 +82,7 @@ def _example_of(type: MemoryType) -> str:
     return "x".join("16" if size == DYNAMIC else str(size) for size in type.shape)
 
 
-def _static_count(parameter: Parameter, type: GroupType) -> str:
+def _static_count(parameter: Parameter, type: GroupMemory) -> str:
     if type.size == DYNAMIC:
         raise ArgumentError(
             f"{parameter}: the number of entries is dynamic; give it, "
@@ -158,11 +158,10 @@ def _values(
 
 
 def _group(
-    parameter: Parameter, type: GroupType, text: str, generator: np.random.Generator
+    parameter: Parameter, type: GroupMemory, text: str, generator: np.random.Generator
 ) -> Group:
     label = str(parameter)
-    memref = memory_type_of(type.element)
-    assert memref is not None
+    memref = type.element
     entries: list[Array | None] = []
     if text.endswith(".npz"):
         loaded = [_named_type(array, memref) for array in _read(label, text)]
@@ -178,7 +177,7 @@ def _group(
     return _with_offset(type, entries)
 
 
-def _with_offset(type: GroupType, entries: list[Array | None]) -> Group:
+def _with_offset(type: GroupMemory, entries: list[Array | None]) -> Group:
     """Puts each array behind the group's offset, if its type has one; a dynamic one is 0."""
     if type.offset in (0, DYNAMIC):
         return Group(entries)

@@ -306,15 +306,18 @@ class Group:
         offset: Elements added to each pointer.
         is_associated: Whether the pointer to the pointers is not null.
         name: What messages call it.
+        pointers: The memory of the pointers, of which only the address is known.
     """
 
-    __slots__ = ("is_associated", "name", "offset", "views")
+    __slots__ = ("is_associated", "name", "offset", "pointers", "views")
 
     def __init__(self, views: Sequence[View], offset: int, is_associated: bool, name: str) -> None:
         self.views = tuple(views)
         self.offset = offset
         self.is_associated = is_associated
         self.name = name
+        pointers = np.zeros(len(self.views), np.int64)
+        self.pointers = Buffer(pointers, name, is_null=not is_associated)
 
     def load(self, index: Index, mask: Mask) -> Memref:
         """The memref at an index.

@@ -10,7 +10,12 @@ from xdsl.ir import Operation
 
 from xtile.api import parse
 from xtile.semantics.addresses import AddressSpace
-from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
+from xtile.semantics.arguments import (
+    Argument,
+    GroupArgument,
+    MemrefArgument,
+    ScalarArgument,
+)
 from xtile.semantics.compiler import Compiler
 from xtile.semantics.configuration import configuration_of
 from xtile.semantics.engine import launch
@@ -71,7 +76,7 @@ def function_of(text: str, name: str = "k") -> Operation:
 
 def argument_of(value: Any) -> Argument:
     """Arrays become memrefs with the array's strides, numbers scalars."""
-    if isinstance(value, MemrefArgument | ScalarArgument):
+    if isinstance(value, GroupArgument | MemrefArgument | ScalarArgument):
         return value
     if not isinstance(value, np.ndarray):
         return ScalarArgument(value)

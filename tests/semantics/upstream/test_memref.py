@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.semantics.upstream.kernels import DTYPES, function_of, kernel, run
-from xtile.semantics.arguments import MemrefArgument, ScalarArgument
+from xtile.semantics.arguments import GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
 
@@ -361,3 +361,34 @@ def test_launch_refuses_what_does_not_fit() -> None:
     ):
         with pytest.raises(ValueError, match=r"takes 2 arguments|has type|needs a contiguous"):
             launch(function, arguments, (1, 1, 1), block=(1, 1, 1))
+
+
+def test_pointers_to_memory(rng: np.random.Generator) -> None:
+    """A memref of memrefs takes a list of arrays, each with sizes of its own."""
+    entries = [rng.integers(0, 99, (n, 2)) for n in (3, 1, 4)]
+    group = GroupArgument(
+        [MemrefArgument(entry.reshape(-1), entry.shape, (2, 1)) for entry in entries]
+    )
+    out = np.zeros((3, 4), np.int64)
+    inner = "memref<?x2xi64>"
+    text = kernel(
+        f"%g: memref<?x{inner}>, %out: memref<3x4xi64>",
+        f"""{C}
+        %x = gpu.thread_id x
+        %m = memref.load %g[%x] : memref<?x{inner}>
+        %rows = memref.dim %m, %c0 : {inner}
+        %last = arith.subi %rows, %c1 : index
+        %v = memref.load %m[%last, %c1] : {inner}
+        %n = memref.dim %g, %c0 : memref<?x{inner}>
+        %p = memref.extract_aligned_pointer_as_index %g : memref<?x{inner}> -> index
+        %is = arith.cmpi ne, %p, %c0 : index
+        %is64 = arith.extui %is : i1 to i64
+        %n64 = arith.index_cast %n : index to i64
+        %rows64 = arith.index_cast %rows : index to i64
+        memref.store %v, %out[%x, %c0] : memref<3x4xi64>
+        memref.store %n64, %out[%x, %c1] : memref<3x4xi64>
+        memref.store %rows64, %out[%x, %c2] : memref<3x4xi64>
+        memref.store %is64, %out[%x, %c3] : memref<3x4xi64>""",
+    )
+    run(text, group, out, block=(3, 1, 1))
+    assert out.tolist() == [[entry[-1, 1], 3, len(entry), 1] for entry in entries]

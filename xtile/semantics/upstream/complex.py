@@ -96,6 +96,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "mul": _OPERATOR.mul,
     "neg": _OPERATOR.neg,
     "pow": np.power,
+    "powi": np.power,
     "re": np.real,
     "rsqrt": _reciprocal_root,
     "sign": _sign,

@@ -22,14 +22,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
+from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Level, Size3
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
+from xtile.semantics.memory import Group
 from xtile.semantics.upstream.allocation import attributions
-from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.numbers import memref_type, number_of
 from xtile.semantics.values import Value
 
 DEFAULT_SUBGROUP_SIZE = 16
@@ -108,6 +109,8 @@ def _parameters(function: Operation) -> Sequence[SSAValue]:
 
 def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> Value:
     match type, argument:
+        case MemRefType(), GroupArgument():
+            return _group(memref_type(type), name, argument, buffers)
         case MemRefType(), MemrefArgument():
             rank = type.get_num_dims()
             if len(argument.shape) != rank or len(argument.strides) != rank:
@@ -121,6 +124,18 @@ def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> V
             return number_of(type).number(argument.value)
         case _:
             raise ValueError(f"{name} has type {type}, given {argument}")
+
+
+def _group(
+    type: MemRefType[Attribute], name: str, argument: GroupArgument, buffers: Buffers
+) -> Group:
+    """Memory for a memref of memrefs."""
+    element = memref_type(type.element_type)
+    views = [
+        buffers.view(entry, number_of(element).dtype, f"entry {index} of {name}")
+        for index, entry in enumerate(argument.entries)
+    ]
+    return Group(views, argument.offset, argument.is_associated, name)
 
 
 def _address(type: Attribute, name: str, argument: MemrefArgument, buffers: Buffers) -> Value:

@@ -19,6 +19,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import (
     Buffer,
+    Group,
     Index,
     Memref,
     View,
@@ -57,6 +58,8 @@ def _load(operation: Operation, compiler: Compiler) -> Step:
         view = values[memref]
         if _is_plain(view, state):
             values[result] = access.read(view.buffer, view.element(chosen), state.mask)
+        elif isinstance(view, Group):
+            values[result] = view.load(chosen[0], state.mask)
         else:
             values[result] = read_elements(state, operation, view, chosen)
 

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import (
+    Group,
     Index,
     Mask,
     View,
@@ -198,7 +199,10 @@ def _dim(operation: Operation, compiler: Compiler) -> Step:
     (result,) = compiler.slots(operation.results)
 
     def step(state: State) -> None:
-        dimension = state.values[index]
+        dimension, memref = state.values[index], state.values[source]
+        if isinstance(memref, Group):
+            state.values[result] = np.int64(len(memref.views))
+            return
 
         def size(view: View) -> Value:
             rank = len(view.shape)
@@ -210,7 +214,7 @@ def _dim(operation: Operation, compiler: Compiler) -> Step:
                 return from_index(view.shape[int(dimension)])
             return np.select([dimension == d for d in range(rank)], list(view.shape), 0)
 
-        state.values[result] = combine(state.values[source], size)
+        state.values[result] = combine(memref, size)
 
     return step
 
@@ -260,12 +264,17 @@ def _pointer(operation: Operation, compiler: Compiler) -> Step:
     (result,) = compiler.slots(operation.results)
 
     def step(state: State) -> None:
+        memref = state.values[source]
+        if isinstance(memref, Group):
+            state.values[result] = np.int64(state.addresses.address_of(memref.pointers))
+            return
+
         def pointer(view: View) -> Value:
             size = view.buffer.data.dtype.itemsize
             first = state.addresses.address_of(view.buffer)
             return from_index(first + _start(view) * size)
 
-        state.values[result] = combine(state.values[source], pointer)
+        state.values[result] = combine(memref, pointer)
 
     return step
 
