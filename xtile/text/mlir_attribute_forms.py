@@ -6,6 +6,7 @@ Source: LLVM 22, `mlir/lib/IR/AsmPrinter.cpp`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +26,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     UnknownLoc,
     UnrankedMemRefType,
+    UnregisteredAttr,
 )
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
@@ -35,6 +37,9 @@ from xtile.text.mlir_numbers import Scalar, element_texts, mlir_bytes
 
 if TYPE_CHECKING:
     from xtile.text.mlir_attribute_printer import AttributePrinter
+
+_SIMPLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._]*(?:<.*>)?", re.DOTALL)
+"""The text of an unknown dialect's attribute that may stand after a dot."""
 
 _LARGE = 100
 """More elements than these are printed as one hexadecimal string."""
@@ -83,6 +88,19 @@ def _print_affine_map(printer: AttributePrinter, attribute: AffineMapAttr) -> No
 
 def _print_affine_set(printer: AttributePrinter, attribute: AffineSetAttr) -> None:
     printer.print_string(f"affine_set<{set_text(attribute.data)}>")
+
+
+def print_unregistered(printer: AttributePrinter, attribute: UnregisteredAttr) -> None:
+    """Prints an attribute or a type of an unknown dialect, after a dot where that is possible."""
+    prefix = "!" if attribute.is_type.data else "#"
+    dialect, _, name = attribute.attr_name.data.partition(".")
+    body = attribute.value.data
+    text = f"{name}{body}" if attribute.is_opaque.data else f"{name}<{body}>" if body else name
+    if _SIMPLE_NAME.fullmatch(text) is not None:
+        printer.print_string(f"{prefix}{dialect}.{text}")
+    else:
+        # An opaque text that does not begin with a name holds its own bracket.
+        printer.print_string(f"{prefix}{dialect}<{text.removeprefix('<')}>")
 
 
 def _print_memref(printer: AttributePrinter, memref: MemRefType) -> None:

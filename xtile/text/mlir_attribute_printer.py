@@ -17,12 +17,20 @@ from io import StringIO
 from typing import Any, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, LocationAttr, f64, i64
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
+    LocationAttr,
+    UnregisteredAttr,
+    f64,
+    i64,
+)
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
 from xtile.text.mlir_alias_names import alias_name
-from xtile.text.mlir_attribute_forms import PRINTERS, print_location_contents
+from xtile.text.mlir_attribute_forms import PRINTERS, print_location_contents, print_unregistered
 from xtile.text.mlir_attributes import DistinctAttr
 from xtile.text.mlir_numbers import float_text
 
@@ -203,10 +211,12 @@ class AttributePrinter(Printer):
 
     def _print_in_full(self, attribute: Attribute) -> None:
         function = PRINTERS.get(type(attribute))
-        if function is None:
-            super().print_attribute(attribute)
-        else:
+        if function is not None:
             function(self, attribute)
+        elif isinstance(attribute, UnregisteredAttr):
+            print_unregistered(self, attribute)
+        else:
+            super().print_attribute(attribute)
 
 
 def _unique_names(order: list[_Alias]) -> dict[int, str]:

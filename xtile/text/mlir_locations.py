@@ -5,10 +5,12 @@ Source: MLIR, "Builtin Dialect", "Location Attributes".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
@@ -107,11 +109,27 @@ class LocationParser(LiteralParser):
         self.parse_punctuation(")", " after the caller")
         return CallSiteLoc(callee, caller)
 
-    def _parse_fused_location(self) -> FusedLoc:
+    def _parse_fused_location(self) -> LocationAttr:
         """Reads `<metadata>[location, ...]`."""
         metadata: Attribute = NoneAttr()
         if self.parse_optional_punctuation("<") is not None:
             metadata = self.parse_attribute()
             self.parse_punctuation(">", " after the metadata of a location")
         locations = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
-        return FusedLoc(tuple(locations), metadata)
+        return _fused(locations, metadata)
+
+
+def _fused(locations: Sequence[LocationAttr], metadata: Attribute) -> LocationAttr:
+    """Fuses locations as MLIR does: each once, none that is unknown, and one as it is."""
+    parts: dict[LocationAttr, None] = {}
+    for location in locations:
+        if isinstance(location, FusedLoc) and location.metadata == metadata:
+            inner = cast(ArrayAttr[Attribute], location.locations)
+            parts.update((cast(LocationAttr, part), None) for part in inner.data)
+        elif not isinstance(location, UnknownLoc):
+            parts[location] = None
+    if not isinstance(metadata, NoneAttr):
+        return FusedLoc(tuple(parts) or (UnknownLoc(),), metadata)
+    if len(parts) < 2:
+        return next(iter(parts), UnknownLoc())
+    return FusedLoc(tuple(parts), metadata)

@@ -10,6 +10,7 @@ from typing_extensions import override
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
+    FloatData,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -79,7 +80,9 @@ class NumberParser(Parser):
         else:
             element = f64 if number.kind is MLIRTokenKind.FLOAT_LIT else i64
         if isinstance(element, AnyFloat):
-            return FloatAttr(self._float(number, element), element)
+            value = FloatData(self._float(number, element))
+            # The constructor would forget the payload of what is no number.
+            return FloatAttr[AnyFloat].new((value, element))
         return IntegerAttr(self._integer(number, element), element)
 
     def _parse_number(self) -> Number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TypeAlias, cast
@@ -16,10 +17,10 @@ from xdsl.dialects.builtin import (
     Float64Type,
     Float80Type,
     Float128Type,
+    FloatNanEncoding,
     IndexType,
     IntegerType,
     ReducedPrecisionFloatType,
-    Signedness,
     i1,
 )
 from xdsl.ir import Attribute
@@ -28,6 +29,8 @@ Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
 """The element types that are not complex."""
 
 _INDEX_BITS = 64
+_DOUBLE_MANTISSA_BITS = 52
+_DOUBLE_MANTISSA = (1 << _DOUBLE_MANTISSA_BITS) - 1
 _PADDING = 3
 """How many zeros LLVM writes beside a number's digits before it takes an exponent."""
 
@@ -55,17 +58,27 @@ def has_bits(element: Scalar) -> bool:
 
 def float_bits(value: float, element: AnyFloat) -> int:
     """The bits of a number in a type, rounded to nearest even; too large a number is infinity."""
+    if math.isnan(value) and _has_payload(element):
+        return _nan_bits(value, element)
     try:
         data = element.pack((value,))
     except OverflowError:
         data = element.pack((math.copysign(math.inf, value),))
-    return int.from_bytes(data, "little")
+    bits = int.from_bytes(data, "little")
+    is_negative_nan = math.isnan(value) and math.copysign(1.0, value) < 0
+    return bits | _sign_of_nan(element) if is_negative_nan else bits
 
 
 def float_from_bits(bits: int, element: AnyFloat) -> float:
-    """The number that bits stand for in a type."""
+    """The number that bits stand for in a type.
+
+    If it is none, its sign and its payload stand in the upper bits of Python's.
+    """
     data = bits.to_bytes(element.compile_time_size, "little")
-    return next(iter(element.iter_unpack(data)))
+    value = next(iter(element.iter_unpack(data)))
+    if math.isnan(value) and _has_payload(element):
+        return _nan_of_bits(bits, element)
+    return -value if math.isnan(value) and bits & _sign_of_nan(element) else value
 
 
 def float_text(value: float, element: AnyFloat) -> str:
@@ -81,13 +94,6 @@ def float_text(value: float, element: AnyFloat) -> str:
         return short
     long = _long_text(value, 2 + _precision(element) * 59 // 196)
     return long if "." in long else f"0x{float_bits(value, element):X}"
-
-
-def float_text_of_bits(bits: int, element: AnyFloat) -> str:
-    """Returns how MLIR prints the number that bits stand for in a type."""
-    value = float_from_bits(bits, element)
-    # The payload of a number that is none may be lost in a Python float.
-    return f"0x{bits:X}" if math.isnan(value) else float_text(value, element)
 
 
 def element_texts(element: Scalar | ComplexType, data: bytes) -> Iterator[str]:
@@ -106,7 +112,7 @@ def element_texts(element: Scalar | ComplexType, data: bytes) -> Iterator[str]:
         size = element.compile_time_size
         for start in range(0, len(data), size):
             bits = int.from_bytes(data[start : start + size], "little")
-            yield float_text_of_bits(bits, element)
+            yield float_text(float_from_bits(bits, element), element)
 
 
 def mlir_bytes(element: Scalar | ComplexType, data: bytes) -> bytes:
@@ -118,10 +124,14 @@ def mlir_bytes(element: Scalar | ComplexType, data: bytes) -> bytes:
     if is_boolean(element):
         bits = sum(1 << index for index, value in enumerate(data) if value)
         return bits.to_bytes((len(data) + 7) // 8, "little")
-    size, stored = _sizes(element)
-    if size == stored:
+    scalar = _scalar(element)
+    size, stored = _sizes(scalar)
+    if size == stored and bit_width(scalar) % 8 == 0:
         return data
-    return b"".join(data[start : start + size] for start in range(0, len(data), stored))
+    mask = (1 << bit_width(scalar)) - 1
+    parts = (data[start : start + stored] for start in range(0, len(data), stored))
+    values = (int.from_bytes(part, "little") & mask for part in parts)
+    return b"".join(value.to_bytes(size, "little") for value in values)
 
 
 def from_mlir_bytes(element: Scalar | ComplexType, data: bytes, count: int) -> bytes | None:
@@ -131,15 +141,21 @@ def from_mlir_bytes(element: Scalar | ComplexType, data: bytes, count: int) -> b
     """
     if is_boolean(element):
         return _from_packed_booleans(data, count)
-    size, stored = _sizes(element)
-    if len(data) == size and count != 1:
+    scalar = _scalar(element)
+    size, stored = _sizes(scalar)
+    parts_of_element = 2 if isinstance(element, ComplexType) else 1
+    if len(data) == size * parts_of_element and count != 1:
         data *= count
-    if len(data) != size * count:
+    if len(data) != size * parts_of_element * count:
         return None
-    if size == stored:
+    if size == stored and bit_width(scalar) % 8 == 0:
         return data
+    mask = (1 << bit_width(scalar)) - 1
     parts = (data[start : start + size] for start in range(0, len(data), size))
-    return b"".join(_extended(part, stored, _is_signed(element)) for part in parts)
+    values = [int.from_bytes(part, "little") & mask for part in parts]
+    if isinstance(scalar, IntegerType):
+        return scalar.pack([scalar.get_normalized_value(value) for value in values])
+    return b"".join(value.to_bytes(stored, "little") for value in values)
 
 
 def _from_packed_booleans(data: bytes, count: int) -> bytes | None:
@@ -150,26 +166,12 @@ def _from_packed_booleans(data: bytes, count: int) -> bytes | None:
     return bytes(-(data[i // 8] >> (i % 8) & 1) & 0xFF for i in range(count))
 
 
-def _extended(part: bytes, size: int, is_signed: bool) -> bytes:
-    value = int.from_bytes(part, "little", signed=is_signed)
-    return value.to_bytes(size, "little", signed=is_signed)
+def _scalar(element: Scalar | ComplexType) -> Scalar:
+    return element.element_type if isinstance(element, ComplexType) else element
 
 
-def _is_signed(element: Scalar | ComplexType) -> bool:
-    if isinstance(element, ComplexType):
-        element = cast(Scalar, element.element_type)
-    return isinstance(element, IntegerType) and element.signedness.data is not Signedness.UNSIGNED
-
-
-def _sizes(element: Scalar | ComplexType) -> tuple[int, int]:
-    """The bytes of an element in MLIR's strings, and in xDSL's dense attributes.
-
-    The parts of complex elements are sized one by one, so the size of a part is given for them.
-    """
-    if isinstance(element, ComplexType):
-        element = cast(Scalar, element.element_type)
-        size, stored = _sizes(element)
-        return (2 * size, 2 * stored) if size == stored else (size, stored)
+def _sizes(element: Scalar) -> tuple[int, int]:
+    """The bytes of a value in MLIR's strings, and in xDSL's dense attributes."""
     return (bit_width(element) + 7) // 8, element.compile_time_size
 
 
@@ -188,6 +190,42 @@ def _rounded(value: float, element: AnyFloat) -> float:
     if isinstance(element, Float64Type | Float80Type | Float128Type):
         return value
     return float_from_bits(float_bits(value, element), element)
+
+
+def _has_payload(element: AnyFloat) -> bool:
+    """Whether a number that is none is all ones in the exponent and any bits after it."""
+    if isinstance(element, ReducedPrecisionFloatType):
+        return element.SEMANTICS.nan_encoding is FloatNanEncoding.IEEE
+    return has_bits(element)
+
+
+def _sign_of_nan(element: AnyFloat) -> int:
+    """The bit that is the sign of what is no number, or 0 if it has none."""
+    if not isinstance(element, ReducedPrecisionFloatType):
+        return 0
+    semantics = element.SEMANTICS
+    has_sign = semantics.has_sign and semantics.nan_encoding is FloatNanEncoding.ALL_ONES
+    return 1 << semantics.sign_shift if has_sign else 0
+
+
+def _nan_bits(value: float, element: AnyFloat) -> int:
+    """The bits of what is no number in a type that has fewer bits than Python's."""
+    (double,) = struct.unpack("<Q", struct.pack("<d", value))
+    mantissa_bits = _precision(element) - 1
+    width = bit_width(element)
+    exponent = (1 << (width - 1 - mantissa_bits)) - 1
+    mantissa = (double & _DOUBLE_MANTISSA) >> (_DOUBLE_MANTISSA_BITS - mantissa_bits)
+    # Without a bit left it would be infinity.
+    mantissa = mantissa or 1 << (mantissa_bits - 1)
+    return double >> 63 << (width - 1) | exponent << mantissa_bits | mantissa
+
+
+def _nan_of_bits(bits: int, element: AnyFloat) -> float:
+    mantissa_bits = _precision(element) - 1
+    mantissa = (bits & ((1 << mantissa_bits) - 1)) << (_DOUBLE_MANTISSA_BITS - mantissa_bits)
+    double = bits >> (bit_width(element) - 1) << 63 | 0x7FF << _DOUBLE_MANTISSA_BITS | mantissa
+    (value,) = struct.unpack("<d", struct.pack("<Q", double))
+    return value
 
 
 def _precision(element: AnyFloat) -> int:
