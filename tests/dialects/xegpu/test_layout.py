@@ -10,7 +10,8 @@ import pytest
 from xdsl.utils.exceptions import VerifyException
 
 from tests.mlir_opt import run_mlir_opt
-from xtile.dialects.xegpu.layout import DistributeLayoutAttr, LayoutAttr, SliceAttr
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
+from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
 
 WORK_GROUPS = [
     (LayoutAttr([2, 2], [6, 10]), (24, 40)),

@@ -226,12 +226,12 @@ def test_refused_where_mlir_opt_crashes_or_prints_what_it_cannot_read(
         (
             """%v = "xegpu.load_nd"(%t, %i) <{const_offsets = array<i64: 0, 1>}>
               : (!xegpu.tensor_desc<12x20xf16>, index) -> vector<12x20xf16>""",
-            "the list of offsets has 1 operands, but its numbers leave 0 places for them",
+            "the list of offsets has a place for 0 operands, but is given 1",
         ),
         (
             """%v = "xegpu.load_nd"(%t, %i, %i)
               : (!xegpu.tensor_desc<12x20xf16>, index, index) -> vector<12x20xf16>""",
-            "the list of offsets has 2 operands, but its numbers leave 0 places for them",
+            "the list of offsets has a place for 0 operands, but is given 2",
         ),
     ],
 )

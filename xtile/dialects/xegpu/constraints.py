@@ -27,7 +27,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.xegpu.attributes import CachePolicyAttr
-from xtile.dialects.xegpu.layout import DistributeLayoutAttr
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.memory import is_static_shared
 from xtile.dialects.xegpu.types import MemDescType, NbarrierType, TensorDescType
 

@@ -89,7 +89,7 @@ def verify_places(values: Sequence[SSAValue], constants: Attribute | None, name:
     places = integers(constants).count(DYNAMIC_INDEX)
     if places != len(values):
         raise VerifyException(
-            f"{name} has {len(values)} operands, but its numbers leave {places} places for them"
+            f"{name} has a place for {places} operands, but is given {len(values)}"
         )
 
 
@@ -141,8 +141,8 @@ def verify_offsets(offsets: Sequence[SSAValue | int], descriptor: TensorDescType
     """Raises a VerifyException if there is not one offset for each dimension."""
     if len(offsets) != descriptor.rank:
         raise VerifyException(
-            f"there are {len(offsets)} offsets; expected {descriptor.rank}, one for each dimension "
-            "of the descriptor"
+            f"expected one offset for each of the {descriptor.rank} dimensions of the descriptor, "
+            f"got {len(offsets)}"
         )
 
 

@@ -36,7 +36,7 @@ from xtile.dialects.xegpu.attributes import (
 from xtile.dialects.xegpu.layout import LayoutAttr
 
 PACKED_BITS = 32
-"""Gathers and scatters move elements that are smaller than this in packs of this size."""
+"""Gathers, scatters and packing loads handle smaller elements in packs of this size."""
 
 
 @irdl_attr_definition
@@ -191,23 +191,17 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
             raise VerifyException(
                 f"the last dimension is {last}; it must be the chunk_size {self.chunk_size}"
             )
-        if last % self._pack:
-            raise VerifyException(
-                f"the last dimension is {last}; it must be a multiple of {self._pack}, "
-                f"as {self.element_type} moves in packs of {PACKED_BITS} bits"
-            )
+        if last % self.elements_of_a_pack:
+            raise VerifyException(f"the last dimension is {last}; {self._pack_rule}")
 
     def _verify_layout(self, layout: LayoutAttr) -> None:
         if layout.rank != self.rank:
             raise VerifyException(
                 f"the layout has {layout.rank} dimensions; it must have {self.rank} as the shape"
             )
-        lane_data = layout.effective_lane_data
-        if self.is_scattered and self.chunk_size > 1 and lane_data and lane_data[-1] % self._pack:
-            raise VerifyException(
-                f"the last number of lane_data is {lane_data[-1]}; it must be a multiple of "
-                f"{self._pack}, as {self.element_type} moves in packs of {PACKED_BITS} bits"
-            )
+        last = layout.effective_lane_data[-1:]
+        if self.chunk_size > 1 and last and last[0] % self.elements_of_a_pack:
+            raise VerifyException(f"the last number of lane_data is {last[0]}; {self._pack_rule}")
         if not layout.is_distributable(self.get_shape()):
             raise VerifyException(
                 f"{list(self.get_shape())} cannot be spread evenly with {layout}; each size must "
@@ -215,9 +209,17 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
             )
 
     @property
-    def _pack(self) -> int:
-        """How many elements move together in a gather or scatter."""
+    def elements_of_a_pack(self) -> int:
+        """How many elements fill the bits that are moved or packed together; at least 1."""
         return max(1, PACKED_BITS // bit_width(self.element_type))
+
+    @property
+    def _pack_rule(self) -> str:
+        """What the numbers along a chunk must be, in words."""
+        return (
+            f"it must be a multiple of {self.elements_of_a_pack}, as {self.element_type} moves in "
+            f"packs of {PACKED_BITS} bits"
+        )
 
 
 @irdl_attr_definition

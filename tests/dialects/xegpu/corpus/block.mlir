@@ -160,7 +160,7 @@ func.func @transposed_to_the_same(%t: !xegpu.tensor_desc<12x20xf16>) {
 // -----
 
 func.func @packed_to_two_dimensions(%t: !xegpu.tensor_desc<12x20xf16>) {
-  // expected-error@below {{the result has the shape 12x20; this load delivers 0x20x20}}
+  // expected-error@below {{the result has the shape 12x20; this load delivers 6x20x2}}
   %v = xegpu.load_nd %t <{packed}> : !xegpu.tensor_desc<12x20xf16> -> vector<12x20xf16>
   return
 }
@@ -192,7 +192,7 @@ func.func @part_with_layout(%t: !xegpu.tensor_desc<12x20xf16, #xegpu.layout<lane
 // -----
 
 func.func @one_offset(%t: !xegpu.tensor_desc<12x20xf16>) {
-  // expected-error@below {{there are 1 offsets; expected 2, one for each dimension of the descriptor}}
+  // expected-error@below {{expected one offset for each of the 2 dimensions of the descriptor, got 1}}
   %v = xegpu.load_nd %t[6] : !xegpu.tensor_desc<12x20xf16> -> vector<12x20xf16>
   return
 }
@@ -296,7 +296,7 @@ func.func @store_part_with_layout(%t: !xegpu.tensor_desc<12x20xf16, #xegpu.layou
 // -----
 
 func.func @store_at_three_offsets(%t: !xegpu.tensor_desc<12x20xf16>, %v: vector<12x20xf16>) {
-  // expected-error@below {{there are 3 offsets; expected 2, one for each dimension of the descriptor}}
+  // expected-error@below {{expected one offset for each of the 2 dimensions of the descriptor, got 3}}
   xegpu.store_nd %v, %t[1, 2, 3] : vector<12x20xf16>, !xegpu.tensor_desc<12x20xf16>
   return
 }
@@ -320,7 +320,7 @@ func.func @prefetch_to_write(%t: !xegpu.tensor_desc<12x20xf16>) {
 // -----
 
 func.func @prefetch_at_one_offset(%t: !xegpu.tensor_desc<12x20xf16>) {
-  // expected-error@below {{there are 1 offsets; expected 2, one for each dimension of the descriptor}}
+  // expected-error@below {{expected one offset for each of the 2 dimensions of the descriptor, got 1}}
   xegpu.prefetch_nd %t[9] : !xegpu.tensor_desc<12x20xf16>
   return
 }

@@ -137,7 +137,7 @@ func.func @address_without_shape(%p: i64) {
 // -----
 
 func.func @one_offset(%m: memref<48x80xf16>) {
-  // expected-error@below {{but the shape have 2, the strides have 2, the offsets have 1}}
+  // expected-error@below {{but there are 2 for the shape, 2 for the strides, 1 for the offsets}}
   %t = xegpu.create_nd_tdesc %m[5] : memref<48x80xf16> -> !xegpu.tensor_desc<12x20xf16>
   return
 }
@@ -145,7 +145,7 @@ func.func @one_offset(%m: memref<48x80xf16>) {
 // -----
 
 func.func @one_stride(%p: i64) {
-  // expected-error@below {{but the shape have 2, the strides have 1}}
+  // expected-error@below {{but there are 2 for the shape, 1 for the strides}}
   %t = xegpu.create_nd_tdesc %p, shape : [80, 90], strides : [1] : i64 -> !xegpu.tensor_desc<12x20xf16>
   return
 }
@@ -217,7 +217,7 @@ func.func @no_descriptor(%m: memref<48x80xf16>) {
 // -----
 
 func.func @move_by_one_number(%t: !xegpu.tensor_desc<12x20xf16>) {
-  // expected-error@below {{there are 1 offsets; expected 2, one for each dimension of the descriptor}}
+  // expected-error@below {{expected one offset for each of the 2 dimensions of the descriptor, got 1}}
   %u = xegpu.update_nd_offset %t, [20] : !xegpu.tensor_desc<12x20xf16>
   return
 }

@@ -22,7 +22,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.xegpu.constraints import LAYOUT, SOURCE_VECTOR
-from xtile.dialects.xegpu.layout import DistributeLayoutAttr
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import XeGPUOperation, shape_of, shape_text
 from xtile.text.directives import PropDict
 

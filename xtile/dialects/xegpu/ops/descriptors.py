@@ -133,14 +133,14 @@ class CreateNdDescOp(XeGPUOperation):
                 "the source is an address, so the shape and the strides must be given, "
                 "as in 'shape : [64, 64], strides : [64, 1]'"
             )
-        ranks = {"the shape": len(sizes), "the strides": len(strides)}
+        ranks = {"shape": len(sizes), "strides": len(strides)}
         if self.mixed_offsets:
-            ranks["the offsets"] = len(self.mixed_offsets)
+            ranks["offsets"] = len(self.mixed_offsets)
         if len(set(ranks.values())) > 1:
-            numbers = ", ".join(f"{name} have {rank}" for name, rank in ranks.items())
+            numbers = ", ".join(f"{rank} for the {name}" for name, rank in ranks.items())
             raise VerifyException(
                 "the shape, the strides and the offsets must have one number for each dimension "
-                f"of the source, but {numbers}"
+                f"of the source, but there are {numbers}"
             )
         if descriptor.rank > len(sizes):
             raise VerifyException(

@@ -39,7 +39,7 @@ from xtile.dialects.xegpu.constraints import (
     SLM_BUFFER,
     VALUE_OR_SCALAR,
 )
-from xtile.dialects.xegpu.layout import DistributeLayoutAttr
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
     XeGPUOperation,
     expect_same_element_type,

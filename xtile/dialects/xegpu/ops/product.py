@@ -28,8 +28,8 @@ from xtile.dialects.xegpu.operation import (
     shape_of,
     shape_text,
 )
-from xtile.dialects.xegpu.types import bit_width
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
+from xtile.dialects.xegpu.types import bit_width
 
 _REGISTER_BITS = 32
 

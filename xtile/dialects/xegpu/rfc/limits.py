@@ -8,7 +8,8 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp, NoneAttr
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.xegpu.layout import DistributeLayoutAttr, LayoutAttr
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
+from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
