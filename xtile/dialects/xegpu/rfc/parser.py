@@ -20,6 +20,7 @@ from xtile.dialects.xegpu.rfc.descriptor import read_sg_map, read_tensor_desc
 from xtile.dialects.xegpu.rfc.detect import is_refused, is_rfc
 from xtile.dialects.xegpu.rfc.names import ATTRIBUTES, operation_name, scalar_type_name
 from xtile.dialects.xegpu.rfc.operation_text import ARROWS, read_operation_text
+from xtile.dialects.xegpu.rfc.operations import OPERATIONS
 from xtile.dialects.xegpu.rfc.reader import build
 from xtile.dialects.xegpu.types import NbarrierType, TensorDescType
 from xtile.text.mlir_parser import MlirParser
@@ -135,7 +136,7 @@ class XeGPUParser(MlirParser):
         Raises:
             ParseError: It has neither form.
         """
-        if not spelling.startswith("xegpu."):
+        if not spelling.startswith("xegpu.") or definition in OPERATIONS:
             return self._read_rfc(spelling, name)
         start = self.pos
         try:

@@ -42,11 +42,13 @@ def read_create_tdesc(text: OperationText) -> Operation:
         text.error(f"{text.spelling} makes a tensor_desc, not {descriptor}")
     take_mode(text, descriptor)
     for name in ("chunk_size", "chunk_size_per_lane"):
+        given = text.attributes.get(name)
         size = text.take_integer(name)
-        if size is not None and size != descriptor.chunk_size:
+        if given is not None and size != descriptor.chunk_size:
             text.error(
-                f"{name} is {size}, but the result's type {descriptor} has chunks of "
-                f"{descriptor.chunk_size}; they must be the same"
+                f"{name} is {size}, but the result's type has chunks of {descriptor.chunk_size}; "
+                "they must be the same",
+                given.place,
             )
     return CreateDescOp.build(
         operands=[source, offsets],
@@ -156,5 +158,5 @@ def _take_transpose(text: OperationText) -> Properties:
     if given is None or given.flag is False:
         return {}
     if given.flag is None and given.integers != (1, 0):
-        text.error(f"transpose is {given.value}; it must be [1, 0]", given.place)
+        text.error("transpose must be [1, 0], or stand alone", given.place)
     return {TRANSPOSE: integer_array((1, 0))}
