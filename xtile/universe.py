@@ -48,6 +48,24 @@ def _arith() -> Dialect:
     return Arith
 
 
+def _cf() -> Dialect:
+    from xtile.dialects.cf import Cf
+
+    return Cf
+
+
+def _complex() -> Dialect:
+    from xtile.dialects.complex import Complex
+
+    return Complex
+
+
+def _func() -> Dialect:
+    from xtile.dialects.func import Func
+
+    return Func
+
+
 def _gpu() -> Dialect:
     from xtile.dialects.gpu import GPU
 
@@ -58,6 +76,12 @@ def _llvm() -> Dialect:
     from xtile.dialects.llvm import LLVM
 
     return LLVM
+
+
+def _math() -> Dialect:
+    from xtile.dialects.math import Math
+
+    return Math
 
 
 def _memref() -> Dialect:
@@ -153,8 +177,12 @@ XTILE_UNIVERSE = Universe(
 
 COMPLETED_DIALECTS: dict[str, Callable[[], Dialect]] = {
     "arith": _arith,
+    "cf": _cf,
+    "complex": _complex,
+    "func": _func,
     "gpu": _gpu,
     "llvm": _llvm,
+    "math": _math,
     "memref": _memref,
     "scf": _scf,
     "transform": _transform,

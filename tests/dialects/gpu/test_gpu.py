@@ -63,6 +63,7 @@ RIGHT = {
         "known_grid_size = array<i32: 4, 4, 1>, known_cluster_size = array<i32: 2, 1, 1>, "
         "a, z = 1 : i32} { gpu.return }"
     ),
+    "labelled first block": in_module("gpu.func @k() kernel {\n^a:\ngpu.return\n}"),
     "control flow": in_module(
         "gpu.func @k(%c: i1) kernel { cf.cond_br %c, ^a, ^b\n^a: gpu.return\n^b: gpu.return }"
     ),

@@ -47,6 +47,8 @@ NOT_IN_KERNELS = {
 """Operations of the host."""
 
 NOT_YET = {
+    "func.call_indirect",
+    "func.constant",
     "gpu.subgroup_mma_compute",
     "gpu.subgroup_mma_constant_matrix",
     "gpu.subgroup_mma_elementwise",

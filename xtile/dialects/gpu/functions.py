@@ -235,7 +235,9 @@ class FuncOp(IRDLOperation):
         private = parse_attributions(parser, "private")
         kernel = parser.parse_optional_keyword("kernel") is not None
         attributes = parser.parse_optional_attr_dict_with_keyword()
-        body = parser.parse_region([argument for argument, _ in (*arguments, *workgroup, *private)])
+        named = [argument for argument, _ in (*arguments, *workgroup, *private)]
+        # Without arguments, the first block may have a label of its own.
+        body = parser.parse_region(named or None)
         function = FuncOp(
             name,
             ([argument.type for argument, _ in arguments], [type for type, _ in results]),

@@ -167,7 +167,8 @@ class WhileOp(scf.WhileOp):
             parser.parse_punctuation(":")
         type = parser.parse_function_type()
         arguments, operands = resolve_assignments(parser, assignments, type.inputs.data, place)
-        before = parser.parse_region(arguments)
+        # Without arguments, the first block may have a label of its own.
+        before = parser.parse_region(arguments or None)
         parser.parse_keyword("do")
         after = parser.parse_region()
         attributes = parser.parse_optional_attr_dict_with_keyword()
