@@ -1,6 +1,7 @@
 """The attributes of `nvvm`, `rocdl`, `xevm` and `spirv` that upstream's kernels carry.
 
-They tell upstream's later passes what to compile for. This package keeps them as they are.
+They tell upstream's later passes what to compile for, or where memory is. This package keeps them
+as they are.
 
 ```
 #xevm.target<O = 3, chip = "pvc">
@@ -30,12 +31,14 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
+from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+from xdsl.utils.str_enum import StrEnum
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,33 @@ class ROCDLTargetAttr(TargetAttr):
     }
 
 
+class XeVMAddrSpace(StrEnum):
+    """Where the memory of a memref is."""
+
+    PRIVATE = "private"
+    GLOBAL = "global"
+    CONSTANT = "constant"
+    SHARED = "shared"
+    GENERIC = "generic"
+
+
+@irdl_attr_definition
+class XeVMAddrSpaceAttr(EnumAttribute[XeVMAddrSpace]):
+    """A memory space: `#xevm.addr_space<shared>`."""
+
+    name = "xevm.addr_space"
+
+    @override
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.data.value}>")
+
+    @classmethod
+    @override
+    def parse_parameter(cls, parser: AttrParser) -> XeVMAddrSpace:
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(XeVMAddrSpace)
+
+
 @irdl_attr_definition
 class XeVMTargetAttr(TargetAttr):
     """A GPU of Intel: `#xevm.target<chip = "pvc">`."""
@@ -317,5 +347,5 @@ def _read_device(parser: AttrParser, vendor: str) -> str:
 
 NVVM = Dialect("nvvm", [], [NVVMTargetAttr])
 ROCDL = Dialect("rocdl", [], [ROCDLTargetAttr])
-XeVM = Dialect("xevm", [], [XeVMTargetAttr])
+XeVM = Dialect("xevm", [], [XeVMAddrSpaceAttr, XeVMTargetAttr])
 SPIRV = Dialect("spirv", [], [EntryPointABIAttr, ResourceLimitsAttr, TargetEnvAttr, VerCapExtAttr])

@@ -10,11 +10,10 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from xtile.dialects.compilation import XeVMAddrSpace, XeVMAddrSpaceAttr
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.xegpu.attributes import MEMORY_SPACE_NUMBERS, MemorySpace, MemorySpaceAttr
-
-_XEVM_SHARED = "#xevm.addr_space<shared>"
 
 
 def memory_space_number(source: Attribute) -> int:
@@ -46,4 +45,4 @@ def _is_shared(memref: MemRefType) -> bool:
         return space.data is MemorySpace.SLM
     if isinstance(space, AddressSpaceAttr):
         return space.data is AddressSpace.WORKGROUP
-    return str(space) == _XEVM_SHARED
+    return space == XeVMAddrSpaceAttr(XeVMAddrSpace.SHARED)

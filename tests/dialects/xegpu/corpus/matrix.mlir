@@ -19,6 +19,13 @@ func.func @workgroup_memory(%m: memref<560xf16, #gpu.address_space<workgroup>>) 
 
 // -----
 
+func.func @shared_memory(%m: memref<560xf16, #xevm.addr_space<shared>>) {
+  %d = xegpu.create_mem_desc %m : memref<560xf16, #xevm.addr_space<shared>> -> !xegpu.mem_desc<20x28xf16>
+  return
+}
+
+// -----
+
 func.func @load(%d: !xegpu.mem_desc<20x28xf16>, %i: index) {
   %v = xegpu.load_matrix %d[%i, 3] : !xegpu.mem_desc<20x28xf16>, index -> vector<10x14xf16>
   return
@@ -79,6 +86,14 @@ func.func @other_size(%m: memref<2000xi8, 3>) {
 func.func @global_memory(%m: memref<20x28xf16, 1>) {
   // expected-error@below {{with a static shape of 1 or 2 dimensions in shared memory, such as memref<4096xi8, 3>, got memref<20x28xf16, 1}}
   %d = xegpu.create_mem_desc %m : memref<20x28xf16, 1> -> !xegpu.mem_desc<20x28xf16>
+  return
+}
+
+// -----
+
+func.func @generic_memory(%m: memref<560xf16, #xevm.addr_space<generic>>) {
+  // expected-error@below {{got memref<560xf16, #xevm.addr_space<generic>>}}
+  %d = xegpu.create_mem_desc %m : memref<560xf16, #xevm.addr_space<generic>> -> !xegpu.mem_desc<20x28xf16>
   return
 }
 
