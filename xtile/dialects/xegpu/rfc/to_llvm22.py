@@ -64,6 +64,7 @@ def to_llvm22(module: ModuleOp) -> None:
     # A load's result that only products used is taken by these before its shape changes.
     for step in reversed(steps):
         if isinstance(step, ShapeCastOp) and not any(result.uses for result in step.results):
+            step.source.name_hint = step.result.name_hint
             Rewriter.erase_op(step)
 
 
