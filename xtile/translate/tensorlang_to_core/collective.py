@@ -20,13 +20,13 @@ from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.builtins import dimension_value, subgroup_value
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.control import translate_region
-from xtile.translate.tensorlang_to_core.emit import make
+from xtile.translate.tensorlang_to_core.emit import constant, make
 from xtile.translate.tensorlang_to_core.index_math import (
     Number,
     as_number,
     as_value,
-    at_least_zero,
     difference,
+    larger,
     product,
     quotient,
     quotient_up,
@@ -168,7 +168,10 @@ def _tile_size(r: Rebuilder, length: Number, offset: Number, size: int) -> Numbe
 
 
 def _define_index(variable: SSAValue, number: Number, r: Rebuilder) -> None:
-    r.define(variable, convert(r, as_value(r, number), variable.type))
+    if isinstance(number, int):
+        r.define(variable, constant(r, number, variable.type))
+    else:
+        r.define(variable, convert(r, number, variable.type))
 
 
 def _ranges(
@@ -177,8 +180,9 @@ def _ranges(
     """The first index and the number of indices in each mode."""
     first = [as_number(r, bound) for bound in operation.from_]
     last = [as_number(r, bound) for bound in operation.to]
+    # An empty range ends before it begins; a difference could be too large for 64 bits.
     lengths = [
-        at_least_zero(r, difference(r, end, start)) for start, end in zip(first, last, strict=True)
+        difference(r, larger(r, end, start), start) for start, end in zip(first, last, strict=True)
     ]
     return first, lengths
 

@@ -34,10 +34,15 @@ def _emit(r: Rebuilder, name: str, a: Number, b: Number) -> SSAValue:
     return emit(r, name, [as_value(r, a), as_value(r, b)], INDEX)
 
 
+def _wrapped(number: int) -> int:
+    """A number as the 64 bits of an `index` hold it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
 def total(r: Rebuilder, a: Number, b: Number) -> Number:
     """A + b."""
     if isinstance(a, int) and isinstance(b, int):
-        return a + b
+        return _wrapped(a + b)
     if 0 in (a, b):
         return b if a == 0 else a
     return _emit(r, "arith.addi", a, b)
@@ -46,14 +51,16 @@ def total(r: Rebuilder, a: Number, b: Number) -> Number:
 def difference(r: Rebuilder, a: Number, b: Number) -> Number:
     """A - b."""
     if isinstance(a, int) and isinstance(b, int):
-        return a - b
+        return _wrapped(a - b)
     return a if b == 0 else _emit(r, "arith.subi", a, b)
 
 
 def product(r: Rebuilder, a: Number, b: Number) -> Number:
     """A b."""
     if isinstance(a, int) and isinstance(b, int):
-        return a * b
+        return _wrapped(a * b)
+    if 0 in (a, b):
+        return 0
     if 1 in (a, b):
         return b if a == 1 else a
     return _emit(r, "arith.muli", a, b)
@@ -76,9 +83,11 @@ def remainder(r: Rebuilder, a: Number, b: Number) -> Number:
     return 0 if b == 1 else _emit(r, "arith.remui", a, b)
 
 
-def at_least_zero(r: Rebuilder, a: Number) -> Number:
-    """The larger of a and 0."""
-    return max(a, 0) if isinstance(a, int) else _emit(r, "arith.maxsi", a, 0)
+def larger(r: Rebuilder, a: Number, b: Number) -> Number:
+    """The larger of a and b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    return _emit(r, "arith.maxsi", a, b)
 
 
 def smaller(r: Rebuilder, a: Number, b: Number) -> Number:

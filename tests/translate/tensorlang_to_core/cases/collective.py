@@ -155,11 +155,10 @@ foreach (%i,%j)=(%from,%from),(%n,%m) {
 %0 = arith.index_cast %from : i32 to index
 %1 = arith.index_cast %n : i32 to index
 %2 = arith.index_cast %m : i32 to index
-%3 = arith.subi %1, %0 : index
-%c0 = arith.constant 0 : index
-%4 = arith.maxsi %3, %c0 : index
-%5 = arith.subi %2, %0 : index
-%6 = arith.maxsi %5, %c0 : index
+%3 = arith.maxsi %1, %0 : index
+%4 = arith.subi %3, %0 : index
+%5 = arith.maxsi %2, %0 : index
+%6 = arith.subi %5, %0 : index
 %7 = arith.muli %4, %6 : index
 core.parallel {
   %8 = gpu.thread_id  x
@@ -223,11 +222,10 @@ foreach_tile (%i,%j)=(%from,%from),(%n,%n) as (%ti,%tj)<=(32,16) {
 }
 """,
         """
-%0 = arith.subi %n, %from : index
-%c0 = arith.constant 0 : index
-%1 = arith.maxsi %0, %c0 : index
-%2 = arith.subi %n, %from : index
-%3 = arith.maxsi %2, %c0 : index
+%0 = arith.maxsi %n, %from : index
+%1 = arith.subi %0, %from : index
+%2 = arith.maxsi %n, %from : index
+%3 = arith.subi %2, %from : index
 %c32 = arith.constant 32 : index
 %4 = arith.ceildivui %1, %c32 : index
 %c16 = arith.constant 16 : index
