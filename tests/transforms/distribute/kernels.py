@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import StringIO
 from typing import Any
 
@@ -82,8 +83,18 @@ def body_of(text: str, chip: str = "pvc") -> list[str]:
 
 def run(module: ModuleOp, *arguments: Any, grid: tuple[int, int, int] = (1, 1, 1)) -> None:
     """Runs the only kernel of a module on the reference device, on arrays and numbers."""
+    launch(function_of(module), arguments_of(arguments), grid)
+
+
+def function_of(module: ModuleOp) -> FuncOp:
+    """The only kernel of a module."""
     (function,) = (op for op in module.walk() if isinstance(op, FuncOp))
-    launch(function, [_argument(argument) for argument in arguments], grid)
+    return function
+
+
+def arguments_of(values: Iterable[Any]) -> list[Argument]:
+    """Arrays and numbers as the engine takes them."""
+    return [_argument(value) for value in values]
 
 
 def _argument(value: Any) -> Argument:
