@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, cast
@@ -74,6 +74,9 @@ class AttributePrinter(Printer):
 
     _aliases: dict[Attribute, _Alias] = field(default_factory=dict[Attribute, _Alias], init=False)
     _numbers: dict[Attribute, int] = field(default_factory=dict[Attribute, int], init=False)
+    _resource_keys: dict[str, dict[str, None]] = field(
+        default_factory=dict[str, dict[str, None]], init=False
+    )
     _distinct: dict[int, int] = field(default_factory=dict[int, int], init=False)
     # What holds for the attribute that is being printed.
     _depth: int = field(default=0, init=False)
@@ -81,9 +84,9 @@ class AttributePrinter(Printer):
     _may_defer: bool = field(default=False, init=False)
 
     @property
-    def resource_keys(self) -> Mapping[str, set[str]]:
-        """The keys of the resources that were printed, by dialect."""
-        return self._dialect_resources
+    def resource_keys(self) -> Mapping[str, Collection[str]]:
+        """The keys of the resources that were printed, by dialect and in the order of printing."""
+        return self._resource_keys
 
     @override
     def print_string(self, text: str, *, indent: int | None = None) -> None:
@@ -112,7 +115,7 @@ class AttributePrinter(Printer):
 
     @override
     def print_resource_handle(self, dialect: str, handle: str) -> None:
-        self._dialect_resources.setdefault(dialect, set()).add(handle)
+        self._resource_keys.setdefault(dialect, {})[handle] = None
         self.print_identifier_or_string_literal(handle)
 
     def print_elided(self, attribute: Attribute) -> None:

@@ -49,6 +49,8 @@ class _Complex:
 
     real: Number
     imaginary: Number
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +160,13 @@ class LiteralParser(NumberParser):
         indices: list[_Element] = []
         values: list[_Element] = []
         shape: list[int] = []
-        place = self.pos
+        place = end = self.pos
         if self.parse_optional_punctuation(">") is None:
             indices, shape = self._parse_elements()
             self.parse_punctuation(",", " after the indices of a sparse attribute")
             values, _ = self._parse_elements()
+            end = self.previous_end
             self.parse_punctuation(">", " in sparse attribute")
-        end = self.pos
         self.parse_punctuation(":", " in sparse attribute")
         dense_type = self._parse_dense_type()
         rank = dense_type.get_num_dims()
@@ -195,10 +197,11 @@ class LiteralParser(NumberParser):
         elements: list[_Element] = []
         shape: list[int] | None = None
         place = self.pos
+        end = place + 1
         if self.parse_optional_punctuation(">") is None:
             elements, shape = self._parse_elements()
+            end = self.previous_end
             self.parse_punctuation(">", " in dense attribute")
-        end = self.previous_end
         if dense_type is None:
             self.parse_punctuation(":", " in dense attribute")
             dense_type = self._parse_dense_type()
@@ -258,7 +261,7 @@ class LiteralParser(NumberParser):
         self.parse_punctuation(",", " in complex number")
         imaginary = self._parse_number()
         self.parse_punctuation(")", " in complex number")
-        return _Complex(real, imaginary)
+        return _Complex(real, imaginary, token.span.start, self.previous_end)
 
     def _dense_elements(
         self, elements: Sequence[_Element], dense_type: _DenseType
@@ -308,7 +311,7 @@ class LiteralParser(NumberParser):
     def _as_number(self, element: _Element) -> Number:
         if isinstance(element, _Complex):
             message = "a complex number is an element of a complex type only"
-            self.raise_error(message, element.real.start, element.imaginary.end)
+            self.raise_error(message, element.start, element.end)
         if isinstance(element, _String):
             message = "a string is no number; write numbers, or all bytes as one string"
             self.raise_error(message, element.start, element.end)

@@ -96,7 +96,7 @@ def resources_of(
             quoted = {key: f'"{value}"' for key, value in known.items()}
             blobs[dialect.name] = quoted | blobs.get(dialect.name, {})
     shown = {
-        owner: {key: entries[key] for key in sorted(used.get(owner, ())) if key in entries}
+        owner: {key: entries[key] for key in used.get(owner, ()) if key in entries}
         for owner, entries in sorted(blobs.items())
     }
     return {
