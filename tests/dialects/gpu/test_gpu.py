@@ -287,6 +287,33 @@ WRONG = {
         in_kernel("%a: index, %s: i32", "%0, %1 = gpu.shuffle xor %a, %s, %s : index"),
         "expected a signless integer, a float, or a one-dimensional vector of them, got index",
     ),
+    "shuffle of a scalable vector": (
+        in_kernel(
+            "%a: vector<[4]xf32>, %s: i32",
+            "%0, %1 = gpu.shuffle xor %a, %s, %s : vector<[4]xf32>",
+        ),
+        "or a one-dimensional vector of them, got vector<[4]xf32>",
+    ),
+    "stride without a size": (
+        in_kernel(
+            "%a: i32",
+            '%0 = "gpu.subgroup_reduce"(%a) <{op = #gpu<all_reduce_op add>, '
+            "cluster_stride = 2 : i32}> : (i32) -> i32",
+        ),
+        "a cluster stride needs a cluster size",
+    ),
+    "target that is none": (
+        "gpu.module @m [1 : i32] {}",
+        "expected targets such as #xevm.target, got 1 : i32",
+    ),
+    "matrix in a column": (
+        in_kernel(
+            "%n: index, %m: memref<32x32xf16, strided<[1, 32]>>",
+            "%a = gpu.subgroup_mma_load_matrix %m[%n, %n] {leadDimension = 32 : index} : "
+            f"memref<32x32xf16, strided<[1, 32]>> -> {A}",
+        ),
+        "expected a memref whose last dimension has stride 1",
+    ),
     "rotate too far": (
         in_kernel("%a: i32", "%0, %1 = gpu.rotate %a, 16, 16 : i32"),
         "the offset must be in the range [0, 16), got 16",

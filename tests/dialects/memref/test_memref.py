@@ -137,6 +137,13 @@ RIGHT = {
         "%0 = memref.subview %a[4] [8] [1] : memref<16xf32, #gpu.address_space<workgroup>> to "
         "memref<8xf32, strided<[1], offset: 4>, #gpu.address_space<workgroup>>",
     ),
+    "layouts that are maps": in_function(
+        "%a: memref<?x?xf32>, %b: memref<64xf32, affine_map<(d0)[s0] -> (d0 * 2 + s0)>>, %n: index",
+        "%0 = memref.transpose %a (i, j) -> (j, i) : memref<?x?xf32> to "
+        "memref<?x?xf32, affine_map<(d0, d1)[s0] -> (d1 * s0 + d0)>>\n"
+        "%1 = memref.subview %b[4] [8] [%n] : memref<64xf32, affine_map<(d0)[s0] -> "
+        "(d0 * 2 + s0)>> to memref<8xf32, strided<[?], offset: ?>>",
+    ),
     "transpose": in_function(
         "%a: memref<4x?xf32>",
         "%0 = memref.transpose %a (d0, d1) -> (d1, d0) : "
@@ -345,6 +352,21 @@ WRONG = {
             "%0 = memref.view %a[%i][] : memref<64xf32> to memref<16xf32>",
         ),
         "expected a memref of i8 of rank 1, got memref<64xf32>",
+    ),
+    "view in another memory space": (
+        in_function(
+            "%a: memref<64xi8, 1>, %i: index",
+            "%0 = memref.view %a[%i][] : memref<64xi8, 1> to memref<16xf32>",
+        ),
+        "expected equal memory spaces, got",
+    ),
+    "dim of a scalar": (
+        in_function("%a: memref<f32>, %i: index", "%0 = memref.dim %a, %i : memref<f32>"),
+        "expected a memref with dimensions, got memref<f32>",
+    ),
+    "global that nobody sees": (
+        'memref.global "secret" @a : memref<4xf32>',
+        "the visibility is one of public, private, nested, got secret",
     ),
     "view without its size": (
         in_function(

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, BuiltinAttribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     attr_def,
@@ -81,7 +81,7 @@ class ModuleOp(IRDLOperation):
     name = "gpu.module"
 
     sym_name = prop_def(SymbolNameConstraint())
-    targets = opt_prop_def(ArrayAttr)
+    targets = opt_prop_def(ArrayAttr[Attribute])
     offloadingHandler = opt_prop_def(Attribute)  # noqa: N815
     body = region_def("single_block")
 
@@ -134,10 +134,18 @@ class ModuleOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        if self.targets is not None and not self.targets.data:
-            raise VerifyException("the list of targets must not be empty")
+        if self.targets is not None:
+            self._verify_targets(self.targets)
         if self.body.block.args:
             raise VerifyException("a gpu.module has no arguments")
+
+    @staticmethod
+    def _verify_targets(targets: ArrayAttr[Attribute]) -> None:
+        if not targets.data:
+            raise VerifyException("the list of targets must not be empty")
+        for target in targets:
+            if isinstance(target, BuiltinAttribute):
+                raise VerifyException(f"expected targets such as #xevm.target, got {target}")
 
 
 @irdl_op_definition

@@ -12,12 +12,9 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
@@ -38,10 +35,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from xtile.dialects.gpu.attributes import MMAElementwiseOpAttr
 from xtile.dialects.gpu.types import MMAMatrixType
+from xtile.dialects.memref.layouts import layout_of
 
 _MATRIX: BaseAttr[MMAMatrixType] = BaseAttr(MMAMatrixType)
 _MEMREF: BaseAttr[MemRefType] = BaseAttr(MemRefType)
@@ -56,13 +53,8 @@ def _matrix_type(type: Attribute) -> MMAMatrixType:
 
 def _verify_unit_stride(type: Attribute) -> None:
     """Checks that the last dimension of a memref is contiguous."""
-    assert isa(type, MemRefType)
-    layout = type.layout
-    strides: list[int | None] = []
-    if isinstance(layout, StridedLayoutAttr):
-        strides = list(layout.get_strides())
-    is_contiguous = isinstance(layout, NoneAttr) or (bool(strides) and strides[-1] == 1)
-    if not is_contiguous and not isinstance(layout, AffineMapAttr):
+    layout = layout_of(type)
+    if layout is None or layout.strides[-1:] != (1,):
         raise VerifyException(f"expected a memref whose last dimension has stride 1, got {type}")
 
 

@@ -66,7 +66,8 @@ from xtile.dialects.upstream import (
 
 def _is_scalar_or_vector(type: Attribute) -> bool:
     if isa(type, VectorType):
-        return len(type.get_shape()) == 1 and is_signless_integer_or_float(type.element_type)
+        is_fixed = type.get_num_scalable_dims() == 0 and len(type.get_shape()) == 1
+        return is_fixed and is_signless_integer_or_float(type.element_type)
     return is_signless_integer_or_float(type)
 
 
@@ -308,8 +309,6 @@ class SubgroupReduceOp(IRDLOperation):
     @override
     def verify_(self) -> None:
         type = self.result.type
-        if isa(type, VectorType) and type.get_num_scalable_dims():
-            raise VerifyException(f"a scalable vector cannot be reduced, got {type}")
         _verify_combiner(self.op.data, type)
         stride = self.cluster_stride.value.data
         if self.cluster_size is None and stride != 1:

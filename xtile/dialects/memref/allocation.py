@@ -57,6 +57,7 @@ from xtile.dialects.memref.layouts import (
 from xtile.dialects.upstream import completes
 
 _ALLOCATION = "`(` $dynamic_sizes `)` (`` `[` $symbol_operands^ `]`)? attr-dict `:` type($memref)"
+_VISIBILITIES = ("public", "private", "nested")
 _ALIGNMENT = {"alignment": OptPropertyDef(BaseAttr(IntegerAttr))}
 
 
@@ -266,6 +267,10 @@ class GlobalOp(memref.GlobalOp):
 
     @override
     def verify_(self) -> None:
+        visibility = self.properties.get("sym_visibility")
+        if isinstance(visibility, StringAttr) and visibility.data not in _VISIBILITIES:
+            names = ", ".join(_VISIBILITIES)
+            raise VerifyException(f"the visibility is one of {names}, got {visibility.data}")
         type = ranked(self.type)
         if None in sizes_of(type):
             raise VerifyException(f"the sizes of a global must be known, got {type}")

@@ -18,7 +18,15 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
 from xdsl.irdl import AttrConstraint
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -55,10 +63,61 @@ def sizes_of(type: Attribute) -> tuple[Extent, ...]:
 def layout_of(type: Attribute) -> Layout | None:
     """Returns where the elements of a memref lie; None if a map says it that is not strided."""
     memref = ranked(type)
+    if isinstance(memref.layout, AffineMapAttr):
+        return _layout_of_map(sizes_of(type), memref.layout.data)
     strides = memref.get_strides()
     if strides is None:
         return None
     return Layout(sizes_of(type), tuple(strides), memref.get_offset())
+
+
+def _layout_of_map(sizes: tuple[Extent, ...], map: AffineMap) -> Layout | None:
+    """Returns the strides and the offset of a map with one linear result; None for another map."""
+    if len(map.results) != 1 or map.num_dims != len(sizes):
+        return None
+    terms = _terms(map.results[0])
+    if terms is None:
+        return None
+    strides = tuple(terms.get(index, 0) for index in range(map.num_dims))
+    return Layout(sizes, strides, terms.get(_OFFSET, 0))
+
+
+_OFFSET = -1
+"""Stands for the offset among the dimensions."""
+
+
+def _terms(expression: AffineExpr) -> dict[int, Extent] | None:
+    """Returns the factor of every dimension and the offset; None if it is not linear."""
+    match expression:
+        case AffineDimExpr():
+            return {expression.position: 1}
+        case AffineConstantExpr():
+            return {_OFFSET: expression.value}
+        case AffineSymExpr():
+            return {_OFFSET: None}
+        case AffineBinaryOpExpr():
+            left, right = _terms(expression.lhs), _terms(expression.rhs)
+            if left is None or right is None:
+                return None
+            if expression.kind is AffineBinaryOpKind.Add:
+                return _sum(left, right)
+            if expression.kind is AffineBinaryOpKind.Mul and set(right) == {_OFFSET}:
+                return {index: _product(factor, right[_OFFSET]) for index, factor in left.items()}
+            return None
+        case _:
+            return None
+
+
+def _sum(left: dict[int, Extent], right: dict[int, Extent]) -> dict[int, Extent]:
+    terms = {**left}
+    for index, factor in right.items():
+        known = terms.get(index, 0)
+        terms[index] = None if known is None or factor is None else known + factor
+    return terms
+
+
+def _product(one: Extent, other: Extent) -> Extent:
+    return None if one is None or other is None else one * other
 
 
 def ranked(type: Attribute) -> MemRefType:

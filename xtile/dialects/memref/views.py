@@ -45,6 +45,7 @@ from xtile.dialects.memref.layouts import (
     is_identity,
     is_reduction,
     layout_of,
+    ranked,
     sizes_of,
     verify_alignment,
     verify_count,
@@ -132,6 +133,12 @@ class DimOp(memref.DimOp):
     %n = memref.dim %a, %i : memref<?x8xf32>
     ```
     """
+
+    @override
+    def verify_(self) -> None:
+        type = self.source.type
+        if isa(type, MemRefType) and not type.get_shape():
+            raise VerifyException(f"expected a memref with dimensions, got {type}")
 
 
 @completes(operands=_EITHER, assembly_format="$source attr-dict `:` type($source)")
@@ -228,6 +235,12 @@ class SubviewOp(memref.SubviewOp):
                 f"expected {rank} offsets, sizes and strides, got {len(offsets)}, {len(sizes)} "
                 f"and {len(strides)}"
             )
+        for values, known in (
+            (self.offsets, offsets),
+            (self.sizes, sizes),
+            (self.strides, strides),
+        ):
+            verify_count(len(values), known.count(None), "values", source)
         expected = subview_type(source, offsets, sizes, strides)
         result = self.result.type
         if not is_reduction(result, expected):
@@ -521,10 +534,12 @@ class ViewOp(memref.ViewOp):
 
     @override
     def verify_(self) -> None:
-        source, result = self.source.type, self.result.type
+        source, result = ranked(self.source.type), ranked(self.result.type)
         for type in (source, result):
             if not is_identity(type):
                 raise VerifyException(f"expected a contiguous memref, got {type}")
+        if source.memory_space != result.memory_space:
+            raise VerifyException(f"expected equal memory spaces, got {source} and {result}")
         verify_count(len(self.sizes), sizes_of(result).count(None), "sizes", result)
 
 

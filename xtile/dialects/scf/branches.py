@@ -75,6 +75,9 @@ class IfOp(scf.IfOp):
 
     @override
     def verify_(self) -> None:
+        for region in (self.true_region, self.false_region):
+            if region.blocks and region.blocks[0].args:
+                raise VerifyException("the regions of an scf.if must not have arguments")
         if self.output and not self.false_region.blocks:
             raise VerifyException("an scf.if with results must have an else region")
         _verify_end(self.true_region, self)
