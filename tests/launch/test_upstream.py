@@ -156,6 +156,27 @@ module attributes {gpu.container_module} {
 """
 
 
+def test_a_function_of_the_host() -> None:
+    kernel = TWO.replace(
+        "gpu.module @m {",
+        """func.func @main(%a: memref<1xi32>) {
+          %c0 = arith.constant 0 : index
+          %c9 = arith.constant 9 : i32
+          %b = memref.alloc() : memref<1xi32>
+          memref.store %c9, %b[%c0] : memref<1xi32>
+          memref.copy %b, %a : memref<1xi32> to memref<1xi32>
+          memref.dealloc %b : memref<1xi32>
+          return
+        }
+        gpu.module @m {""",
+    )
+    a = np.zeros(1, np.int32)
+    xtile.run(kernel, [a], entry="main")
+    assert a[0] == 9
+    xtile.run(kernel, [a], entry="one")
+    assert a[0] == 1
+
+
 def test_entries() -> None:
     a = np.zeros(1, np.int32)
     xtile.run(TWO, [a], entry="two")

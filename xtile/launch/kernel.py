@@ -88,9 +88,6 @@ def find_function(kernel: object, entry: str | None) -> Operation:
     return choose_function(parse(cast("str | os.PathLike[str]", kernel)), entry)
 
 
-_FUNCTIONS = ("tensorlang.func", "gpu.func")
-"""The operations that a launch can start."""
-
 _KERNEL = "gpu.kernel"
 """The attribute of a `gpu.func` that is there to be launched."""
 
@@ -105,10 +102,16 @@ def name_of(function: Operation) -> str:
 def choose_function(module: ModuleOp, entry: str | None) -> Operation:
     """Returns the function named `entry`, or the only one of a module.
 
+    A function of the host, a `func.func`, can be named; where there is no kernel, it can be the
+    only one.
+
     Raises:
         ArgumentError: There is no such function, or several and no `entry`.
     """
-    functions = {name_of(op): op for op in module.walk() if _can_be_launched(op)}
+    functions = {name_of(op): op for op in module.walk() if _is_kernel(op)}
+    hosts = {name_of(op): op for op in module.walk() if _is_host_function(op)}
+    if entry in hosts or not functions:
+        functions = hosts
     if not functions:
         raise ArgumentError("the kernel has no function to launch")
     names = ", ".join(f"'{name}'" for name in functions)
@@ -121,10 +124,14 @@ def choose_function(module: ModuleOp, entry: str | None) -> Operation:
     return functions[entry]
 
 
-def _can_be_launched(operation: Operation) -> bool:
-    if operation.name not in _FUNCTIONS:
-        return False
-    return isinstance(operation, FuncOp) or _KERNEL in operation.attributes
+def _is_kernel(operation: Operation) -> bool:
+    if isinstance(operation, FuncOp):
+        return True
+    return operation.name == "gpu.func" and _KERNEL in operation.attributes
+
+
+def _is_host_function(operation: Operation) -> bool:
+    return operation.name == "func.func" and bool(operation.regions[0].blocks)
 
 
 def parameters_of(function: Operation) -> list[Parameter]:

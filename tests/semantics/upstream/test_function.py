@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,6 +157,8 @@ def test_parts_of_complex_numbers() -> None:
     assert elementwise("complex.eq {0}, {0} : complex<f32>", [finite], ["complex<f32>"], "i1").all()
 
 
+ROOT = Path(__file__).parents[3]
+
 LOADED = """
 import sys
 from tests.semantics.upstream.kernels import function_of, kernel
@@ -178,8 +181,9 @@ print([name for name in sys.modules if name.startswith("xtile.semantics.upstream
 def test_only_the_dialects_that_are_used_are_loaded() -> None:
     def output(script: str) -> list[str]:
         done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-        )
+            [sys.executable, "-c", script], cwd=ROOT,
+            capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
         return done.stdout.splitlines()
 
     assert output(LOADED) == ["[]", "False"]
