@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, BuiltinAttribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, BuiltinAttribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     attr_def,
