@@ -192,6 +192,15 @@ def test_a_product_of_split_matrices_is_read_where_the_text_is_the_rfcs() -> Non
         read_module(text.format(""))
 
 
+def test_the_quotes_of_the_rfcs_page() -> None:
+    text = (
+        "%r = XeGPU.atomic_rmw “addf”, %flags, %points, %mask : vector<16xf32>, "
+        "tensor_desc<16xf32, #scattered>, vector<16xi1>"
+    )
+    printed = body(print_rfc(read_module(in_function(text))))
+    assert printed.startswith('%r = XeGPU.atomic_rmw "addf" %flags, %points, %mask')
+
+
 def test_other_attributes_are_kept() -> None:
     text = (
         'XeGPU.prefetch_nd %block {L1_hint = cached, mode = vc, stage = 2 : i32, who = "me"} : '

@@ -6,13 +6,17 @@ the RFC's form does. An operation with the RFC's prefix `XeGPU.` is the RFC's fr
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import cast
 
 from typing_extensions import override
+from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64
 from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.parser import ParserState
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xtile.dialects.xegpu.rfc.attributes import TensorDescAttr
@@ -23,7 +27,11 @@ from xtile.dialects.xegpu.rfc.operation_text import ARROWS, read_operation_text
 from xtile.dialects.xegpu.rfc.operations import OPERATIONS
 from xtile.dialects.xegpu.rfc.reader import build
 from xtile.dialects.xegpu.types import NbarrierType, TensorDescType
+from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_parser import MlirParser
+from xtile.text.source import Source
+
+_TYPOGRAPHIC_KIND = re.compile(r"(xegpu\.atomic_rmw\s*)“(\w+)”", re.IGNORECASE)
 
 _DESCRIPTORS = ("tensor_desc", "tile")
 """What the RFC calls a descriptor's type, in lower case."""
@@ -56,6 +64,13 @@ class XeGPUParser(MlirParser):
 
     is_rfc: bool = False
     _is_in_operation: bool = False
+
+    def __init__(self, context: Context, source: Source) -> None:
+        super().__init__(context, source)
+        plain = _with_plain_quotes(source.text)
+        if plain != source.text:
+            self._lexer = MlirLexer(Input(plain, source.name))
+            self._parser_state = ParserState(self._lexer)
 
     @property
     def text(self) -> str:
@@ -225,6 +240,14 @@ class XeGPUParser(MlirParser):
             except ParseError as rfc_error:
                 raise self._better(rfc_error, error) from None
         return self._rfc(descriptor)
+
+
+def _with_plain_quotes(text: str) -> str:
+    """Returns a text whose `atomic_rmw “addf”`, as the RFC's page shows it, has MLIR's quotes.
+
+    Every character stays at its place.
+    """
+    return _TYPOGRAPHIC_KIND.sub(r'\1"\2"', text) if "“" in text else text
 
 
 def _scalar_type(name: str) -> TypeAttribute:
