@@ -228,6 +228,8 @@ class Kernel(Rebuilder):
             return
         block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
         block.args[0].name_hint = name
+        for argument in block.args[1:]:
+            argument.name_hint = "sum"
         first, last, stride = (self.value_of(bound) for bound in (start, stop, step))
         loop = Loop(block.args[0], block.args[1:])
         with self.at_end_of(block):
