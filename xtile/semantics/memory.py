@@ -4,8 +4,7 @@ A buffer is a one-dimensional array. A view addresses elements of a buffer; its 
 strides are Python integers where all work-items agree, and int64 arrays that broadcast to
 (subgroups, work-items in a subgroup) where not.
 
-Source: tensor language reference, sections "Memref type", "Group type", "Expand", "Fuse",
-"Load", "Size" and "Subview".
+Source: tensor language reference, sections "Memref type", "Group type", "Load" and "Size".
 """
 
 from __future__ import annotations
@@ -377,72 +376,3 @@ def _agreed(values: npt.NDArray[np.int64]) -> int:
             "the memref differs between work-items, but here it must be the same for all"
         )
     return int(first)
-
-
-def subview(view: View, offsets: Sequence[Index], sizes: Sequence[Index | None]) -> View:
-    """The block at `offsets`; a mode whose size is None is left out."""
-    kept = [mode for mode, size in enumerate(sizes) if size is not None]
-    return View(
-        view.buffer,
-        view.element(offsets),
-        tuple(size for size in sizes if size is not None),
-        tuple(view.strides[mode] for mode in kept),
-    )
-
-
-def expand(view: View, mode: int, sizes: Sequence[Index], mask: Mask) -> View:
-    """Mode `mode` as several modes of the given sizes, the first of which varies fastest.
-
-    Raises:
-        UnlocatedError: The product of the sizes is not the mode's size, in an active work-item.
-    """
-    strides: list[Index] = []
-    stride = view.strides[mode]
-    count: Index = 1
-    for size in sizes:
-        strides.append(stride)
-        stride = stride * size
-        count = count * size
-    wrong = where_active(count != view.shape[mode], mask)
-    if wrong.any():
-        raise UnlocatedError(
-            f"the product of the expand shape is {first_where(count, wrong)}, but mode {mode} "
-            f"has size {first_where(view.shape[mode], wrong)}"
-        )
-    return View(
-        view.buffer,
-        view.offset,
-        (*view.shape[:mode], *sizes, *view.shape[mode + 1 :]),
-        (*view.strides[:mode], *strides, *view.strides[mode + 1 :]),
-    )
-
-
-def fuse(view: View, first: int, last: int, mask: Mask) -> View:
-    """The modes from `first` to `last` as one.
-
-    Raises:
-        UnlocatedError: The modes do not follow each other without gaps, in an active work-item.
-    """
-    size = view.shape[first]
-    for mode in range(first, last):
-        _check_no_gap(view, mode, mask)
-        size = size * view.shape[mode + 1]
-    return View(
-        view.buffer,
-        view.offset,
-        (*view.shape[:first], size, *view.shape[last + 1 :]),
-        (*view.strides[: first + 1], *view.strides[last + 1 :]),
-    )
-
-
-def _check_no_gap(view: View, mode: int, mask: Mask) -> None:
-    stride, expected = view.strides[mode + 1], view.strides[mode] * view.shape[mode]
-    # The stride of a mode with one element has no effect.
-    is_gap = (stride != expected) & (np.asarray(view.shape[mode + 1]) != 1)
-    wrong = where_active(is_gap, mask)
-    if wrong.any():
-        raise UnlocatedError(
-            f"modes {mode} and {mode + 1} cannot be fused: the stride of mode {mode + 1} is "
-            f"{first_where(stride, wrong)} but must be stride times size of mode {mode}, "
-            f"{first_where(expected, wrong)}"
-        )

@@ -19,6 +19,7 @@ from xtile.semantics.instructions.events import (
     report_elements,
     report_subview,
 )
+from xtile.semantics.instructions.views import expand, fuse, subview
 from xtile.semantics.memory import (
     Buffer,
     Group,
@@ -26,11 +27,8 @@ from xtile.semantics.memory import (
     View,
     as_index,
     combine,
-    expand,
     from_index,
-    fuse,
     parts,
-    subview,
     transform,
 )
 from xtile.semantics.numeric_types import numpy_type
