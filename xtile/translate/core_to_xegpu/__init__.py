@@ -19,6 +19,7 @@ from xtile.translate.core_to_xegpu import (
     matrices,
     memory,
     products,
+    scattered,
     subgroup,
 )
 from xtile.translate.core_to_xegpu.lowering import Lowering
@@ -31,6 +32,7 @@ RULES: dict[str, Rule] = {
     **matrices.RULES,
     **memory.RULES,
     **products.RULES,
+    **scattered.RULES,
     **subgroup.RULES,
 }
 """The rule of each operation that does not stay what it is."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
-from xdsl.dialects import arith, scf, vector
+from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -17,19 +16,16 @@ from xdsl.dialects.builtin import (
     bf16,
     i32,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.ir import Block as IrBlock
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
-from xtile.dialects.memref import access
+from xtile.dialects.core import PrefetchOp
+from xtile.translate.core_to_xegpu import scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
-from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.fragments import (
     PIECE,
     Fragment,
     Layout,
-    build,
     of_values,
     spans,
 )
@@ -37,11 +33,9 @@ from xtile.translate.core_to_xegpu.legality import Block, Surface, is_transposed
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
-    Number,
     carried_type,
 )
-from xtile.translate.core_to_xegpu.memory import update
-from xtile.translate.core_to_xegpu.views import type_of, view_of
+from xtile.translate.core_to_xegpu.views import type_of
 from xtile.translate.rule import Rule
 
 
@@ -81,7 +75,7 @@ def _read(operation: Operation, lowering: Lowering) -> None:
     element = type_.element_type
     fragment = _block_load(lowering, block, layout, element, result)
     if fragment is None:
-        fragment = _gather(lowering, block, layout, element)
+        fragment = scattered.load(lowering, block, layout, element)
     lowering.define(result, fragment)
 
 
@@ -222,104 +216,6 @@ def _regroup(
     return result
 
 
-# --- element by element ---
-
-
-def position(lowering: Lowering, layout: Layout, block: int, entry: int) -> tuple[Number, Number]:
-    """The row and the column of a lane's entry."""
-    lane = lowering.lane()
-    row = lowering.add(lowering.divide(lane, layout.width), entry * layout.row_step)
-    column = lowering.add(lowering.remainder(lane, layout.width), block * layout.width)
-    if layout.width == lowering.subgroup_size:
-        row, column = entry, lowering.add(lane, block * layout.width)
-    return row, column
-
-
-def is_component(lowering: Lowering, layout: Layout, block: int, entry: int) -> SSAValue | None:
-    """Whether a lane's entry is a component; None if it always is."""
-    row, column = position(lowering, layout, block, entry)
-    result: SSAValue | None = None
-    if layout.rows < (entry + 1) * layout.row_step:
-        result = lowering.is_below(row, layout.rows)
-    if layout.columns < (block + 1) * layout.width:
-        result = lowering.both(result, lowering.is_below(column, layout.columns))
-    return result
-
-
-def place(
-    lowering: Lowering, target: Block, layout: Layout, block: int, entry: int
-) -> tuple[list[Number], SSAValue | None]:
-    """The indices of a lane's entry in memory, and whether it is to be accessed."""
-    row, column = position(lowering, layout, block, entry)
-    indices: list[Number] = [0, 0]
-    indices[target.row] = lowering.add(target.start[target.row], row)
-    indices[1 - target.row] = lowering.add(target.start[1 - target.row], column)
-    condition = is_component(lowering, layout, block, entry)
-    sizes = view_of(lowering, target.memory).sizes
-    for index, size, checked in zip(indices, sizes, target.checked, strict=True):
-        if checked:
-            condition = lowering.both(condition, lowering.is_below(index, size))
-    return indices, condition
-
-
-def _gather(lowering: Lowering, target: Block, layout: Layout, element: Attribute) -> Fragment:
-    """Loads each entry of each lane on its own."""
-    from xtile.translate.core_to_xegpu.pieces import from_scalars
-
-    carried = carried_type(element)
-
-    def piece(block: int, first: int, length: int) -> SSAValue:
-        scalars: list[SSAValue] = []
-        for entry in range(first, first + length):
-            indices, condition = place(lowering, target, layout, block, entry)
-            scalars.append(_load_element(lowering, target.memory, indices, condition, carried))
-        return from_scalars(lowering, scalars)
-
-    return build(layout, piece)
-
-
-def _load_element(
-    lowering: Lowering,
-    memory: SSAValue,
-    indices: list[Number],
-    condition: SSAValue | None,
-    element: Attribute,
-) -> SSAValue:
-    if type_of(memory).memory_space != LOCAL_MEMORY_SPACE:
-        address, offset = _gather_place(lowering, memory, indices, element)
-        return xegpu.load(lowering, address, offset, condition or lowering.true(), element)
-    if condition is None:
-        return _memref_load(lowering, memory, indices, element)
-    then = IrBlock()
-    with lowering.at_end_of(then):
-        lowering.emit(scf.YieldOp(_memref_load(lowering, memory, indices, element)))
-    otherwise = IrBlock()
-    with lowering.at_end_of(otherwise):
-        lowering.emit(scf.YieldOp(lowering.constant(0, element)))
-    choice = scf.IfOp(condition, [element], Region([then]), Region([otherwise]))
-    return lowering.emit(choice).results[0]
-
-
-def _memref_load(
-    lowering: Lowering, memory: SSAValue, indices: list[Number], element: Attribute
-) -> SSAValue:
-    values = [lowering.as_value(index) for index in indices]
-    operation = access.LoadOp.build(operands=[memory, values], result_types=[element])
-    return lowering.emit(operation).results[0]
-
-
-def _gather_place(
-    lowering: Lowering, memory: SSAValue, indices: list[Number], element: Attribute
-) -> tuple[SSAValue, SSAValue]:
-    """The address of the memory, and the offset of an element from it in elements."""
-    view = view_of(lowering, memory)
-    offset: Number = view.outer
-    for index, start, stride in zip(indices, view.offsets, view.strides, strict=True):
-        offset = lowering.add(offset, lowering.multiply(lowering.add(start, index), stride))
-    address = address_of(lowering, view.root, 0, size_of(element))
-    return address, lowering.as_value(offset)
-
-
 # --- writes ---
 
 
@@ -339,7 +235,7 @@ def _write(operation: Operation, lowering: Lowering) -> None:
         return
     if type_of(target.memory).memory_space != LOCAL_MEMORY_SPACE:
         lowering.remark(f"stores element by element: {problem}")
-    _scatter(lowering, target, fragment)
+    scattered.store(lowering, target, fragment)
 
 
 def _store(
@@ -370,114 +266,7 @@ def _store(
     return None
 
 
-def _scatter(lowering: Lowering, target: Block, fragment: Fragment) -> None:
-    """Stores each entry of each lane on its own."""
-    for entry in entries(lowering, fragment):
-        block, number, value = entry
-        indices, condition = place(lowering, target, fragment.layout, block, number)
-        _store_element(lowering, value, target.memory, indices, condition)
-
-
-def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAValue]]:
-    """All entries of a fragment: the block of columns, the number in it, and the value."""
-    from xtile.translate.core_to_xegpu.pieces import to_scalars
-
-    result: list[tuple[int, int, SSAValue]] = []
-    for w, block in enumerate(fragment.blocks):
-        scalars = [scalar for piece in block for scalar in to_scalars(lowering, piece)]
-        result += [(w, i, scalar) for i, scalar in enumerate(scalars)]
-    return result
-
-
-def _store_element(
-    lowering: Lowering,
-    value: SSAValue,
-    memory: SSAValue,
-    indices: list[Number],
-    condition: SSAValue | None,
-) -> None:
-    if type_of(memory).memory_space != LOCAL_MEMORY_SPACE:
-        address, offset = _gather_place(lowering, memory, indices, value.type)
-        xegpu.store(lowering, value, address, offset, condition or lowering.true())
-        return
-
-    def emit() -> None:
-        values = [lowering.as_value(index) for index in indices]
-        lowering.emit(access.StoreOp.build(operands=[value, memory, values]))
-
-    guarded(lowering, condition, emit)
-
-
-def guarded(lowering: Lowering, condition: SSAValue | None, emit: Callable[[], None]) -> None:
-    """Emits something that is only done where the condition holds."""
-    if condition is None:
-        emit()
-        return
-    then = IrBlock()
-    with lowering.at_end_of(then):
-        emit()
-        lowering.emit(scf.YieldOp())
-    lowering.emit(scf.IfOp(condition, [], Region([then])))
-
-
-# --- atomics and prefetches ---
-
-
-def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
-    memory, indices = lowering.value(operation.memory), lowering.numbers(operation.indices)
-    kind = operation.kind.data.value
-    if not isa(operation.value.type, VectorType):
-        value = lowering.value(operation.value)
-        element = operation.value.type
-        places = lowering.values(operation.indices)
-        lowering.define(operation.result, update(lowering, kind, value, memory, places, element))
-        return
-    fragment = lowering.fragment(operation.value)
-    element = operation.value.type.element_type
-    checked = cast("tuple[int]", operation.checked.get_values())
-    row = 1 if operation.transpose is not None else 0
-    target = Block(memory, row, (indices[0], indices[1]), (0 in checked, 1 in checked))
-    lowering.define(operation.result, _update_all(lowering, kind, target, fragment, element))
-
-
-def _update_all(
-    lowering: Lowering, kind: str, target: Block, fragment: Fragment, element: Attribute
-) -> Fragment:
-    from xtile.translate.core_to_xegpu.pieces import from_scalars
-
-    old: list[SSAValue] = []
-    for block, number, value in entries(lowering, fragment):
-        indices, condition = place(lowering, target, fragment.layout, block, number)
-        old.append(_update_element(lowering, kind, value, target, indices, condition, element))
-    result: list[SSAValue] = []
-    for piece in fragment.values:
-        length = cast("VectorType[Attribute]", piece.type).get_shape()[0]
-        result.append(from_scalars(lowering, old[:length]))
-        old = old[length:]
-    return fragment.with_values(result)
-
-
-def _update_element(
-    lowering: Lowering,
-    kind: str,
-    value: SSAValue,
-    target: Block,
-    indices: list[Number],
-    condition: SSAValue | None,
-    element: Attribute,
-) -> SSAValue:
-    places = [lowering.as_value(index) for index in indices]
-    if condition is None:
-        return update(lowering, kind, value, target.memory, places, element)
-    then = IrBlock()
-    with lowering.at_end_of(then):
-        old = update(lowering, kind, value, target.memory, places, element)
-        lowering.emit(scf.YieldOp(old))
-    otherwise = IrBlock()
-    with lowering.at_end_of(otherwise):
-        lowering.emit(scf.YieldOp(lowering.constant(0, value.type)))
-    choice = scf.IfOp(condition, [value.type], Region([then]), Region([otherwise]))
-    return lowering.emit(choice).results[0]
+# --- prefetches ---
 
 
 def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
@@ -504,7 +293,6 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
 
 
 RULES: dict[str, Rule] = {
-    AtomicUpdateOp.name: _atomic_update,
     PrefetchOp.name: _prefetch,
     vector.TransferReadOp.name: _read,
     vector.TransferWriteOp.name: _write,

@@ -19,7 +19,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
-from xtile.dialects.gpu.functions import FuncOp, ModuleOp, ReturnOp
+from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.gpu.modules import ModuleOp
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
 from xtile.translate.rule import Rule

@@ -16,11 +16,11 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
-from xtile.translate.core_to_xegpu.blocks import is_component, position
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
+from xtile.translate.core_to_xegpu.scattered import is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
 from xtile.translate.rule import Rule
 

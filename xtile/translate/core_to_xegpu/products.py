@@ -19,10 +19,11 @@ from xdsl.utils.hints import isa
 from xtile.dialects.vector import ContractionOp
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.bfloat16 import widen
-from xtile.translate.core_to_xegpu.blocks import entries, vector_bitcast
+from xtile.translate.core_to_xegpu.blocks import vector_bitcast
 from xtile.translate.core_to_xegpu.fragments import PIECE, Fragment, Layout, of_values, spans
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, with_piece
+from xtile.translate.core_to_xegpu.scattered import entries
 from xtile.translate.core_to_xegpu.subgroup import shuffle
 from xtile.translate.rule import Rule
 

@@ -19,7 +19,6 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
-from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.legality import Surface
@@ -136,18 +135,3 @@ def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Number]) 
 def dpas(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
     """A product on the matrix unit, added to `c`."""
     return lowering.emit(DpasOp.build(operands=[a, b, c], result_types=[c.type])).results[0]
-
-
-def load(
-    lowering: Lowering, address: SSAValue, offset: SSAValue, mask: SSAValue, element: Attribute
-) -> SSAValue:
-    """Loads an element, `offset` elements from an address; 0 where the mask is not set."""
-    operation = LoadGatherOp.build(operands=[address, offset, mask], result_types=[element])
-    return lowering.emit(operation).results[0]
-
-
-def store(
-    lowering: Lowering, value: SSAValue, address: SSAValue, offset: SSAValue, mask: SSAValue
-) -> None:
-    """Stores an element, `offset` elements from an address, where the mask is set."""
-    lowering.emit(StoreScatterOp.build(operands=[value, address, offset, mask]))

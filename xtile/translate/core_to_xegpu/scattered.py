@@ -1,0 +1,235 @@
+"""Matrices in memory element by element, where no block access is legal.
+
+Where an element may be outside of the memory, a loop goes over a lane's entries: LLVM's pipeline
+takes very long for code with a branch for each entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects import scf, vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.memref import access
+from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, spans
+from xtile.translate.core_to_xegpu.legality import Block as MemoryBlock
+from xtile.translate.core_to_xegpu.lowering import Lowering, Number, carried_type
+from xtile.translate.core_to_xegpu.memory import update
+from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
+from xtile.translate.core_to_xegpu.views import view_of
+from xtile.translate.rule import Rule
+
+Place = tuple[list[SSAValue], SSAValue | None]
+"""The indices of an element, and the condition under which it is accessed; None: always."""
+
+
+def position(
+    lowering: Lowering, layout: Layout, block: int, entry: Number
+) -> tuple[Number, Number]:
+    """The row and the column of a lane's entry."""
+    lane = lowering.lane()
+    if layout.width == lowering.subgroup_size:
+        return entry, lowering.add(lane, block * layout.width)
+    row = lowering.add(
+        lowering.divide(lane, layout.width), lowering.multiply(entry, layout.row_step)
+    )
+    column = lowering.add(lowering.remainder(lane, layout.width), block * layout.width)
+    return row, column
+
+
+def is_component(lowering: Lowering, layout: Layout, block: int, entry: Number) -> SSAValue | None:
+    """Whether a lane's entry is a component; None if it always is."""
+    row, column = position(lowering, layout, block, entry)
+    result: SSAValue | None = None
+    has_all_rows = layout.rows % layout.row_step == 0
+    if not has_all_rows and (not isinstance(entry, int) or entry == layout.entries - 1):
+        result = lowering.is_below(row, layout.rows)
+    if layout.columns < (block + 1) * layout.width:
+        result = lowering.both(result, lowering.is_below(column, layout.columns))
+    return result
+
+
+def place(
+    lowering: Lowering, target: MemoryBlock, layout: Layout, block: int, entry: Number
+) -> Place:
+    """Where a lane's entry is in memory."""
+    row, column = position(lowering, layout, block, entry)
+    indices: list[Number] = [0, 0]
+    indices[target.row] = lowering.add(target.start[target.row], row)
+    indices[1 - target.row] = lowering.add(target.start[1 - target.row], column)
+    condition = is_component(lowering, layout, block, entry)
+    sizes = view_of(lowering, target.memory).sizes
+    for index, size, checked in zip(indices, sizes, target.checked, strict=True):
+        if checked:
+            condition = lowering.both(condition, lowering.is_below(index, size))
+    return [lowering.as_value(index) for index in indices], condition
+
+
+def load(lowering: Lowering, source: MemoryBlock, layout: Layout, element: Attribute) -> Fragment:
+    """Loads a matrix; what is outside of the memory is 0."""
+    carried = carried_type(element)
+
+    def load_element(indices: list[SSAValue], _old: SSAValue | None) -> SSAValue:
+        operation = access.LoadOp.build(operands=[source.memory, indices], result_types=[carried])
+        return lowering.emit(operation).results[0]
+
+    return _for_each(lowering, source, layout, carried, load_element, None)
+
+
+def store(lowering: Lowering, target: MemoryBlock, fragment: Fragment) -> None:
+    """Stores a matrix; what is outside of the memory is left out."""
+
+    def store_element(indices: list[SSAValue], value: SSAValue | None) -> None:
+        assert value is not None
+        lowering.emit(access.StoreOp.build(operands=[value, target.memory, indices]))
+
+    _for_each(lowering, target, fragment.layout, None, store_element, fragment)
+
+
+def _for_each(
+    lowering: Lowering,
+    memory: MemoryBlock,
+    layout: Layout,
+    result: Attribute | None,
+    access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
+    values: Fragment | None,
+) -> Fragment:
+    """Accesses every element of a block, and returns what the accesses return.
+
+    Args:
+        lowering: Where to emit.
+        memory: The block.
+        layout: How its elements are spread over the lanes.
+        result: The type of what an access returns; None if it returns nothing.
+        access_element: Emits an access, from the indices and the element of `values`.
+        values: The matrix whose elements the accesses take; None if they take none.
+    """
+    pieces: list[SSAValue] = []
+    given = iter(values.values if values is not None else ())
+    for w in range(layout.blocks):
+        for first, length in spans(layout):
+            piece = next(given, None)
+            _, condition = place(lowering, memory, layout, w, first + length - 1)
+            one_by_one = _unrolled if condition is None else _looped
+            made = one_by_one(
+                lowering,
+                lambda entry, w=w: place(lowering, memory, layout, w, entry),
+                (first, length),
+                result,
+                access_element,
+                piece,
+            )
+            pieces += [] if made is None else [made]
+    return of_values(layout, pieces) if pieces else Fragment(layout, ())
+
+
+def _unrolled(
+    lowering: Lowering,
+    place_of: Callable[[Number], Place],
+    span: tuple[int, int],
+    result: Attribute | None,
+    access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
+    piece: SSAValue | None,
+) -> SSAValue | None:
+    first, length = span
+    scalars = [None] * length if piece is None else to_scalars(lowering, piece)
+    made = [access_element(place_of(first + i)[0], scalars[i]) for i in range(length)]
+    return None if result is None else from_scalars(lowering, cast("list[SSAValue]", made))
+
+
+def _looped(
+    lowering: Lowering,
+    place_of: Callable[[Number], Place],
+    span: tuple[int, int],
+    result: Attribute | None,
+    access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
+    piece: SSAValue | None,
+) -> SSAValue | None:
+    first, length = span
+    index = lowering.index(0).type
+    types = [] if result is None else [VectorType(result, [length])]
+    body = Block(arg_types=[index, *types])
+    body.args[0].name_hint = "entry"
+    lowering.facts.assume(body.args[0], 1, True)
+    with lowering.at_end_of(body):
+        entry = body.args[0]
+        indices, condition = place_of(lowering.add(entry, first))
+        scalar = None
+        if piece is not None:
+            element = cast("VectorType[Attribute]", piece.type).element_type
+            scalar = lowering.emit(vector.ExtractOp(piece, [entry], element)).result
+        made = guarded(lowering, condition, result, lambda: access_element(indices, scalar))
+        yielded: list[SSAValue] = []
+        if made is not None:
+            inserted = lowering.emit(vector.InsertOp(made, body.args[1], [entry]))
+            yielded.append(inserted.results[0])
+        lowering.emit(scf.YieldOp(*yielded))
+    start = [lowering.constant(0, type_) for type_ in types]
+    bounds = (lowering.index(0), lowering.index(length), lowering.index(1))
+    loop = lowering.emit(scf.ForOp(*bounds, start, Region([body])))
+    return loop.results[0] if types else None
+
+
+def guarded(
+    lowering: Lowering,
+    condition: SSAValue | None,
+    result: Attribute | None,
+    emit: Callable[[], SSAValue | None],
+) -> SSAValue | None:
+    """Emits something that is only done where the condition holds; elsewhere it returns 0."""
+    if condition is None:
+        return emit()
+    then = Block()
+    with lowering.at_end_of(then):
+        made = emit()
+        lowering.emit(scf.YieldOp(*([] if made is None else [made])))
+    if result is None:
+        lowering.emit(scf.IfOp(condition, [], Region([then])))
+        return None
+    otherwise = Block()
+    with lowering.at_end_of(otherwise):
+        lowering.emit(scf.YieldOp(lowering.constant(0, result)))
+    choice = scf.IfOp(condition, [result], Region([then]), Region([otherwise]))
+    return lowering.emit(choice).results[0]
+
+
+def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAValue]]:
+    """All entries of a fragment: the block of columns, the number in it, and the value."""
+    result: list[tuple[int, int, SSAValue]] = []
+    for w, block in enumerate(fragment.blocks):
+        scalars = [scalar for piece in block for scalar in to_scalars(lowering, piece)]
+        result += [(w, i, scalar) for i, scalar in enumerate(scalars)]
+    return result
+
+
+def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+    memory = lowering.value(operation.memory)
+    kind = str(operation.kind.data)
+    element = operation.value.type
+    if not isinstance(element, VectorType):
+        value = lowering.value(operation.value)
+        places = lowering.values(operation.indices)
+        lowering.define(operation.result, update(lowering, kind, value, memory, places, element))
+        return
+    fragment = lowering.fragment(operation.value)
+    element = cast("VectorType[Attribute]", operation.value.type).element_type
+    checked = operation.checked.get_values()
+    row = 1 if operation.transpose is not None else 0
+    start = lowering.numbers(operation.indices)
+    target = MemoryBlock(memory, row, (start[0], start[1]), (0 in checked, 1 in checked))
+
+    def update_element(indices: list[SSAValue], value: SSAValue | None) -> SSAValue:
+        assert value is not None
+        return update(lowering, kind, value, memory, indices, element)
+
+    old = _for_each(
+        lowering, target, fragment.layout, carried_type(element), update_element, fragment
+    )
+    lowering.define(operation.result, old)
+
+
+RULES: dict[str, Rule] = {AtomicUpdateOp.name: _atomic_update}
