@@ -6,6 +6,7 @@ Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUTypes.td`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     Float64Type,
     FloatTF32Type,
     IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     Signedness,
@@ -22,7 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import EqAttrConstraint
+from xdsl.irdl import AttrConstraint, EqAttrConstraint
 from xdsl.utils.hints import isa
 
 from xtile.dialects.upstream import TypeWhere
@@ -152,6 +154,13 @@ SLM_BUFFER = TypeWhere(
 INTEGERS = DenseArrayBase.constr(i64)
 """A list of integers, some of which may stand for operands."""
 
+NUMBER = cast(
+    "AttrConstraint[IntegerAttr]",
+    TypeWhere(
+        "an integer such as 8 : i64",
+        lambda attribute: isa(attribute, IntegerAttr) and attribute.type == i64,
+    ),
+)
 CACHE_HINT = TypeWhere(
     "a cache hint such as #xegpu.cache_hint<cached>",
     lambda attribute: isinstance(attribute, CachePolicyAttr),

@@ -333,3 +333,19 @@ func.func @alignment_of_a_memref(%m: memref<900xf32>, %o: vector<12xindex>) {
   xegpu.prefetch %m[%o] <{offset_align_byte = 4}> : memref<900xf32>, vector<12xindex>
   return
 }
+
+// -----
+
+func.func @chunk_size_is_no_number(%m: memref<900xf32>, %o: vector<12xindex>, %k: vector<12xi1>) {
+  // expected-error@below {{expected an integer such as 8 : i64, got "six"}}
+  %v = xegpu.load %m[%o], %k <{chunk_size = "six"}> : memref<900xf32>, vector<12xindex>, vector<12xi1> -> vector<12xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_alignment(%p: i64, %o: vector<12xindex>) {
+  // expected-error@below {{expected an integer such as 8 : i64, got 4 : i32}}
+  xegpu.prefetch %p[%o] <{offset_align_byte = 4 : i32}> : i64, vector<12xindex>
+  return
+}

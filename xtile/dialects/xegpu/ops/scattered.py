@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -29,6 +29,7 @@ from xtile.dialects.xegpu.assembly import XeGPUPropDict
 from xtile.dialects.xegpu.constraints import (
     GATHER_SOURCE,
     MASK_OR_I1,
+    NUMBER,
     OFFSETS_OR_INDEX,
     VALUE_OR_SCALAR,
 )
@@ -43,8 +44,6 @@ from xtile.dialects.xegpu.operation import (
 )
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
-
-I64_NUMBER = IntegerAttr.constr(i64)
 
 
 @irdl_custom_directive
@@ -85,7 +84,7 @@ class PrefetchOp(ReadingOperation):
 
     source = operand_def(GATHER_SOURCE)
     offsets = opt_operand_def(OFFSETS_OR_INDEX)
-    offset_align_byte = opt_prop_def(I64_NUMBER)
+    offset_align_byte = opt_prop_def(NUMBER)
 
     assembly_format = (
         "$source (`[` $offsets^ `]`)? "
@@ -126,7 +125,7 @@ class LoadGatherOp(ReadingOperation):
     source = operand_def(GATHER_SOURCE)
     offsets = opt_operand_def(OFFSETS_OR_INDEX)
     mask = operand_def(MASK_OR_I1)
-    chunk_size = opt_prop_def(I64_NUMBER)
+    chunk_size = opt_prop_def(NUMBER)
     value = result_def(VALUE_OR_SCALAR)
 
     traits = traits_def(MemoryReadEffect())
@@ -167,7 +166,7 @@ class StoreScatterOp(WritingOperation):
     dest = operand_def(GATHER_SOURCE)
     offsets = opt_operand_def(OFFSETS_OR_INDEX)
     mask = operand_def(MASK_OR_I1)
-    chunk_size = opt_prop_def(I64_NUMBER)
+    chunk_size = opt_prop_def(NUMBER)
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
