@@ -10,10 +10,13 @@ from xtile.dialects.gpu import (
     functions,
     indices,
     launch,
+    launch_func,
     matrices,
     memory,
+    modules,
     objects,
     subgroups,
+    warp,
 )
 from xtile.dialects.gpu.types import TYPES
 
@@ -23,9 +26,12 @@ GPU = Dialect(
         *functions.OPERATIONS,
         *indices.OPERATIONS,
         *launch.OPERATIONS,
+        *launch_func.OPERATIONS,
         *matrices.OPERATIONS,
         *memory.OPERATIONS,
+        *modules.OPERATIONS,
         *subgroups.OPERATIONS,
+        *warp.OPERATIONS,
     ],
     [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, *TYPES],
 )

@@ -7,9 +7,18 @@ Source: MLIR (LLVM 22), `Dialect/MemRef/IR`.
 
 from xdsl.ir import Dialect
 
-from xtile.dialects.memref import access, allocation, views
+from xtile.dialects.memref import access, allocation, reshapes, views
 from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp
 
-MemRef = Dialect("memref", [*access.OPERATIONS, *allocation.OPERATIONS, *views.OPERATIONS], [])
+MemRef = Dialect(
+    "memref",
+    [
+        *access.OPERATIONS,
+        *allocation.OPERATIONS,
+        *reshapes.OPERATIONS,
+        *views.OPERATIONS,
+    ],
+    [],
+)
 
 __all__ = ["AtomicYieldOp", "GenericAtomicRMWOp", "MemRef"]

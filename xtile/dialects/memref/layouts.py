@@ -181,6 +181,11 @@ def is_reduction(type: Attribute, full: MemRefType) -> bool:
     )
 
 
+def text_of(values: Sequence[Extent]) -> str:
+    """Returns sizes, strides or offsets for a message."""
+    return ", ".join("?" if value is None else str(value) for value in values)
+
+
 def verify_count(found: int, expected: int, what: str, type: Attribute) -> None:
     """Checks that there are as many sizes, indices or symbols as a memref type needs.
 
