@@ -169,7 +169,7 @@ def test_leaving_out_verification_changes_nothing_for_the_next_run(opt: Opt, ker
 
 def test_unregistered_dialects(opt: Opt, kernel: Path) -> None:
     path = write("a.mlir", '"no.such"() : () -> ()\n')
-    assert opt(path).err.startswith("a.mlir:1.10: error: Operation no.such is not registered\n")
+    assert opt(path).err.startswith("a.mlir:1.1-9: error: Operation no.such is not registered\n")
     assert opt(path, "--allow-unregistered-dialect").code == 0
 
 
@@ -375,9 +375,9 @@ def test_unmet_and_unexpected_errors(opt: Opt, kernel: Path) -> None:
         'test.mlir:1.4-30: error: expected error "never" was not produced\n'
         "// expected-error@+1 {{never}}\n"
         "   ~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-        "test.mlir:2.6: error: unexpected error: Operation a.b is not registered\n"
+        "test.mlir:2.1-5: error: unexpected error: Operation a.b is not registered\n"
         '"a.b"() : () -> ()\n'
-        "     ~\n",
+        "~~~~~\n",
     )
 
 

@@ -175,9 +175,21 @@ def test_what_is_no_operation() -> None:
 
 def test_an_unknown_operation_is_located() -> None:
     assert error_of('"no.such"() : () -> ()') == (
-        "t.mlir:1.10: error: Operation no.such is not registered\n"
+        "t.mlir:1.1-9: error: Operation no.such is not registered\n"
         '"no.such"() : () -> ()\n'
-        "         ~"
+        "~~~~~~~~~"
+    )
+
+
+def test_the_custom_form_of_an_unknown_operation() -> None:
+    context = make_context()
+    context.allow_unregistered = True
+    _, _, diagnostics = read("%x = no.such 1", context)
+    assert diagnostics.render() == (
+        "t.mlir:1.6-12: error: Operation no.such is not registered, and of such operations only "
+        'the generic form can be read: "no.such"(...)\n'
+        "%x = no.such 1\n"
+        "     ~~~~~~~"
     )
 
 

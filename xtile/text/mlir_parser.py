@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr, UnregisteredOp
 from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
 from xdsl.ir import BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.parser import ParserState, UnresolvedOperand
@@ -85,6 +85,22 @@ class MlirParser(ResourceParser):
         results = super()._parse_op_result_list()
         self._name_starts[-1] = self.pos
         return results
+
+    @override
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        end = self.previous_end
+        is_custom_form = not self._lexer.input.content.startswith('"', end - 1)
+        start = end - len(name) - (0 if is_custom_form else 2)
+        operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if operation is None:
+            self.raise_error(f"Operation {name} is not registered", start, end)
+        if is_custom_form and issubclass(operation, UnregisteredOp):
+            message = (
+                f"Operation {name} is not registered, and of such operations only the generic form "
+                f'can be read: "{name}"(...)'
+            )
+            self.raise_error(message, start, end)
+        return operation
 
     @override
     def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:

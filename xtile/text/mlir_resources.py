@@ -9,12 +9,13 @@ Source: MLIR Language Reference, "File Metadata Dictionary".
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from io import StringIO
 from typing import TypeAlias
 
 from typing_extensions import override
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.ir import Dialect, Operation
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xtile.text.mlir_aliases import AliasParser
 
@@ -127,8 +128,11 @@ def _braced(head: str, lines: list[str]) -> str:
 
 
 def _key(key: str) -> str:
-    is_bare = MLIRLexer.bare_identifier_regex.fullmatch(key) is not None
-    return key if is_bare else f'"{key}"'
+    from xdsl.printer import Printer
+
+    stream = StringIO()
+    Printer(stream=stream).print_identifier_or_string_literal(key)
+    return stream.getvalue()
 
 
 def _is_blob(literal: str) -> bool:

@@ -135,7 +135,7 @@ WRONG = {
     ),
     "%r = XeGPU.load_gather %chunks, %mask {transpose} : tensor_desc<16x8xf32, #scattered>, "
     "vector<16xi1> into vector<16x8xf32>": (
-        "'xegpu.load': the value is vector<16x8xf32>; the transposed chunks are vector<8x16xf32>"
+        "'xegpu.load': the value is vector<16x8xf32>; it must be vector<8x16xf32>"
     ),
     f"%r = XeGPU.load_nd %block {{vnni_axis = 1, L1 = write_back}} : {BLOCK} "
     "into vector<8x8x2xf16>": (
@@ -172,4 +172,4 @@ def test_error_of_llvm22s_form_is_as_without_the_rfcs() -> None:
 
 def test_unknown_operation() -> None:
     ((place, message),) = errors(in_function("XeGPU.load_all %block"))
-    assert (place, message) == ("%block", "Operation XeGPU.load_all is not registered")
+    assert (place, message) == ("XeGPU.load_all", "Operation XeGPU.load_all is not registered")
