@@ -114,6 +114,8 @@ def test_locations_survive(opt: Opt, kernel: Path) -> None:
     assert 'loc("kernel.ir":4:5)' in first.out
     second = opt(write("kernel.mlir", first.out), "--print-debuginfo")
     assert second.out == first.out
+    in_full = opt(kernel, "--print-debuginfo", "--print-local-scope").out
+    assert 'tensorlang.axpby %one, %A, %one, %B loc("kernel.ir":4:5)' in in_full
 
 
 def test_generic_form(opt: Opt, kernel: Path) -> None:

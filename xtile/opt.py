@@ -247,6 +247,7 @@ class XtileOptMain(xDSLOptMain):
             output,
             generic=self.args.print_op_generic,
             debuginfo=self.args.print_debuginfo,
+            local_scope=self.args.print_local_scope,
             context=self.ctx,
             printer_class=printer_class,
         )

@@ -133,6 +133,12 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
     group.add_argument("-o", "--output-file", help="path of the output; default: standard output")
     _add_flag(group, "--print-op-generic", "print MLIR's generic form")
     _add_flag(group, "--print-debuginfo", "print locations in MLIR text")
+    _add_flag(
+        group,
+        "--print-local-scope",
+        "print attributes and locations in full instead of by aliases; xDSL reads no alias before "
+        "its definition",
+    )
     group.add_argument(
         "--xegpu-syntax",
         choices=XEGPU_SYNTAXES,

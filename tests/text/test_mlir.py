@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, UnknownLoc
@@ -246,6 +246,7 @@ def test_nesting_that_python_does_not_allow_is_an_error() -> None:
     assert "error: the text nests too deeply" in error_of(text)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_damaged_text_never_raises(data: st.DataObject) -> None:
     text = FUNCTION
