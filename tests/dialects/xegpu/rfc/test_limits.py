@@ -19,9 +19,6 @@ NOT_IN_THE_RFC = {
     f"xegpu.store_nd %a, %block[%i, 0] : vector<8x16xf16>, {BLOCK}": (
         "'xegpu.store_nd' has offsets of its own"
     ),
-    f"%r = xegpu.load_nd %block : {BLOCK} -> vector<8xf16>": (
-        "'xegpu.load_nd' works on a lane's part without a sg_map"
-    ),
     f"%r = xegpu.create_nd_tdesc %m : memref<64x96xf16> -> {BLOCK}": (
         "'xegpu.create_nd_tdesc' has no offsets, and gets them where it is used"
     ),

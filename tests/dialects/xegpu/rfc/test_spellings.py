@@ -123,6 +123,14 @@ def test_aliases_without_their_marks() -> None:
     )
 
 
+def test_an_attribute_with_the_mark_of_a_type() -> None:
+    text = "#attr = !xegpu.scatter_tdesc_attr< memory_space=slm, chunk_size=8>\n{}"
+    function = "func.func private @f(!xegpu.tensor_desc<16x8xf32, {}>)"
+    in_full = function.format("#xegpu.scatter_tdesc_attr<memory_space = slm, chunk_size = 8>")
+    module = read_module(text.format(function.format("#attr")))
+    assert module.is_structurally_equivalent(read_module(in_full))
+
+
 def test_an_alias_may_be_called_scattered() -> None:
     text = "#scattered = #xegpu.scatter_tdesc_attr<memory_space = slm>\n{}"
     function = "func.func private @f(!xegpu.tensor_desc<16xf32, {}>)"

@@ -41,9 +41,9 @@ RFC_ATTRIBUTES = {
     "xegpu.create_nd_tdesc": frozenset({BOUNDARY_CHECK, MEMORY_SCOPE}),
     "xegpu.create_tdesc": frozenset({MEMORY_SCOPE}),
     "xegpu.dpas": frozenset({MODE}),
-    "xegpu.load": frozenset({TRANSPOSE}),
+    "xegpu.load": frozenset({MODE, TRANSPOSE}),
     "xegpu.load_nd": frozenset({MODE, VNNI_AXIS, TRANSPOSE_BIT_WIDTH}),
-    "xegpu.store": frozenset({TRANSPOSE}),
+    "xegpu.store": frozenset({MODE, TRANSPOSE}),
     "xegpu.store_nd": frozenset({MODE}),
 }
 """The discardable attributes of an operation that the RFC's form defines."""

@@ -93,6 +93,15 @@ def vector_type(text: OperationText, type: Attribute) -> VectorType[Attribute]:
     return cast("VectorType[Attribute]", type)
 
 
+def simt(mode: str | None, value: Attribute, descriptor: TensorDescType) -> Properties:
+    """Returns what marks an operation whose vector is a work item's fragment."""
+    is_simt = mode == "simt" or (
+        isinstance(value, VectorType)
+        and is_fragment(cast("VectorType[Attribute]", value), descriptor)
+    )
+    return SIMT if is_simt else {}
+
+
 def memory_scope(source: SSAValue, descriptor: TensorDescType) -> Properties:
     """Returns what marks a descriptor of another memory than its source's type says.
 

@@ -12,7 +12,6 @@ from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
-from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
 from xtile.dialects.xegpu.rfc.names import OPERATIONS
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc
@@ -86,8 +85,6 @@ def _reasons_of_block(operation: Operation) -> Iterator[str]:
     access = cast("LoadNdOp | StoreNdOp | PrefetchNdOp", operation)
     if access.mixed_offsets:
         yield f"'{operation.name}' has offsets of its own"
-    if not isinstance(access, PrefetchNdOp) and access.is_for_lane:
-        yield f"'{operation.name}' works on a lane's part without a sg_map"
 
 
 def _reasons_of_points(operation: Operation) -> Iterator[str]:
@@ -98,14 +95,8 @@ def _reasons_of_points(operation: Operation) -> Iterator[str]:
         yield f"'{operation.name}' has a chunk_size of its own"
 
 
-def _reasons_of_dpas(operation: Operation) -> Iterator[str]:
-    if cast("DpasOp", operation).is_for_lane:
-        yield f"'{operation.name}' works on a lane's parts without a sg_map"
-
-
 _CHECKS: dict[str, Callable[[Operation], Iterator[str]]] = {
     "xegpu.create_nd_tdesc": _reasons_of_create_nd_tdesc,
-    "xegpu.dpas": _reasons_of_dpas,
     "xegpu.load": _reasons_of_points,
     "xegpu.load_nd": _reasons_of_block,
     "xegpu.prefetch": _reasons_of_points,

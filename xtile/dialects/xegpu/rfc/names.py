@@ -49,14 +49,8 @@ PRINTED_OPERATIONS = {"load": "load_gather", "store": "store_scatter"}
 WITHOUT_OPERANDS = {"xegpu.compile_hint", "xegpu.fence", "xegpu.mfence"}
 """The operations without operands; a `%` after their names begins the next operation."""
 
-ATTRIBUTES = {
-    "block_tdesc_attr": "block_tdesc_attr",
-    "scatter_tdesc_attr": "scatter_tdesc_attr",
-    "scattered": "scattered",
-    "sg_map": "sg_map",
-    "tdesc_attr": "tdesc_attr",
-}
-"""The attributes of descriptors that the RFC's form has."""
+ATTRIBUTES = {"block_tdesc_attr", "scatter_tdesc_attr", "scattered", "sg_map", "tdesc_attr"}
+"""The attributes of descriptors, some of which the RFC marks with `!` instead of `#`."""
 
 CACHE_HINTS = {
     f"{level}{ending}": f"{level}_hint" for level in ("l1", "l2", "l3") for ending in ("", "_hint")

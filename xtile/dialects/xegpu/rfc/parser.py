@@ -139,6 +139,7 @@ class XeGPUParser(MlirParser):
                 return found
             # MLIR writes some attributes as `#xegpu<memory_space slm>`.
             name = f"xegpu.{mnemonic}" if mnemonic else "xegpu"
+            is_type = is_type and mnemonic not in ATTRIBUTES
         elif (
             name.lower() == "scattered" and not is_type and self._value_of_alias(f"#{name}") is None
         ):
@@ -219,12 +220,11 @@ class XeGPUParser(MlirParser):
         """Reads a type or an attribute of XeGPU that the RFC's form has; its name is read."""
         if mnemonic in _DESCRIPTORS:
             return self._parse_descriptor()
-        name = ATTRIBUTES.get(mnemonic)
-        if name == "scattered":
+        if mnemonic == "scattered":
             return self._rfc(TensorDescAttr.scattered())
-        if name == "sg_map":
+        if mnemonic == "sg_map":
             return self._rfc(read_sg_map(self))
-        if name == "tdesc_attr":
+        if mnemonic == "tdesc_attr":
             return self._rfc(TensorDescAttr.new(TensorDescAttr.parse_parameters(self)))
         return None
 

@@ -16,6 +16,7 @@ from xtile.dialects.xegpu.assembly import integers
 from xtile.dialects.xegpu.attributes import CachePolicyAttr
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.barriers import AllocNbarrierOp, FenceOp
+from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, CreateNdDescOp, UpdateNdOffsetOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.rfc.attributes import (
@@ -101,7 +102,7 @@ def print_dpas(printer: XeGPUPrinter, op: Operation) -> None:
         for name, layout in zip(("layout_a", "layout_b", "layout_cd"), layouts, strict=True)
         if layout is not None
     ]
-    is_simt = op.attributes.get(MODE) == StringAttr("simt")
+    is_simt = product.is_for_lane or op.attributes.get(MODE) == StringAttr("simt")
     mode: list[Entry] = [("mode", "simt" if is_simt else "vc")]
     types = [operand.type for operand in op.operands]
     printer.print_operation_text(op.operands, [*given, *mode, *_rest(op)], types, op.result_types)
@@ -221,7 +222,7 @@ def _hints(op: Operation) -> Iterator[Entry]:
 
 def _mode(op: Operation) -> Iterator[Entry]:
     """Yields `mode = vc`, unless a descriptor has a `sg_map`, which excludes it."""
-    if MODE in op.attributes:
+    if MODE in op.attributes or (isinstance(op, LoadNdOp | StoreNdOp) and op.is_for_lane):
         return
     types = [*(operand.type for operand in op.operands), *op.result_types]
     descriptors = [type for type in types if isinstance(type, TensorDescType)]

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     UnitAttr,
-    VectorType,
     i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -26,13 +25,12 @@ from xtile.dialects.xegpu.rfc.attributes import (
     VNNI_AXIS,
 )
 from xtile.dialects.xegpu.rfc.common import (
-    SIMT,
     Properties,
     integer_array,
-    is_fragment,
     leftover,
     memory_scope,
     result_type,
+    simt,
     take_hints,
     take_mode,
     vector_type,
@@ -134,7 +132,7 @@ def read_load_nd(text: OperationText) -> Operation:
     return LoadNdOp.build(
         operands=[source, []],
         properties=properties,
-        attributes={**leftover(text), **attributes, **_simt(mode, value, descriptor)},
+        attributes={**leftover(text), **attributes, **simt(mode, value, descriptor)},
         result_types=[value],
     )
 
@@ -149,7 +147,7 @@ def read_store_nd(text: OperationText) -> Operation:
     return StoreNdOp.build(
         operands=[values[0], target, []],
         properties=take_hints(text),
-        attributes={**leftover(text), **_simt(mode, value, descriptor)},
+        attributes={**leftover(text), **simt(mode, value, descriptor)},
         result_types=[],
     )
 
@@ -213,8 +211,3 @@ def _take_boundary_check(text: OperationText, descriptor: TensorDescType) -> Pro
         place = None if given is None else given.place
         text.error("the result's type says boundary_check = false; leave this one out", place)
     return {BOUNDARY_CHECK: IntegerAttr.from_bool(False)}
-
-
-def _simt(mode: str | None, value: VectorType[Attribute], descriptor: TensorDescType) -> Properties:
-    """Returns what marks an operation whose vector is a work item's fragment."""
-    return SIMT if mode == "simt" or is_fragment(value, descriptor) else {}

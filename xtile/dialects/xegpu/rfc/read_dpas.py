@@ -38,7 +38,8 @@ def read_dpas(text: OperationText) -> Operation:
     properties = _take_layouts(text)
     attributes = leftover(text)
     types = (vector_type(text, lhs.type), vector_type(text, rhs.type), result)
-    if mode == "simt" or (mode is None and not is_product(*types)):
+    is_for_lane = all(type.get_num_dims() == 1 for type in types)
+    if not is_for_lane and (mode == "simt" or (mode is None and not is_product(*types))):
         attributes.update(SIMT)
     elif types[0].get_num_dims() == 3:
         attributes[MODE] = StringAttr("vc")

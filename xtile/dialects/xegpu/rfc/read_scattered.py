@@ -17,6 +17,7 @@ from xtile.dialects.xegpu.rfc.common import (
     leftover,
     memory_scope,
     result_type,
+    simt,
     take_hints,
     take_mode,
 )
@@ -86,12 +87,15 @@ def read_load_gather(text: OperationText) -> Operation:
     """Reads `load_gather %t, %mask {transpose = [1, 0], mode = vc}`."""
     values = resolve(text, 2)
     source = take_descriptor(text, values)
-    take_mode(text, descriptor_of(text, source))
+    descriptor = descriptor_of(text, source)
+    mode = take_mode(text, descriptor)
+    value = result_type(text)
+    attributes = {**_take_transpose(text), **simt(mode, value, descriptor)}
     return LoadGatherOp.build(
         operands=[source, [], values[0]],
         properties=take_hints(text),
-        attributes={**_take_transpose(text), **leftover(text)},
-        result_types=[result_type(text)],
+        attributes={**leftover(text), **attributes},
+        result_types=[value],
     )
 
 
@@ -99,12 +103,14 @@ def read_store_scatter(text: OperationText) -> Operation:
     """Reads `store_scatter %v, %t, %mask {mode = vc}`."""
     values = resolve(text, 3)
     target = take_descriptor(text, values)
-    take_mode(text, descriptor_of(text, target))
+    descriptor = descriptor_of(text, target)
+    mode = take_mode(text, descriptor)
     mask = take_mask(text, values)
+    attributes = {**_take_transpose(text), **simt(mode, values[0].type, descriptor)}
     return StoreScatterOp.build(
         operands=[values[0], target, [], mask],
         properties=take_hints(text),
-        attributes={**_take_transpose(text), **leftover(text)},
+        attributes={**leftover(text), **attributes},
         result_types=[],
     )
 

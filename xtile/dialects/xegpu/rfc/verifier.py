@@ -196,16 +196,18 @@ def _verify_dpas(operation: Operation) -> None:
 
 
 def _verify_chunks(operation: Operation, descriptor: Attribute, value: Attribute) -> None:
-    """Checks a load or store whose chunks lie along the first dimension."""
+    """Checks a load or store of transposed chunks, or of the fragments of work items."""
     assert isinstance(descriptor, TensorDescType)
-    if integers(operation.attributes[TRANSPOSE]) != (1, 0):
+    transpose = operation.attributes.get(TRANSPOSE)
+    if transpose is not None and integers(transpose) != (1, 0):
         raise VerifyException("transpose must be array<i64: 1, 0>")
-    if not descriptor.is_scattered or descriptor.rank != 2:
+    if not descriptor.is_scattered or (transpose is not None and descriptor.rank != 2):
         raise VerifyException(f"{descriptor} has no chunks that could be transposed")
-    shape = descriptor.get_shape()[::-1]
-    if value != VectorType(descriptor.element_type, shape):
-        expected = VectorType(descriptor.element_type, shape)
-        raise VerifyException(f"the value is {value}; the transposed chunks are {expected}")
+    is_simt = operation.attributes.get(MODE) == StringAttr("simt")
+    shape = _fragment_shape(descriptor) if is_simt else descriptor.get_shape()
+    expected = VectorType(descriptor.element_type, shape if transpose is None else shape[::-1])
+    if value != expected:
+        raise VerifyException(f"the value is {value}; it must be {expected}")
     mask = operation.operands[-1].type
     masks = [VectorType(IntegerType(1), points) for points in _masks(descriptor.get_shape())]
     if mask not in masks:
