@@ -51,6 +51,7 @@ _LANGUAGES = {
 
 _HANDLERS = {
     "arith": "xtile.semantics.upstream.arith",
+    "builtin": "xtile.semantics.upstream.builtin",
     "complex": "xtile.semantics.upstream.complex",
     "core": "xtile.semantics.core",
     "func": "xtile.semantics.upstream.func",
@@ -61,6 +62,7 @@ _HANDLERS = {
     "scf": "xtile.semantics.upstream.scf",
     "tensorlang": "xtile.semantics.instructions.table",
     "ub": "xtile.semantics.upstream.ub",
+    "vector": "xtile.semantics.vector",
 }
 """For each dialect the module with the HANDLERS of its operations, by name."""
 
