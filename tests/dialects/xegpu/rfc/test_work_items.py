@@ -42,7 +42,8 @@ SAME = [
     (
         "%x = arith.constant dense<1.000000e+00> : vector<4x2xf16>\n"
         "%y = arith.constant dense<1.000000e+00> : vector<8x2xf16>\n"
-        "%v = XeGPU.dpas %x, %y {mode = simt} : vector<4x2xf16>, vector<8x2xf16> into vector<8x1xf32>"
+        "%v = XeGPU.dpas %x, %y {mode = simt} : vector<4x2xf16>, vector<8x2xf16> "
+        "into vector<8x1xf32>"
     ),
     # A lane's parts, which LLVM 22 has without a layout.
     (
@@ -84,8 +85,8 @@ def test_dpas_of_fragments_needs_no_mode() -> None:
         (
             "%v = XeGPU.load_nd %block {mode = simt} : tensor_desc<8x16xf16> into vector<4x2xf16>",
             (
-                "'xegpu.load_nd': !xegpu.tensor_desc<8x16xf16> has no sg_map; without one an operation "
-                "is in mode = vc"
+                "'xegpu.load_nd': !xegpu.tensor_desc<8x16xf16> has no sg_map; without one an "
+                "operation is in mode = vc"
             ),
         ),
     ],
