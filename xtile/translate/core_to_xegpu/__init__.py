@@ -14,6 +14,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.translate.core_to_xegpu import (
     blocks,
+    complex_numbers,
     control,
     functions,
     matrices,
@@ -27,6 +28,7 @@ from xtile.translate.rule import Rule
 
 RULES: dict[str, Rule] = {
     **blocks.RULES,
+    **complex_numbers.RULES,
     **control.RULES,
     **functions.RULES,
     **matrices.RULES,

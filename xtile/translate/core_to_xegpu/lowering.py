@@ -119,6 +119,11 @@ class Lowering(Rebuilder):
         for stride, divisor in zip(strides, gcds, strict=True):
             self.facts.assume(stride, divisor, True)
 
+    def learn_size(self, memory: SSAValue, dimension: int, size: SSAValue) -> None:
+        """Records what is known of a size that was read from a memref."""
+        gcds = self._parameters.get(memory, {}).get(SHAPE_GCD_ATTRIBUTE)
+        self.facts.assume(size, 1 if gcds is None else gcds[dimension], True)
+
     def least(self, value: Number) -> int:
         """A number that the value is known not to be below, for sizes and strides.
 

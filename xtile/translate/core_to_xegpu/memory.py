@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects import arith, complex
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     BFloat16Type,
     ComplexType,
@@ -23,15 +24,18 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp, access, allocation
+from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp, access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS
+from xtile.transforms.facts import constant_of
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
+from xtile.translate.core_to_xegpu.complex_numbers import from_parts, parts_of
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
     Number,
     carried_type,
 )
+from xtile.translate.core_to_xegpu.views import type_of
 from xtile.translate.rule import Rule
 
 _ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
@@ -193,15 +197,12 @@ def _update_complex(
     indices: Sequence[SSAValue],
 ) -> SSAValue:
     """Updates the real part, then the imaginary part, as the language allows."""
-    type_ = cast("ComplexType[AnyFloat]", value.type)
-    part = type_.element_type
-    real = lowering.emit(complex.ReOp.build(operands=[value], result_types=[part])).results[0]
-    imaginary = lowering.emit(complex.ImOp.build(operands=[value], result_types=[part])).results[0]
-    old = [
+    part = cast("ComplexType[AnyFloat]", value.type).element_type
+    real, imaginary = (
         update(lowering, kind, x, _part(lowering, memory, part, i), indices, part)
-        for i, x in enumerate((real, imaginary))
-    ]
-    return lowering.emit(complex.CreateOp(old[0], old[1], type_)).results[0]
+        for i, x in enumerate(parts_of(lowering, value))
+    )
+    return from_parts(lowering, (real, imaginary), value.type)
 
 
 def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
@@ -215,7 +216,22 @@ def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> S
     return strided_view(lowering, words, offset, data.sizes, strides)
 
 
+def _dim(operation: Operation, lowering: Lowering) -> None:
+    """A size, of which the attributes of a parameter can tell a divisor."""
+    memory, dimension = lowering.values(operation.operands)
+    number = constant_of(dimension)
+    size = None if number is None else type_of(memory).get_shape()[number]
+    if size not in (None, DYNAMIC_INDEX):
+        lowering.define(operation.results[0], lowering.index(size))
+        return
+    result = lowering.emit(views.DimOp(memory, dimension)).results[0]
+    if number is not None:
+        lowering.learn_size(memory, number, result)
+    lowering.define(operation.results[0], result)
+
+
 RULES: dict[str, Rule] = {
     allocation.AllocaOp.name: _alloca,
     access.AtomicRMWOp.name: _atomic_rmw,
+    views.DimOp.name: _dim,
 }

@@ -1,0 +1,88 @@
+"""Complex numbers: what LLVM's pipeline has no lowering for is computed from the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects import arith, complex, math
+from xdsl.dialects.builtin import AnyFloat, ComplexType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.translate.core_to_xegpu.lowering import Lowering
+from xtile.translate.rule import Rule
+
+Parts = tuple[SSAValue, SSAValue]
+
+
+def parts_of(lowering: Lowering, value: SSAValue) -> Parts:
+    """The real and the imaginary part."""
+    part = cast("ComplexType[AnyFloat]", value.type).element_type
+    real, imaginary = (
+        lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
+        for kind in (complex.ReOp, complex.ImOp)
+    )
+    return real, imaginary
+
+
+def from_parts(lowering: Lowering, parts: Parts, type_: Attribute) -> SSAValue:
+    """The complex number with these parts."""
+    return lowering.emit(complex.CreateOp(*parts, cast("Any", type_))).results[0]
+
+
+def _negated(lowering: Lowering, value: SSAValue) -> SSAValue:
+    return lowering.emit(arith.NegfOp(value)).result
+
+
+def _neg(lowering: Lowering, parts: Parts) -> Parts:
+    return _negated(lowering, parts[0]), _negated(lowering, parts[1])
+
+
+def _conj(lowering: Lowering, parts: Parts) -> Parts:
+    return parts[0], _negated(lowering, parts[1])
+
+
+def _exp(lowering: Lowering, parts: Parts) -> Parts:
+    """exp(x + i y) = exp(x) (cos y + i sin y)."""
+    size = lowering.emit(math.ExpOp(parts[0])).result
+    cosine = lowering.emit(math.CosOp(parts[1])).result
+    sine = lowering.emit(math.SinOp(parts[1])).result
+    return (
+        lowering.emit(arith.MulfOp(size, cosine)).result,
+        lowering.emit(arith.MulfOp(size, sine)).result,
+    )
+
+
+_ON_PARTS: dict[str, Callable[[Lowering, Parts], Parts]] = {
+    "complex.conj": _conj,
+    "complex.exp": _exp,
+    "complex.neg": _neg,
+}
+"""What each operation makes of the parts."""
+
+
+def _on_parts(operation: Operation, lowering: Lowering) -> None:
+    value = lowering.value(operation.operands[0])
+    parts = _ON_PARTS[operation.name](lowering, parts_of(lowering, value))
+    result = operation.results[0]
+    lowering.define(result, from_parts(lowering, parts, result.type))
+
+
+def _compare(predicate: str, join: type[arith.AndIOp] | type[arith.OrIOp]) -> Rule:
+    """The rule of a comparison, which compares the parts and joins the answers."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        a, b = (parts_of(lowering, lowering.value(operand)) for operand in operation.operands)
+        real, imaginary = (
+            lowering.emit(arith.CmpfOp(x, y, predicate)).result for x, y in zip(a, b, strict=True)
+        )
+        lowering.define(operation.results[0], lowering.emit(join(real, imaginary)).result)
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_ON_PARTS, _on_parts),
+    "complex.eq": _compare("oeq", arith.AndIOp),
+    "complex.neq": _compare("une", arith.OrIOp),
+}
