@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    NoneAttr,
     StringAttr,
     UnitAttr,
     UnrealizedConversionCastOp,
@@ -35,7 +36,7 @@ from xtile.translate.core_to_xegpu.lowering import (
     Number,
     carried_type,
 )
-from xtile.translate.core_to_xegpu.views import type_of
+from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
 from xtile.translate.rule import Rule
 
 _ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
@@ -64,25 +65,40 @@ def reinterpreted(lowering: Lowering, memory: SSAValue, element: Attribute) -> S
 
 def _alloca(operation: Operation, lowering: Lowering) -> None:
     """Local memory becomes a variable of the module, as SPIR-V has it."""
-    old = cast("MemRefType[Attribute]", operation.results[0].type)
-    type_ = cast("MemRefType[Attribute]", carried_type(old))
+    type_ = cast("MemRefType[Attribute]", carried_type(operation.results[0].type))
     if type_.memory_space != LOCAL_MEMORY_SPACE:
         from xtile.translate.core_to_xegpu.copying import copy
 
         copy(operation, lowering)
         return
     name = f"local_{len(lowering.globals)}"
-    alignment = operation.properties.get("alignment")
+    variable = _variable_type(type_)
     lowering.globals.append(
-        allocation.GlobalOp.get(
-            StringAttr(name),
-            type_,
-            UnitAttr(),
-            StringAttr("private"),
-            alignment=cast("IntegerAttr[IntegerType] | None", alignment),
+        allocation.GlobalOp.build(
+            properties={
+                "sym_name": StringAttr(name),
+                "sym_visibility": StringAttr("private"),
+                "type": variable,
+                "initial_value": UnitAttr(),
+                "alignment": operation.properties.get("alignment"),
+            }
         )
     )
-    lowering.replace(operation, allocation.GetGlobalOp(name, type_))
+    memory = lowering.emit(allocation.GetGlobalOp(name, variable)).results[0]
+    if variable != type_:
+        strides = [0 if stride is None else stride for stride in static_strides(type_)]
+        memory = strided_view(lowering, memory, 0, type_.get_shape(), strides)
+    lowering.define(operation.results[0], memory)
+
+
+def _variable_type(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    """The type of a variable that holds a memref, which must be without gaps for LLVM."""
+    if isinstance(type_.layout, NoneAttr):
+        return type_
+    strides = [0 if stride is None else stride for stride in static_strides(type_)]
+    sizes = type_.get_shape()
+    span = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+    return MemRefType(type_.element_type, [span], NoneAttr(), type_.memory_space)
 
 
 def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
@@ -207,9 +223,7 @@ def _update_complex(
 
 def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
     """The real (0) or imaginary (1) parts of complex memory, two apart."""
-    from xtile.translate.core_to_xegpu.views import Metadata, metadata_of, strided_view
-
-    data: Metadata = metadata_of(lowering, memory)
+    data = metadata_of(lowering, memory)
     words = reinterpreted(lowering, memory, part)
     offset: Number = lowering.add(lowering.multiply(data.offset, 2), which)
     strides = [lowering.multiply(stride, 2) for stride in data.strides]
