@@ -6,23 +6,14 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from xdsl.dialects import arith, complex, math
-from xdsl.dialects.builtin import AnyFloat, ComplexType
+from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.rule import Rule
 
 Parts = tuple[SSAValue, SSAValue]
-
-
-def parts_of(lowering: Lowering, value: SSAValue) -> Parts:
-    """The real and the imaginary part."""
-    part = cast("ComplexType[AnyFloat]", value.type).element_type
-    real, imaginary = (
-        lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
-        for kind in (complex.ReOp, complex.ImOp)
-    )
-    return real, imaginary
 
 
 def from_parts(lowering: Lowering, parts: Parts, type_: Attribute) -> SSAValue:
@@ -62,8 +53,7 @@ _ON_PARTS: dict[str, Callable[[Lowering, Parts], Parts]] = {
 
 
 def _on_parts(operation: Operation, lowering: Lowering) -> None:
-    value = lowering.value(operation.operands[0])
-    parts = _ON_PARTS[operation.name](lowering, parts_of(lowering, value))
+    parts = _ON_PARTS[operation.name](lowering, lowering.complex_parts(operation.operands[0]))
     result = operation.results[0]
     lowering.define(result, from_parts(lowering, parts, result.type))
 
@@ -72,7 +62,7 @@ def _compare(predicate: str, join: type[arith.AndIOp] | type[arith.OrIOp]) -> Ru
     """The rule of a comparison, which compares the parts and joins the answers."""
 
     def rule(operation: Operation, lowering: Lowering) -> None:
-        a, b = (parts_of(lowering, lowering.value(operand)) for operand in operation.operands)
+        a, b = (lowering.complex_parts(operand) for operand in operation.operands)
         real, imaginary = (
             lowering.emit(arith.CmpfOp(x, y, predicate)).result for x, y in zip(a, b, strict=True)
         )
@@ -81,8 +71,21 @@ def _compare(predicate: str, join: type[arith.AndIOp] | type[arith.OrIOp]) -> Ru
     return rule
 
 
+def _select(operation: Operation, lowering: Lowering) -> None:
+    """A choice between complex numbers is one between their parts."""
+    condition, *choices = operation.operands
+    if not isinstance(choices[0].type, ComplexType):
+        copy(operation, lowering)
+        return
+    chosen = lowering.value(condition)
+    a, b = (lowering.complex_parts(choice) for choice in choices)
+    parts = lowering.select(chosen, a[0], b[0]), lowering.select(chosen, a[1], b[1])
+    lowering.define(operation.results[0], parts)
+
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ON_PARTS, _on_parts),
+    "arith.select": _select,
     "complex.eq": _compare("oeq", arith.AndIOp),
     "complex.neq": _compare("une", arith.OrIOp),
 }

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
-from xdsl.dialects import arith
+from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
@@ -147,6 +149,8 @@ class Lowering(Rebuilder):
             vector = type_
             element = carried_type(vector.element_type)
             return list(piece_types(self.layout(vector), element))
+        if isinstance(type_, ComplexType):
+            return [cast("ComplexType[AnyFloat]", type_).element_type] * 2
         return [carried_type(type_)]
 
     def type_(self, type_: Attribute) -> Attribute:
@@ -163,12 +167,47 @@ class Lowering(Rebuilder):
             raise self.error(f"a value of type {old.type} cannot be spread over a subgroup's lanes")
         return meaning
 
+    @override
+    def value(self, old: SSAValue) -> SSAValue:
+        meaning = self.meaning(old)
+        if not isinstance(meaning, tuple):
+            return meaning
+        parts = cast("tuple[SSAValue, SSAValue]", meaning)
+        create = complex.CreateOp(*parts, cast("ComplexType[AnyFloat]", old.type))
+        return self.shared(
+            ("complex", parts, old.type), parts, lambda: self.emit(create).results[0]
+        )
+
+    @override
+    def values(self, old: Iterable[SSAValue]) -> list[SSAValue]:
+        return [self.value(value) for value in old]
+
+    def complex_parts(self, old: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The real and the imaginary part of a complex number."""
+        meaning = self.meaning(old)
+        if isinstance(meaning, tuple):
+            return cast("tuple[SSAValue, SSAValue]", meaning)
+        part = cast("ComplexType[AnyFloat]", old.type).element_type
+        real, imaginary = (
+            self.emit(kind.build(operands=[meaning], result_types=[part])).results[0]
+            for kind in (complex.ReOp, complex.ImOp)
+        )
+        return real, imaginary
+
     def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
-        """All values that these values have become."""
+        """All values that these values have become, for control flow to carry.
+
+        Complex numbers go as their parts: LLVM's SPIR-V backend fails where structures meet.
+        """
         result: list[SSAValue] = []
         for value in old:
             meaning = self.meaning(value)
-            result += meaning.values if isinstance(meaning, Fragment) else [meaning]
+            if isinstance(meaning, Fragment):
+                result += meaning.values
+            elif isinstance(value.type, ComplexType):
+                result += self.complex_parts(value)
+            else:
+                result.append(meaning)
         return result
 
     def define_flat(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
@@ -179,6 +218,8 @@ class Lowering(Rebuilder):
             own, remaining = remaining[:count], remaining[count:]
             if isa(value.type, VectorType):
                 self.define(value, of_values(self.layout(value.type), own))
+            elif isinstance(value.type, ComplexType):
+                self.define(value, tuple(own))
             else:
                 self.define(value, own[0])
 

@@ -29,7 +29,7 @@ from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp, access, all
 from xtile.dialects.memref.access import ATOMIC_KINDS
 from xtile.transforms.facts import constant_of
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
-from xtile.translate.core_to_xegpu.complex_numbers import from_parts, parts_of
+from xtile.translate.core_to_xegpu.complex_numbers import from_parts
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
@@ -216,9 +216,17 @@ def _update_complex(
     part = cast("ComplexType[AnyFloat]", value.type).element_type
     real, imaginary = (
         update(lowering, kind, x, _part(lowering, memory, part, i), indices, part)
-        for i, x in enumerate(parts_of(lowering, value))
+        for i, x in enumerate(_parts_of(lowering, value))
     )
     return from_parts(lowering, (real, imaginary), value.type)
+
+
+def _parts_of(lowering: Lowering, value: SSAValue) -> list[SSAValue]:
+    part = cast("ComplexType[AnyFloat]", value.type).element_type
+    return [
+        lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
+        for kind in (complex.ReOp, complex.ImOp)
+    ]
 
 
 def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
