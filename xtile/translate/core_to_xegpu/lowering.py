@@ -31,6 +31,7 @@ from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
+from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
 from xtile.transforms.facts import Facts, constant_of
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, piece_types
 from xtile.translate.rule import Rebuilder, Rule
@@ -187,12 +188,7 @@ class Lowering(Rebuilder):
         meaning = self.meaning(old)
         if isinstance(meaning, tuple):
             return cast("tuple[SSAValue, SSAValue]", meaning)
-        part = cast("ComplexType[AnyFloat]", old.type).element_type
-        real, imaginary = (
-            self.emit(kind.build(operands=[meaning], result_types=[part])).results[0]
-            for kind in (complex.ReOp, complex.ImOp)
-        )
-        return real, imaginary
+        return parts_of(self, cast(SSAValue, meaning))
 
     def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
         """All values that these values have become, for control flow to carry.
@@ -278,7 +274,7 @@ class Lowering(Rebuilder):
     def add(self, a: Number, b: Number) -> Number:
         """The sum of two indices."""
         if isinstance(a, int) and isinstance(b, int):
-            return a + b
+            return wrap(a + b, INDEX_WIDTH)
         if a == 0 or b == 0:
             return b if a == 0 else a
         return self._shared_binary(arith.AddiOp, a, b)
@@ -286,7 +282,7 @@ class Lowering(Rebuilder):
     def multiply(self, a: Number, b: Number) -> Number:
         """The product of two indices."""
         if isinstance(a, int) and isinstance(b, int):
-            return a * b
+            return wrap(a * b, INDEX_WIDTH)
         if 0 in (a, b):
             return 0
         if a == 1 or b == 1:
@@ -352,6 +348,16 @@ class Lowering(Rebuilder):
     def true(self) -> SSAValue:
         """The condition that always holds."""
         return self.constant(1, i1)
+
+
+def parts_of(lowering: Rebuilder, value: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The real and the imaginary part of a complex number."""
+    part = cast("ComplexType[AnyFloat]", value.type).element_type
+    real, imaginary = (
+        lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
+        for kind in (complex.ReOp, complex.ImOp)
+    )
+    return real, imaginary
 
 
 def matrix_shape(type_: Attribute) -> tuple[int, int]:

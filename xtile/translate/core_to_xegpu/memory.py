@@ -35,6 +35,7 @@ from xtile.translate.core_to_xegpu.lowering import (
     Lowering,
     Number,
     carried_type,
+    parts_of,
 )
 from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
 from xtile.translate.rule import Rule
@@ -216,17 +217,9 @@ def _update_complex(
     part = cast("ComplexType[AnyFloat]", value.type).element_type
     real, imaginary = (
         update(lowering, kind, x, _part(lowering, memory, part, i), indices, part)
-        for i, x in enumerate(_parts_of(lowering, value))
+        for i, x in enumerate(parts_of(lowering, value))
     )
     return from_parts(lowering, (real, imaginary), value.type)
-
-
-def _parts_of(lowering: Lowering, value: SSAValue) -> list[SSAValue]:
-    part = cast("ComplexType[AnyFloat]", value.type).element_type
-    return [
-        lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
-        for kind in (complex.ReOp, complex.ImOp)
-    ]
 
 
 def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
