@@ -63,6 +63,7 @@ _HANDLERS = {
     "tensorlang": "xtile.semantics.instructions.table",
     "ub": "xtile.semantics.upstream.ub",
     "vector": "xtile.semantics.vector",
+    "xegpu": "xtile.semantics.xegpu.table",
 }
 """For each dialect the module with the HANDLERS of its operations, by name."""
 

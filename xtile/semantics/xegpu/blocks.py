@@ -1,0 +1,156 @@
+"""Loads, stores and prefetches of blocks.
+
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load_nd`, `store_nd` and `prefetch_nd`;
+docs/semantics.md, "XeGPU".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
+from xtile.dialects.xegpu.operation import tensor_desc
+from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
+from xtile.dialects.xegpu.types import TensorDescType
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.memory import Index, View, parts
+from xtile.semantics.state import State, merged
+from xtile.semantics.upstream.access import read_elements, write_elements
+from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.values import Value, choose, with_axes
+from xtile.semantics.xegpu.block_coordinates import Coordinates, coordinates
+from xtile.semantics.xegpu.descriptors import BlockDescriptor, Numbers
+from xtile.semantics.xegpu.levels import acting, agreed, agreed_memref, check_elements, level_of
+
+
+class _Places:
+    """The elements of memory that a block access touches, relative to the block's start."""
+
+    def __init__(self, block: Coordinates, is_checked: bool) -> None:
+        self._block = block
+        self._axes = block[0].ndim - 2
+        self._limits = [(int(numbers.min()), int(numbers.max())) for numbers in block]
+        self._is_checked = is_checked
+
+    def indices(self, start: Sequence[Index]) -> list[Index]:
+        """The index of each element in each dimension of the region."""
+        outer = len(start) - len(self._block)
+        moved = [
+            _spread(first, self._axes) + numbers
+            for first, numbers in zip(start[outer:], self._block, strict=True)
+        ]
+        return [*(_spread(first, self._axes) for first in start[:outer]), *moved]
+
+    def inside(self, start: Sequence[Index], indices: Sequence[Index], view: View) -> Value:
+        """Which elements lie in the region; None: all, or the region's shape does not matter."""
+        if not self._is_checked:
+            return None
+        where: Value = None
+        outer = len(start) - len(self._block)
+        for dimension, (least, largest) in enumerate(self._limits, outer):
+            first, size = start[dimension], view.shape[dimension]
+            if np.all((first + least >= 0) & (first + largest < size)):
+                continue
+            index = indices[dimension]
+            near = (index >= 0) & (index < _spread(size, self._axes))
+            where = near if where is None else where & near
+        return where
+
+
+def _spread(index: Index, axes: int) -> Index:
+    return index if isinstance(index, int) else with_axes(index, axes)
+
+
+def _is_checked(descriptor: TensorDescType) -> bool:
+    """Whether what lies outside of the region is left out; blocks of one dimension never are."""
+    encoding = descriptor.encoding
+    assert isinstance(encoding, BlockTensorDescAttr)
+    return descriptor.rank > 1 and encoding.is_boundary_checked
+
+
+def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
+    type = tensor_desc(operation.TensorDesc)
+    block = coordinates(operation, type, compiler.configuration.subgroup_size)
+    places = _Places(block, _is_checked(type))
+    zero = number_of(operation.value.type).number(0)
+    descriptor, result = compiler.slots((operation.TensorDesc, operation.value))
+    offsets = Numbers(operation.mixed_offsets, compiler)
+    level = level_of(operation)
+
+    def step(state: State) -> None:
+        given = _agreed(state.values[descriptor].moved(offsets.values(state)), state)
+        loaded: Value = None
+        with acting(state, level):
+            indices = places.indices(given.offsets)
+            for view, mask in parts(given.region, state.mask):
+                where = places.inside(given.offsets, indices, view)
+                value = read_elements(state, operation, view, indices, _both(where, mask))
+                value = value if where is None else choose(where, value, zero)
+                loaded = value if loaded is None or mask is None else merged(mask, value, loaded)
+        state.values[result] = loaded
+
+    return step
+
+
+def _store_nd(operation: StoreNdOp, compiler: Compiler) -> Step:
+    type = tensor_desc(operation.TensorDesc)
+    block = coordinates(operation, type, compiler.configuration.subgroup_size)
+    places = _Places(block, _is_checked(type))
+    value, descriptor = compiler.slots((operation.value, operation.TensorDesc))
+    offsets = Numbers(operation.mixed_offsets, compiler)
+    level = level_of(operation)
+
+    def step(state: State) -> None:
+        given = _agreed(state.values[descriptor].moved(offsets.values(state)), state)
+        with acting(state, level):
+            indices = places.indices(given.offsets)
+            for view, mask in parts(given.region, state.mask):
+                where = places.inside(given.offsets, indices, view)
+                stored = state.values[value]
+                write_elements(state, operation, view, indices, stored, _both(where, mask))
+
+    return step
+
+
+def _prefetch_nd(operation: PrefetchNdOp, compiler: Compiler) -> Step:
+    """Fetches nothing; what lies in the region must lie in the memory."""
+    type = tensor_desc(operation.TensorDesc)
+    shape = type.get_shape()
+    block = [numbers[np.newaxis, np.newaxis] for numbers in np.indices(shape)]
+    places = _Places(block, _is_checked(type))
+    descriptor = compiler.slot(operation.TensorDesc)
+    offsets = Numbers(operation.mixed_offsets, compiler)
+    level = level_of(operation)
+
+    def step(state: State) -> None:
+        given = _agreed(state.values[descriptor].moved(offsets.values(state)), state)
+        with acting(state, level):
+            indices = places.indices(given.offsets)
+            for view, mask in parts(given.region, state.mask):
+                where = _both(places.inside(given.offsets, indices, view), mask)
+                check_elements(view, indices, where)
+
+    return step
+
+
+def _agreed(descriptor: BlockDescriptor, state: State) -> BlockDescriptor:
+    """A descriptor that the work-items of a subgroup agree on."""
+    offsets = tuple(agreed(offset, state) for offset in descriptor.offsets)
+    return BlockDescriptor(agreed_memref(descriptor.region, state), offsets)
+
+
+def _both(where: Value, mask: Value) -> Value:
+    """The elements for which both hold, where a mask says something of rows and lanes."""
+    if mask is None or where is None:
+        return where if mask is None else mask
+    return where & with_axes(mask, where.ndim - 2)
+
+
+HANDLERS: dict[str, Handler] = {
+    "xegpu.load_nd": _load_nd,
+    "xegpu.prefetch_nd": _prefetch_nd,
+    "xegpu.store_nd": _store_nd,
+}
+"""The handler of each operation, by name."""
