@@ -13,6 +13,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.source import Source
 from xtile.transforms.cleanup.effects import is_movable, is_pure
 from xtile.transforms.cleanup.folding import constant_number, fold
+from xtile.transforms.facts import Facts
 from xtile.translate.rule import Rebuilder, Rule
 
 
@@ -22,6 +23,7 @@ class Cleaner(Rebuilder):
     def __init__(self, source: Source | None) -> None:
         super().__init__({}, "the core form", source)
         self._seen: dict[tuple[Block, Any], Operation] = {}
+        self.facts = Facts()
 
     def module(self, module: ModuleOp) -> ModuleOp:
         """A cleaned-up copy of a module, without removing dead code."""
@@ -147,15 +149,10 @@ def _for(operation: Operation, cleaner: Cleaner) -> None:
     """A loop that is known to run never or once is no loop."""
     loop = cast(scf.ForOp, operation)
     bounds = cleaner.values([loop.lb, loop.ub, loop.step])
-    numbers = [constant_number(value) for value in bounds]
-    if not all(isinstance(number, int) for number in numbers):
-        _copy(operation, cleaner)
-        return
-    lower, upper, step = cast("list[int]", numbers)
-    if lower >= upper:
+    if _never_runs(bounds, cleaner):
         for result, start in zip(loop.results, loop.iter_args, strict=True):
             cleaner.define(result, cleaner.value(start))
-    elif step > 0 and lower + step >= upper:
+    elif _runs_once(bounds):
         arguments = loop.body.block.args
         cleaner.define(arguments[0], bounds[0])
         for argument, start in zip(arguments[1:], loop.iter_args, strict=True):
@@ -163,6 +160,20 @@ def _for(operation: Operation, cleaner: Cleaner) -> None:
         _inline(operation, loop.body, cleaner)
     else:
         _copy(operation, cleaner)
+
+
+def _never_runs(bounds: list[SSAValue], cleaner: Cleaner) -> bool:
+    lower, upper = constant_number(bounds[0]), constant_number(bounds[1])
+    if lower is not None and upper is not None:
+        return lower >= upper
+    return upper is not None and upper <= 0 and cleaner.facts.is_not_negative(bounds[0])
+
+
+def _runs_once(bounds: list[SSAValue]) -> bool:
+    lower, upper, step = (constant_number(bound) for bound in bounds)
+    if lower is None or upper is None or step is None:
+        return False
+    return step > 0 and lower < upper <= lower + step
 
 
 def _inline(operation: Operation, region: Region, cleaner: Cleaner) -> None:
