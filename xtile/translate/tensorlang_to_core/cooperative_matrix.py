@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -32,7 +33,7 @@ from xtile.dialects.tensorlang.types import (
     CoopmatrixType,
 )
 from xtile.dialects.tensorlang.verifier.context import subgroup_size_of
-from xtile.dialects.vector.reductions import IteratorType, IteratorTypeAttr
+from xtile.dialects.vector import IteratorTypeAttr
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import convert
@@ -63,9 +64,11 @@ _PRODUCT_MAPS = ArrayAttr(
     ]
 )
 
+# The type checker takes the enumeration for any other.
+_ITERATOR: Any = IteratorTypeAttr.enum_type
+
 _PRODUCT_ITERATORS = ArrayAttr(
-    IteratorTypeAttr(kind)
-    for kind in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
+    IteratorTypeAttr(_ITERATOR(kind)) for kind in ("parallel", "parallel", "reduction")
 )
 
 

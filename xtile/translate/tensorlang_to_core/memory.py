@@ -11,7 +11,7 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core import AtomicKind, AtomicKindAttr, AtomicUpdateOp, ParallelOp
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.tensorlang.operation import TensorLangOperation
-from xtile.dialects.tensorlang.ops import collective
+from xtile.dialects.tensorlang.ops import collective, cooperative_matrix
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, FLOATING_TYPES, INDEX, GroupType
 from xtile.translate.rule import Rebuilder, Rules
@@ -53,18 +53,25 @@ def _store(operation: ops.StoreOp, r: Rebuilder) -> None:
 # Atomics
 
 
+_ADD = (AtomicKind.ADD_FLOAT, AtomicKind.ADD_INTEGER)
+_MAX = (AtomicKind.MAXIMUM_FLOAT, AtomicKind.MAXIMUM_SIGNED)
+_MIN = (AtomicKind.MINIMUM_FLOAT, AtomicKind.MINIMUM_SIGNED)
+
+_UPDATES: dict[type[TensorLangOperation], tuple[AtomicKind, AtomicKind]] = {
+    ops.AtomicAddOp: _ADD,
+    ops.AtomicMaxOp: _MAX,
+    ops.AtomicMinOp: _MIN,
+    cooperative_matrix.CooperativeMatrixAtomicAddOp: _ADD,
+    cooperative_matrix.CooperativeMatrixAtomicMaxOp: _MAX,
+    cooperative_matrix.CooperativeMatrixAtomicMinOp: _MIN,
+}
+"""The kind for floating and complex, and for integer types."""
+
+
 def update_kind(operation: type[TensorLangOperation], type: Attribute) -> AtomicKind:
     """What an atomic update instruction does to elements of a type."""
-    floating, integer = _UPDATES[operation.mnemonic().rpartition("_")[2]]
+    floating, integer = _UPDATES[operation]
     return floating if type in FLOATING_TYPES or type in COMPLEX_TYPES else integer
-
-
-_UPDATES: dict[str, tuple[AtomicKind, AtomicKind]] = {
-    "add": (AtomicKind.ADD_FLOAT, AtomicKind.ADD_INTEGER),
-    "max": (AtomicKind.MAXIMUM_FLOAT, AtomicKind.MAXIMUM_SIGNED),
-    "min": (AtomicKind.MINIMUM_FLOAT, AtomicKind.MINIMUM_SIGNED),
-}
-"""The kind for floating and complex, and for integer types, by the end of the name."""
 
 
 def loading_update(type: Attribute) -> tuple[AtomicKind, float | complex]:
