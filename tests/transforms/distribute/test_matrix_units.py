@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.mlir_opt import run_mlir_opt
-from tests.transforms.distribute.kernels import body_of, distributed, kernel, printed, read
+from tests.transforms.distribute.kernels import (
+    DTYPES,
+    body_of,
+    distributed,
+    kernel,
+    printed,
+    read,
+    run,
+)
 from xtile.backends.intel.devices import DEVICES
 from xtile.text.diagnostics import Diagnostics, Severity
 from xtile.transforms.distribute import distribute
@@ -220,3 +229,60 @@ def test_mlir_opt_accepts() -> None:
         "\n// -----\n".join(modules), "-allow-unregistered-dialect", "-split-input-file"
     )
     assert result.returncode == 0, result.stderr
+
+
+SIZES = [(64, 64, 64), (33, 100, 50), (8, 16, 17)]
+
+FORMS = [
+    ("", "0.0", False),
+    ("transpose_a", "1.0", True),
+    ("transpose_b", "2.0", True),
+    ("transpose_a transpose_b", "dynamic 0.0", False),
+    ("", "dynamic 3.0", True),
+    ("atomic", "0.0", False),
+    ("atomic transpose_a", "1.0", True),
+]
+
+
+@pytest.mark.parametrize("input_type", ["f16", "bf16"])
+@pytest.mark.parametrize("output_type", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_values(input_type: str, output_type: str, form: tuple[str, str, bool]) -> None:
+    flags, beta, is_dynamic = form
+    rows, columns, depth = SIZES[FORMS.index(form) % len(SIZES)]
+    rng = np.random.default_rng(FORMS.index(form))
+    shapes = [
+        (depth, rows) if "transpose_a" in flags else (rows, depth),
+        (columns, depth) if "transpose_b" in flags else (depth, columns),
+        (rows, columns),
+    ]
+    a, b, c = (
+        rng.uniform(-1, 1, shape).astype(DTYPES[type])
+        for shape, type in zip(shapes, (input_type, input_type, output_type), strict=True)
+    )
+    types = [
+        f"memref<?x?x{type}, strided<[?, 1]>>"
+        if is_dynamic
+        else f"memref<{shape[0]}x{shape[1]}x{type}>"
+        for shape, type in zip(shapes, (input_type, input_type, output_type), strict=True)
+    ]
+    factor = float(beta.split()[-1])
+    known = "" if "dynamic" in beta else f"%known = arith.constant {factor} : f32"
+    module = distributed(
+        kernel(
+            f"%alpha: f16, %unknown: f32, %a: {types[0]}, %b: {types[1]}, %c: {types[2]}",
+            f"{known}\ncore.gemm {flags} %alpha, %a, %b, {'%known' if known else '%unknown'}, %c : "
+            f"f16, {types[0]}, {types[1]}, f32, {types[2]}",
+            EIGHT_SUBGROUPS,
+        )
+    )
+    assert "vector.contract" in printed(module)
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    left = left.T if "transpose_a" in flags else left
+    right = right.T if "transpose_b" in flags else right
+    expected = 1.5 * (left @ right) + factor * c.astype(np.float64)
+    if factor == 0:
+        c[...] = np.nan
+    run(module, 1.5, factor, a, b, c)
+    tolerance = {"f16": 1e-2, "bf16": 1e-1, "f32": 1e-4}[output_type]
+    assert np.max(np.abs(c.astype(np.float64) - expected)) <= tolerance

@@ -1,0 +1,78 @@
+"""Random kernels of the tensor language compute the same after translation and distribution."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
+
+from tests.translate.tensorlang_to_core.agreement import GRID, Arguments, is_runnable, pairs
+from xtile.backends.intel.devices import DG2
+from xtile.semantics.arguments import Argument, MemrefArgument
+from xtile.semantics.configuration import configuration_of
+from xtile.semantics.engine import launch
+from xtile.semantics.errors import ExecutionError
+from xtile.testing.tensorlang_kernels import random_kernel
+from xtile.text.diagnostics import DiagnosticError
+from xtile.transforms.distribute import distribute
+from xtile.transforms.distribute.configuration import SUBGROUP_SIZE
+from xtile.translate.tensorlang_to_core import translate_module
+
+KERNELS = 60
+"""How many kernels each test takes."""
+
+SIZE = 8
+"""About how many instructions a kernel has; of more, most fail at an index out of bounds."""
+
+
+def distributed(source: ModuleOp) -> ModuleOp | None:
+    """A kernel for DG2, which has all subgroup sizes; None if it is one that is refused."""
+    try:
+        core = translate_module(source)
+        for function, kernel in pairs(source, core):
+            sizes = configuration_of(function, GRID)
+            block = (*sizes.work_group_size, 1)
+            kernel.known_block_size = DenseArrayBase.from_list(i32, block)
+            kernel.attributes[SUBGROUP_SIZE] = IntegerAttr(sizes.subgroup_size, i32)
+        return distribute(core, DG2)
+    except DiagnosticError as error:
+        message = str(error)
+        assert "complex numbers" in message or "is the output too" in message, message
+        return None
+
+
+def overlaps_itself(argument: Argument) -> bool:
+    """Whether two elements of a memref may be one; the order of their updates is not specified."""
+    if not isinstance(argument, MemrefArgument):
+        return False
+    end = 0
+    for stride, size in sorted(zip(argument.strides, argument.shape, strict=True)):
+        if size > 1 and stride <= end:
+            return True
+        end += stride * (size - 1)
+    return False
+
+
+@pytest.mark.parametrize("first", [0, 1000, 2000])
+def test_values(first: int) -> None:
+    compared = 0
+    for seed in range(first, first + KERNELS):
+        source = random_kernel(seed, SIZE)
+        module = distributed(source)
+        if module is None:
+            continue
+        for function, kernel in pairs(source, module):
+            arguments = Arguments(function, Random(seed))
+            if any(map(overlaps_itself, arguments.source)):
+                continue
+            if not is_runnable(function) or not is_runnable(kernel):
+                continue
+            try:
+                launch(function, arguments.source, GRID)
+            except ExecutionError:
+                continue
+            launch(kernel, arguments.translated, GRID)
+            arguments.assert_equal()
+            compared += 1
+    assert compared >= KERNELS // 6
