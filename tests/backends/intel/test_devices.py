@@ -1,0 +1,40 @@
+"""The table of Intel's GPUs agrees with itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from xtile.backends.intel.devices import BMG, DEVICES, DG2, PVC, Device
+
+ALL = pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
+
+
+def test_every_device_is_found_by_its_name() -> None:
+    assert DEVICES == {"pvc": PVC, "bmg": BMG, "dg2": DG2}
+    assert all(device.name == name for name, device in DEVICES.items())
+
+
+@pytest.mark.parametrize(("bits", "depth"), [(8, 32), (16, 16), (32, 8)])
+def test_depth_of_the_matrix_unit(bits: int, depth: int) -> None:
+    assert PVC.matrix_unit.depth(bits) == depth
+
+
+@ALL
+def test_sizes_fit_together(device: Device) -> None:
+    assert device.subgroup_size in device.subgroup_sizes
+    assert device.matrix_unit.execution_size in device.subgroup_sizes
+    assert device.most_work_items % max(device.subgroup_sizes) == 0
+
+
+@ALL
+def test_blocks_fit_the_registers_of_a_thread(device: Device) -> None:
+    access = device.block_access
+    if access is None:
+        assert device is DG2
+        return
+    tables = (access.load, access.load_transformed, access.load_transposed, access.store)
+    for table in tables:
+        for size, shapes in table.items():
+            largest = size * max(shapes.widths) * max(shapes.heights) * max(shapes.counts)
+            assert largest <= device.registers * device.register_size // 2
+            assert all(width * size <= access.least_width for width in shapes.widths)
