@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import prod
 
 from typing_extensions import override
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -23,9 +23,16 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
-from xtile.dialects.vector.types import element_type, shape_of
+from xtile.dialects.vector.types import (
+    FIXED_VECTOR,
+    INDEX_LINE,
+    AnyVector,
+    as_vector,
+    element_type,
+    shape_of,
+    verify_type,
+)
 
 
 @irdl_op_definition
@@ -40,7 +47,7 @@ class FromElementsOp(IRDLOperation):
     name = "vector.from_elements"
 
     elements = var_operand_def()
-    dest = result_def(VectorType)
+    dest = result_def(FIXED_VECTOR)
 
     traits = traits_def(Pure())
 
@@ -50,25 +57,19 @@ class FromElementsOp(IRDLOperation):
         if len(self.elements) != count:
             raise VerifyException(f"expected {count} elements, got {len(self.elements)}")
         for element in self.elements:
-            if element.type != element_type(self.dest):
-                raise VerifyException(
-                    f"an element must be {element_type(self.dest)}, but is {element.type}"
-                )
+            verify_type(element.type, element_type(self.dest), "an element")
 
     @classmethod
     @override
     def parse(cls, parser: Parser) -> FromElementsOp:
-        start = parser.pos
         elements = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        type_ = parser.parse_type()
-        if not isa(type_, VectorType):
-            parser.raise_error("expected a vector type", start)
-        operands = [parser.resolve_operand(e, type_.element_type) for e in elements]
-        return cls.build(operands=[operands], result_types=[type_], attributes=attributes)
+        type = _parse_vector_type(parser)
+        operands = [parser.resolve_operand(element, type.element_type) for element in elements]
+        return cls.build(operands=[operands], result_types=[type], attributes=attributes)
 
     @override
     def print(self, printer: Printer) -> None:
@@ -90,7 +91,7 @@ class ToElementsOp(IRDLOperation):
 
     name = "vector.to_elements"
 
-    source = operand_def(VectorType)
+    source = operand_def(FIXED_VECTOR)
     elements = var_result_def()
 
     traits = traits_def(Pure())
@@ -100,6 +101,8 @@ class ToElementsOp(IRDLOperation):
         count = prod(shape_of(self.source))
         if len(self.elements) != count:
             raise VerifyException(f"expected {count} results, got {len(self.elements)}")
+        for element in self.elements:
+            verify_type(element.type, element_type(self.source), "an element")
 
     @classmethod
     @override
@@ -107,12 +110,9 @@ class ToElementsOp(IRDLOperation):
         source = parser.parse_unresolved_operand()
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        start = parser.pos
-        type_ = parser.parse_type()
-        if not isa(type_, VectorType):
-            parser.raise_error("expected a vector type", start)
-        types: list[Attribute] = [type_.element_type] * prod(type_.get_shape())
-        operand = parser.resolve_operand(source, type_)
+        type = _parse_vector_type(parser)
+        types: list[Attribute] = [type.element_type] * prod(type.get_shape())
+        operand = parser.resolve_operand(source, type)
         return cls.build(operands=[operand], result_types=[types], attributes=attributes)
 
     @override
@@ -135,15 +135,39 @@ class StepOp(IRDLOperation):
 
     name = "vector.step"
 
-    result = result_def(VectorType)
+    result = result_def(INDEX_LINE)
 
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict `:` type($result)"
 
-    @override
-    def verify_(self) -> None:
-        if len(shape_of(self.result)) != 1 or str(element_type(self.result)) != "index":
-            raise VerifyException(
-                f"the result must be a one-dimensional vector of index, but is {self.result.type}"
-            )
+
+@irdl_op_definition
+class VectorScaleOp(IRDLOperation):
+    """How many times their size scalable dimensions have when the program runs.
+
+    ```
+    %r = vector.vscale
+    ```
+    """
+
+    name = "vector.vscale"
+
+    res = result_def(IndexType())
+
+    traits = traits_def(Pure())
+
+    assembly_format = "attr-dict"
+
+
+def _parse_vector_type(parser: Parser) -> AnyVector:
+    start = parser.pos
+    type = parser.parse_type()
+    vector = as_vector(type)
+    if vector is None:
+        parser.raise_error(f"expected a vector type, got {type}", start, parser.pos)
+    return vector
+
+
+OPERATIONS: list[type[Operation]] = [FromElementsOp, StepOp, ToElementsOp, VectorScaleOp]
+"""The operations of this module."""

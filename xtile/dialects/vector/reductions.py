@@ -1,65 +1,62 @@
-"""Reductions over dimensions of vectors, and products of vectors.
+"""Reductions and scans along dimensions of vectors.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    ArrayAttr,
-    DenseArrayBase,
-    StringAttr,
-    VectorType,
-    i64,
-)
-from xdsl.dialects.utils import EnumAttribute
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
-from xdsl.ir import Attribute
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.vector import CombiningKindAttr
+from xdsl.ir import Operation
 from xdsl.irdl import (
+    AnyAttr,
     IRDLOperation,
-    irdl_attr_definition,
+    ParsePropInAttrDict,
+    VarConstraint,
     irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
     traits_def,
 )
-from xdsl.parser import AttrParser, Parser
-from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
-from xtile.dialects.vector.types import element_type, shape_of
+from xtile.dialects.upstream import completes
+from xtile.dialects.vector.attributes import verify_combining_kind
+from xtile.dialects.vector.types import (
+    VECTOR,
+    VECTOR_WITH_DIMENSIONS,
+    dimensions_of,
+    element_type,
+    make_vector,
+    shape_of,
+    vector_type,
+    verify_type,
+)
 
 
-class IteratorType(StrEnum):
-    """What a dimension of a contraction's iterations is."""
+@completes(traits=(Pure(),))
+class ReductionOp(vector.ReductionOp):
+    """Combines the elements of a vector, and with `acc` if it is there.
 
-    PARALLEL = "parallel"
-    REDUCTION = "reduction"
-
-
-@irdl_attr_definition
-class IteratorTypeAttr(EnumAttribute[IteratorType]):
-    """`#vector.iterator_type<parallel>`."""
-
-    name = "vector.iterator_type"
+    ```
+    %r = vector.reduction <add>, %v, %acc fastmath<reassoc> : vector<16xf32> into f32
+    ```
+    """
 
     @override
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data)
-
-    @classmethod
-    @override
-    def parse_parameter(cls, parser: AttrParser) -> IteratorType:
-        with parser.in_angle_brackets():
-            return parser.parse_str_enum(IteratorType)
+    def verify_(self) -> None:
+        if len(shape_of(self.vector)) > 1:
+            raise VerifyException(
+                f"expected a vector of one dimension, got {self.vector.type}; "
+                "vector.multi_reduction reduces others"
+            )
+        verify_combining_kind(self.kind, self.dest.type)
 
 
 @irdl_op_definition
@@ -73,158 +70,81 @@ class MultiDimReductionOp(IRDLOperation):
 
     name = "vector.multi_reduction"
 
-    source = operand_def(VectorType)
-    acc = operand_def()
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    source = operand_def(VECTOR_WITH_DIMENSIONS)
+    acc = operand_def(T)
     kind = prop_def(CombiningKindAttr)
     reduction_dims = prop_def(DenseArrayBase.constr(i64))
-    dest = result_def()
+    dest = result_def(T)
 
     traits = traits_def(Pure())
 
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> MultiDimReductionOp:
-        kind = CombiningKindAttr(CombiningKindAttr.parse_parameter(parser))
-        parser.parse_punctuation(",")
-        source = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        acc = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        dims = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-        )
-        parser.parse_punctuation(":")
-        source_type = parser.parse_type()
-        parser.parse_keyword("to")
-        type_ = parser.parse_type()
-        return cls.build(
-            operands=[
-                parser.resolve_operand(source, source_type),
-                parser.resolve_operand(acc, type_),
-            ],
-            result_types=[type_],
-            properties={"kind": kind, "reduction_dims": DenseArrayBase.from_list(i64, dims)},
-            attributes=attributes,
-        )
-
-    @override
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" <{self.kind.data}>, ")
-        printer.print_operand(self.source)
-        printer.print_string(", ")
-        printer.print_operand(self.acc)
-        printer.print_op_attributes(self.attributes)
-        dims: list[int] = list(self.reduction_dims.get_values())
-        printer.print_string(f" [{', '.join(map(str, dims))}] : ")
-        printer.print_attribute(self.source.type)
-        printer.print_string(" to ")
-        printer.print_attribute(self.dest.type)
+    assembly_format = (
+        "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
+    )
 
     @override
     def verify_(self) -> None:
-        dims: list[int] = list(self.reduction_dims.get_values())
-        shape = shape_of(self.source)
-        if len(set(dims)) != len(dims) or any(not 0 <= d < len(shape) for d in dims):
+        reduced: list[int] = list(self.reduction_dims.get_values())
+        dimensions = dimensions_of(vector_type(self.source))
+        if len(set(reduced)) != len(reduced) or not set(reduced) <= set(range(len(dimensions))):
             raise VerifyException(
-                f"dimensions must be different and from 0 to {len(shape) - 1}, got {dims}"
+                f"dimensions must be different and from 0 to {len(dimensions) - 1}, got {reduced}"
             )
-        kept = [size for i, size in enumerate(shape) if i not in dims]
+        kept = [dimension for i, dimension in enumerate(dimensions) if i not in reduced]
         element = element_type(self.source)
-        expected = VectorType(element, kept) if kept else element
-        for type_ in (self.dest.type, self.acc.type):
-            if type_ != expected:
-                raise VerifyException(f"acc and the result must be {expected}, got {type_}")
+        expected = make_vector(element, kept) if kept else element
+        verify_type(self.dest.type, expected, "the result")
 
 
 @irdl_op_definition
-class ContractionOp(IRDLOperation):
-    """Sums up products of the operands' elements, which maps of the iterations choose.
+class ScanOp(IRDLOperation):
+    """Combines the elements along a dimension one by one, and keeps what each step comes to.
+
+    An inclusive scan's first element is combined with the initial value; an exclusive scan starts
+    with the initial value itself. The second result is what the last step comes to.
 
     ```
-    %r = vector.contract {indexing_maps = [#lhs, #rhs, #acc], iterator_types = ["parallel",
-        "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %c
-        : vector<4x8xf32>, vector<8x4xf32> into vector<4x4xf32>
+    %r, %last = vector.scan <add>, %v, %initial {inclusive = false, reduction_dim = 1 : i64}
+        : vector<4x8xf32>, vector<4xf32>
     ```
     """
 
-    name = "vector.contract"
+    name = "vector.scan"
 
-    lhs = operand_def(VectorType)
-    rhs = operand_def(VectorType)
-    acc = operand_def()
-    indexing_maps = prop_def(ArrayAttr[AffineMapAttr])
-    iterator_types = prop_def(ArrayAttr[IteratorTypeAttr])
-    kind = prop_def(CombiningKindAttr, default_value=CombiningKindAttr(CombiningKindFlag.ADD))
-    result = result_def()
+    S: ClassVar = VarConstraint("S", VECTOR_WITH_DIMENSIONS)
+    I: ClassVar = VarConstraint("I", VECTOR)  # noqa: E741
+
+    kind = prop_def(CombiningKindAttr)
+    source = operand_def(S)
+    initial_value = operand_def(I)
+    reduction_dim = prop_def(IntegerAttr[I64])
+    inclusive = prop_def(BoolAttr)
+    dest = result_def(S)
+    accumulated_value = result_def(I)
 
     traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
 
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> ContractionOp:
-        start = parser.pos
-        attributes: dict[str, Any] = dict(parser.parse_optional_attr_dict())
-        maps = attributes.pop("indexing_maps", None)
-        iterators = attributes.pop("iterator_types", None)
-        if maps is None or iterators is None:
-            parser.raise_error("expected indexing_maps and iterator_types", start, parser.pos)
-        kind = attributes.pop("kind", CombiningKindAttr(CombiningKindFlag.ADD))
-        operands = [parser.parse_unresolved_operand()]
-        for _ in range(2):
-            parser.parse_punctuation(",")
-            operands.append(parser.parse_unresolved_operand())
-        parser.parse_punctuation(":")
-        types = [parser.parse_type()]
-        parser.parse_punctuation(",")
-        types.append(parser.parse_type())
-        parser.parse_keyword("into")
-        types.append(parser.parse_type())
-        return cls.build(
-            operands=[parser.resolve_operand(o, t) for o, t in zip(operands, types, strict=True)],
-            result_types=[types[-1]],
-            properties={
-                "indexing_maps": maps,
-                "iterator_types": ArrayAttr(_iterator(parser, each) for each in iterators),
-                "kind": kind,
-            },
-            attributes=attributes,
-        )
-
-    @override
-    def print(self, printer: Printer) -> None:
-        shown: dict[str, Attribute] = {
-            "indexing_maps": self.indexing_maps,
-            "iterator_types": ArrayAttr(StringAttr(str(each.data)) for each in self.iterator_types),
-            "kind": self.kind,
-            **self.attributes,
-        }
-        printer.print_string(" ")
-        printer.print_attr_dict(shown)
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_operand)
-        printer.print_string(" : ")
-        printer.print_list((self.lhs.type, self.rhs.type), printer.print_attribute)
-        printer.print_string(" into ")
-        printer.print_attribute(self.acc.type)
+    assembly_format = (
+        "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
+    )
 
     @override
     def verify_(self) -> None:
-        if len(self.indexing_maps) != 3:
-            raise VerifyException(f"expected 3 indexing maps, got {len(self.indexing_maps)}")
-        count = len(self.iterator_types)
-        for i, attribute in enumerate(self.indexing_maps):
-            if attribute.data.num_dims != count:
-                raise VerifyException(
-                    f"map {i} must have {count} dimensions, one for each iterator, but has "
-                    f"{attribute.data.num_dims}"
-                )
-        if self.acc.type != self.result.type:
-            raise VerifyException(f"the result must be {self.acc.type} as the accumulator is")
+        shape = shape_of(self.source)
+        along = self.reduction_dim.value.data
+        if not 0 <= along < len(shape):
+            raise VerifyException(f"the dimension must be from 0 to {len(shape) - 1}, got {along}")
+        expected = (*shape[:along], *shape[along + 1 :])
+        if shape_of(self.initial_value) != expected:
+            raise VerifyException(
+                f"the initial value must have the shape {list(expected)}, "
+                f"got {self.initial_value.type}"
+            )
+        verify_combining_kind(self.kind, element_type(self.source))
 
 
-def _iterator(parser: Parser, attribute: Attribute) -> IteratorTypeAttr:
-    if isinstance(attribute, IteratorTypeAttr):
-        return attribute
-    if not isinstance(attribute, StringAttr) or attribute.data not in tuple(IteratorType):
-        parser.raise_error('an iterator type is "parallel" or "reduction"')
-    return IteratorTypeAttr(IteratorType(attribute.data))
+OPERATIONS: list[type[Operation]] = [MultiDimReductionOp, ReductionOp, ScanOp]
+"""The operations of this module."""

@@ -1,4 +1,4 @@
-"""Vectors of another shape with the same elements.
+"""Vectors of another shape or element type with the same content.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from math import prod
 
 from typing_extensions import override
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
-from xdsl.ir import Attribute
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -21,7 +22,20 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.vector.types import element_type, shape_of
+from xtile.dialects.upstream import completes
+from xtile.dialects.vector.types import (
+    VECTOR,
+    Dimension,
+    as_vector,
+    bits_of,
+    dimensions_of,
+    element_type,
+    make_vector,
+    shape_of,
+    vector_type,
+    verify_elements,
+    verify_type,
+)
 
 
 @irdl_op_definition
@@ -35,8 +49,8 @@ class ShapeCastOp(IRDLOperation):
 
     name = "vector.shape_cast"
 
-    source = operand_def(VectorType)
-    result = result_def(VectorType)
+    source = operand_def(VECTOR)
+    result = result_def(VECTOR)
 
     traits = traits_def(Pure())
 
@@ -44,13 +58,14 @@ class ShapeCastOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        if element_type(self.source) != element_type(self.result):
-            raise VerifyException(
-                f"the elements stay {element_type(self.source)}, got {element_type(self.result)}"
-            )
-        given, made = prod(shape_of(self.source)), prod(shape_of(self.result))
+        source, result = vector_type(self.source), vector_type(self.result)
+        verify_elements(result, source.element_type, "the result")
+        given, made = prod(source.get_shape()), prod(result.get_shape())
         if given != made:
             raise VerifyException(f"the result must have {given} elements too, but has {made}")
+        scalable = source.get_num_scalable_dims()
+        if result.get_num_scalable_dims() != scalable:
+            raise VerifyException(f"the result must have {scalable} scalable dimensions too")
 
 
 @irdl_op_definition
@@ -64,9 +79,9 @@ class TransposeOp(IRDLOperation):
 
     name = "vector.transpose"
 
-    vector = operand_def(VectorType)
+    vector = operand_def(VECTOR)
     permutation = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(VectorType)
+    result = result_def(VECTOR)
 
     traits = traits_def(Pure())
 
@@ -75,21 +90,86 @@ class TransposeOp(IRDLOperation):
     @override
     def verify_(self) -> None:
         permutation: list[int] = list(self.permutation.get_values())
-        shape = shape_of(self.vector)
-        if sorted(permutation) != list(range(len(shape))):
+        dimensions = dimensions_of(vector_type(self.vector))
+        if sorted(permutation) != list(range(len(dimensions))):
             raise VerifyException(
-                f"the permutation must name each of the {len(shape)} dimensions once, "
+                f"the permutation must name each of the {len(dimensions)} dimensions once, "
                 f"got {permutation}"
             )
-        expected = VectorType(element_type(self.vector), [shape[i] for i in permutation])
-        check_result(self.result.type, expected)
+        expected = make_vector(element_type(self.vector), [dimensions[i] for i in permutation])
+        # As in MLIR, which dimensions are scalable is not compared.
+        if shape_of(self.result) != expected.get_shape():
+            verify_type(self.result.type, expected, "the result")
+        verify_elements(self.result.type, expected.element_type, "the result")
 
 
-def check_result(given: Attribute, expected: Attribute) -> None:
-    """Checks the type of a result.
+@completes(operands={"source": VECTOR}, results={"result": VECTOR}, traits=(Pure(),))
+class BitCastOp(vector.BitcastOp):
+    """The bits of the rows of a vector as elements of another type.
+
+    ```
+    %r = vector.bitcast %v : vector<4x8xi8> to vector<4x2xi32>
+    ```
+    """
+
+    @override
+    def verify_(self) -> None:
+        source, result = shape_of(self.source), shape_of(self.result)
+        if len(source) != len(result):
+            raise VerifyException(
+                f"the result must have {len(source)} dimensions too, got {self.result.type}"
+            )
+        if source[:-1] != result[:-1]:
+            raise VerifyException(
+                "all dimensions but the last must stay the same, got "
+                f"{self.source.type} and {self.result.type}"
+            )
+        given = bits_of(element_type(self.source)) * prod(source[-1:])
+        made = bits_of(element_type(self.result)) * prod(result[-1:])
+        if given != made:
+            raise VerifyException(f"a row has {given} bits, but a row of the result {made}")
+
+
+@completes()
+class BroadcastOp(vector.BroadcastOp):
+    """Repeats a scalar or a vector along new leading dimensions and those of size 1.
+
+    ```
+    %r = vector.broadcast %v : vector<4x1xf32> to vector<2x4x8xf32>
+    ```
+    """
+
+    @override
+    def verify_(self) -> None:
+        result = vector_type(self.vector)
+        verify_broadcast(self.source.type, result)
+
+
+def verify_broadcast(source: Attribute, result: Attribute) -> None:
+    """Checks that a value can be repeated to fill a vector.
 
     Raises:
-        VerifyException: It is another type.
+        VerifyException: It cannot.
     """
-    if given != expected:
-        raise VerifyException(f"the result must be {expected}, but is {given}")
+    target = as_vector(result)
+    assert target is not None
+    verify_elements(source, target.element_type, "the source")
+    given = as_vector(source)
+    if given is None:
+        return
+    old, new = dimensions_of(given), dimensions_of(target)
+    if len(old) > len(new):
+        raise VerifyException(
+            f"the source may have at most {len(new)} dimensions as the result has, got {given}"
+        )
+    for one, other in zip(old, new[len(new) - len(old) :], strict=True):
+        if not _can_repeat(one, other):
+            raise VerifyException(f"a dimension {one} cannot be repeated to {other}; only 1 can")
+
+
+def _can_repeat(one: Dimension, other: Dimension) -> bool:
+    return one in (other, Dimension(1, is_scalable=False))
+
+
+OPERATIONS: list[type[Operation]] = [BitCastOp, BroadcastOp, ShapeCastOp, TransposeOp]
+"""The operations of this module."""

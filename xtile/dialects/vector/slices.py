@@ -1,4 +1,4 @@
-"""Rectangular parts of vectors.
+"""Parts of vectors.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 """
@@ -6,15 +6,16 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from math import prod
+from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import I64, ArrayAttr, IntegerAttr
+from xdsl.ir import Operation
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    base,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -24,15 +25,26 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.vector.shapes import check_result
-from xtile.dialects.vector.types import element_type, shape_of, vector_type
+from xtile.dialects.vector.types import (
+    LINE,
+    SCALABLE_LINE,
+    VECTOR_WITH_DIMENSIONS,
+    Dimension,
+    dimensions_of,
+    element_type,
+    make_vector,
+    shape_of,
+    vector_type,
+    verify_elements,
+    verify_type,
+)
 
-_NUMBERS = ArrayAttr[IntegerAttr]
+_NUMBERS = ArrayAttr[IntegerAttr[I64]]
 
 
 def numbers_of(attribute: _NUMBERS) -> list[int]:
-    """The numbers in a list of integer attributes."""
-    return [cast("IntegerAttr[IntegerType]", number).value.data for number in attribute]
+    """Returns the numbers in a list of integer attributes."""
+    return [number.value.data for number in attribute]
 
 
 @irdl_op_definition
@@ -47,11 +59,11 @@ class ExtractStridedSliceOp(IRDLOperation):
 
     name = "vector.extract_strided_slice"
 
-    source = operand_def(VectorType)
+    source = operand_def(VECTOR_WITH_DIMENSIONS)
     offsets = prop_def(_NUMBERS)
     sizes = prop_def(_NUMBERS)
     strides = prop_def(_NUMBERS)
-    result = result_def(VectorType)
+    result = result_def(VECTOR_WITH_DIMENSIONS)
 
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
@@ -60,22 +72,22 @@ class ExtractStridedSliceOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        shape = shape_of(self.source)
+        whole = dimensions_of(vector_type(self.source))
         offsets, sizes = numbers_of(self.offsets), numbers_of(self.sizes)
         strides = numbers_of(self.strides)
         if not len(offsets) == len(sizes) == len(strides):
             raise VerifyException("offsets, sizes and strides must have the same length")
-        if len(offsets) > len(shape):
-            raise VerifyException(f"{shape} has only {len(shape)} dimensions")
-        check_strides(strides)
-        for size, offset, whole in zip(sizes, offsets, shape, strict=False):
-            if size < 1 or offset < 0 or offset + size > whole:
-                raise VerifyException(
-                    f"elements {offset} to {offset + size - 1} are not inside of a dimension of "
-                    f"size {whole}"
-                )
-        expected = VectorType(element_type(self.source), [*sizes, *shape[len(sizes) :]])
-        check_result(self.result.type, expected)
+        if len(offsets) > len(whole):
+            raise VerifyException(f"{self.source.type} has only {len(whole)} dimensions")
+        verify_strides(strides)
+        for offset, size, limit in zip(offsets, sizes, whole, strict=False):
+            verify_inside(offset, size, limit)
+        named = [
+            Dimension(size, dimension.is_scalable)
+            for size, dimension in zip(sizes, whole, strict=False)
+        ]
+        expected = make_vector(element_type(self.source), [*named, *whole[len(named) :]])
+        verify_type(self.result.type, expected, "the result")
 
 
 @irdl_op_definition
@@ -90,13 +102,13 @@ class InsertStridedSliceOp(IRDLOperation):
 
     name = "vector.insert_strided_slice"
 
-    T: ClassVar = VarConstraint("T", base(VectorType))
+    T: ClassVar = VarConstraint("T", VECTOR_WITH_DIMENSIONS)
 
-    valueToStore = operand_def(VectorType)  # noqa: N815
+    valueToStore = operand_def(VECTOR_WITH_DIMENSIONS)  # noqa: N815
     dest = operand_def(T)
     offsets = prop_def(_NUMBERS)
     strides = prop_def(_NUMBERS)
-    res = result_def(T)
+    result = result_def(T)
 
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
@@ -105,25 +117,29 @@ class InsertStridedSliceOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        part, whole = shape_of(self.valueToStore), shape_of(self.dest)
+        part = dimensions_of(vector_type(self.valueToStore))
+        whole = dimensions_of(vector_type(self.dest))
+        verify_elements(self.valueToStore.type, element_type(self.dest), "the part")
         offsets, strides = numbers_of(self.offsets), numbers_of(self.strides)
         if len(offsets) != len(whole):
             raise VerifyException(f"expected {len(whole)} offsets, got {len(offsets)}")
-        if len(part) > len(whole):
-            raise VerifyException(f"{vector_type(self.dest)} has fewer dimensions than the part")
         if len(strides) != len(part):
             raise VerifyException(f"expected {len(part)} strides, got {len(strides)}")
-        check_strides(strides)
-        sizes = [1] * (len(whole) - len(part)) + list(part)
-        for size, offset, limit in zip(sizes, offsets, whole, strict=True):
-            if offset < 0 or offset + size > limit:
-                raise VerifyException(
-                    f"elements {offset} to {offset + size - 1} are not inside of a dimension of "
-                    f"size {limit}"
-                )
+        if len(part) > len(whole):
+            raise VerifyException(
+                f"the part may have at most {len(whole)} dimensions, got {self.valueToStore.type}"
+            )
+        verify_strides(strides)
+        leading = len(whole) - len(part)
+        for offset, limit in zip(offsets, whole[:leading], strict=False):
+            verify_inside(offset, 1, Dimension(limit.size, is_scalable=False))
+        for offset, size, limit in zip(offsets[leading:], part, whole[leading:], strict=True):
+            if size.is_scalable != limit.is_scalable:
+                raise VerifyException(f"a dimension {size} cannot be a part of {limit}")
+            verify_inside(offset, size.size, limit)
 
 
-def check_strides(strides: Sequence[int]) -> None:
+def verify_strides(strides: Sequence[int]) -> None:
     """Checks that slices have no gaps, as upstream asks.
 
     Raises:
@@ -131,3 +147,92 @@ def check_strides(strides: Sequence[int]) -> None:
     """
     if any(stride != 1 for stride in strides):
         raise VerifyException(f"strides must be 1, got {list(strides)}")
+
+
+def verify_inside(offset: int, size: int, limit: Dimension) -> None:
+    """Checks that a slice lies in a dimension, and covers it if that is scalable.
+
+    Raises:
+        VerifyException: It does not.
+    """
+    if limit.is_scalable and (offset, size) != (0, limit.size):
+        raise VerifyException(
+            f"a scalable dimension {limit} can only be taken whole, got {size} elements from "
+            f"{offset} on"
+        )
+    if size < 1 or offset < 0 or offset + size > limit.size:
+        raise VerifyException(
+            f"{size} elements from {offset} on are not inside of a dimension of {limit}"
+        )
+
+
+@irdl_op_definition
+class ScalableInsertOp(IRDLOperation):
+    """A scalable vector with a part replaced, which begins at a multiple of its length.
+
+    ```
+    %r = vector.scalable.insert %part, %v[8] : vector<4xf32> into vector<[16]xf32>
+    ```
+    """
+
+    name = "vector.scalable.insert"
+
+    T: ClassVar = VarConstraint("T", SCALABLE_LINE)
+
+    valueToStore = operand_def(LINE)  # noqa: N815
+    dest = operand_def(T)
+    pos = prop_def(IntegerAttr[I64])
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$valueToStore `,` $dest `[` $pos `]` attr-dict `:` type($valueToStore) `into` type($dest)"
+    )
+
+    @override
+    def verify_(self) -> None:
+        verify_elements(self.valueToStore.type, element_type(self.dest), "the part")
+        _verify_multiple(self.pos.value.data, shape_of(self.valueToStore))
+
+
+@irdl_op_definition
+class ScalableExtractOp(IRDLOperation):
+    """A part of a scalable vector, which begins at a multiple of its length.
+
+    ```
+    %r = vector.scalable.extract %v[8] : vector<4xf32> from vector<[16]xf32>
+    ```
+    """
+
+    name = "vector.scalable.extract"
+
+    source = operand_def(SCALABLE_LINE)
+    pos = prop_def(IntegerAttr[I64])
+    result = result_def(LINE)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `[` $pos `]` attr-dict `:` type($result) `from` type($source)"
+
+    @override
+    def verify_(self) -> None:
+        verify_elements(self.result.type, element_type(self.source), "the result")
+        _verify_multiple(self.pos.value.data, shape_of(self.result))
+
+
+def _verify_multiple(position: int, shape: Sequence[int]) -> None:
+    length = prod(shape)
+    if position % length:
+        raise VerifyException(
+            f"the position must be a multiple of the part's length {length}, got {position}"
+        )
+
+
+OPERATIONS: list[type[Operation]] = [
+    ExtractStridedSliceOp,
+    InsertStridedSliceOp,
+    ScalableExtractOp,
+    ScalableInsertOp,
+]
+"""The operations of this module."""

@@ -8,10 +8,12 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; docs/semantics.md, "Ve
 from __future__ import annotations
 
 from xtile.semantics.compiler import Handler
-from xtile.semantics.vector import elements, products, shapes, transfers
+from xtile.semantics.vector import elements, masks, printing, products, shapes, transfers
 
 HANDLERS: dict[str, Handler] = {
     **elements.HANDLERS,
+    **masks.HANDLERS,
+    **printing.HANDLERS,
     **products.HANDLERS,
     **shapes.HANDLERS,
     **transfers.HANDLERS,

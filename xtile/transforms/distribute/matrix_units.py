@@ -25,7 +25,7 @@ from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
-from xtile.dialects.vector.reductions import IteratorType
+from xtile.dialects.vector.attributes import IteratorType
 from xtile.transforms.distribute.effects import Space, space_of
 from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element_type
 from xtile.transforms.distribute.product import Product

@@ -1,0 +1,104 @@
+"""The attributes of the `vector` dialect.
+
+Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorAttributes.td`.
+"""
+
+from __future__ import annotations
+
+from typing_extensions import override
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.str_enum import StrEnum
+
+from xtile.dialects.upstream import is_float
+
+
+class IteratorType(StrEnum):
+    """What a dimension of a contraction's iterations is."""
+
+    PARALLEL = "parallel"
+    REDUCTION = "reduction"
+
+
+class PrintPunctuation(StrEnum):
+    """What `vector.print` prints after a value."""
+
+    NO_PUNCTUATION = "no_punctuation"
+    NEWLINE = "newline"
+    COMMA = "comma"
+    OPEN = "open"
+    CLOSE = "close"
+
+
+@irdl_attr_definition
+class IteratorTypeAttr(EnumAttribute[IteratorType]):
+    """`#vector.iterator_type<parallel>`."""
+
+    name = "vector.iterator_type"
+
+    @override
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data)
+
+    @classmethod
+    @override
+    def parse_parameter(cls, parser: AttrParser) -> IteratorType:
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(IteratorType)
+
+
+@irdl_attr_definition
+class PrintPunctuationAttr(EnumAttribute[PrintPunctuation]):
+    """`#vector.punctuation<newline>`."""
+
+    name = "vector.punctuation"
+
+    @override
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data)
+
+    @classmethod
+    @override
+    def parse_parameter(cls, parser: AttrParser) -> PrintPunctuation:
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(PrintPunctuation)
+
+
+ADD = CombiningKindAttr(CombiningKindFlag.ADD)
+"""The combining kind of operations that name none."""
+
+_ANY_KINDS = frozenset({CombiningKindFlag.ADD, CombiningKindFlag.MUL})
+_FLOAT_KINDS = frozenset(
+    {
+        CombiningKindFlag.MINNUMF,
+        CombiningKindFlag.MAXNUMF,
+        CombiningKindFlag.MINIMUMF,
+        CombiningKindFlag.MAXIMUMF,
+    }
+)
+
+
+def verify_combining_kind(kind: CombiningKindAttr, element: Attribute) -> None:
+    """Checks that a kind combines elements of a type.
+
+    Raises:
+        VerifyException: It does not.
+    """
+    is_number = isa(element, IntegerType | IndexType)
+    if kind.data in _ANY_KINDS:
+        if not is_number and not is_float(element):
+            raise VerifyException(f"<{kind.data}> combines numbers, got {element}")
+    elif kind.data in _FLOAT_KINDS:
+        if not is_float(element):
+            raise VerifyException(f"<{kind.data}> combines floats, got {element}")
+    elif not is_number:
+        raise VerifyException(f"<{kind.data}> combines integers, got {element}")
