@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xtile.api import parse, to_text, verify
+    from xtile.api import parse, port, to_text, verify
     from xtile.launch import run
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "parse", "run", "to_text", "verify"]
+__all__ = ["__version__", "parse", "port", "run", "to_text", "verify"]
 
 _HOMES = {
     "parse": "xtile.api",
+    "port": "xtile.api",
     "run": "xtile.launch",
     "to_text": "xtile.api",
     "verify": "xtile.api",

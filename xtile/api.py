@@ -81,6 +81,36 @@ def to_text(module: ModuleOp, language: Literal["tensorlang", "mlir"] = "tensorl
     return output.getvalue()
 
 
+def port(
+    kernel: ModuleOp | str | os.PathLike[str],
+    to: Literal["core", "xegpu"],
+    *,
+    chip: Literal["pvc", "bmg", "dg2"] = "pvc",
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Translates tensor language kernels to another language.
+
+    Memrefs of the result are row-major and have the modes of the source in reverse order, so the
+    kernels take the transposes of the arrays.
+
+    Args:
+        kernel: A module, or a path or a text that `parse` reads.
+        to: The core form at block level, or XeGPU.
+        chip: The GPU whose instructions are used.
+        diagnostics: Collects remarks that tell why the translation chose what it did.
+
+    Returns:
+        The new module. A module that was given stays as it is.
+
+    Raises:
+        DiagnosticError: The kernel has errors, or cannot be translated.
+    """
+    from xtile.translate.route import Options, translate
+
+    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
+    return translate(module, f"tensorlang-to-{to}", Options(chip), diagnostics)
+
+
 def verify(module: ModuleOp) -> None:
     """Checks a module against every rule of the languages in it.
 

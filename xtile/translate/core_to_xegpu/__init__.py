@@ -12,6 +12,7 @@ from xdsl.ir import Block
 from xtile.backends.intel.devices import Device
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
+from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.translate.core_to_xegpu import (
     blocks,
     complex_numbers,
@@ -61,4 +62,5 @@ def translate_module(
     result.body.detach_block(result.body.block)
     result.body.add_block(body)
     result.attributes["gpu.container_module"] = UnitAttr()
+    remove_dead_code(result)
     return result

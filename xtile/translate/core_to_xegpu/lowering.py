@@ -220,7 +220,9 @@ class Lowering(Rebuilder):
                 self.define(value, own[0])
 
     def region(self, old: Region) -> Region:
-        """A region of one block, translated."""
+        """A region of at most one block, translated."""
+        if old.blocks.first is None:
+            return Region()
         block = self.open_block(old.blocks.first)
         return self.translate_into(old, block)
 

@@ -251,7 +251,6 @@ def _map(operation: MapOp, lowering: Lowering) -> None:
     if _is_elementwise(body):
         _map_pieces(operation, body, fragment, lowering)
         return
-    element = element_of(operation.source)
     values: list[SSAValue] = []
     for w, block in enumerate(fragment.blocks):
         first = 0
@@ -262,7 +261,6 @@ def _map(operation: MapOp, lowering: Lowering) -> None:
             ]
             values.append(from_scalars(lowering, results))
             first += length_of(piece)
-    del element
     lowering.define(operation.result, fragment.with_values(values))
 
 
