@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i16, i32, i64
+from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i1, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
@@ -52,7 +52,7 @@ def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
     rounded = emit(arith.ShRUIOp(emit(arith.AddiOp(biased, odd)).result, sixteen)).result
     half = like(value, i16)
     short = emit(arith.TruncIOp(rounded, cast("Any", half))).result
-    is_nan = emit(arith.CmpfOp(value, value, "uno")).result
+    is_nan = _compare(lowering, arith.CmpfOp(value, value, "uno"))
     return lowering.select(is_nan, lowering.constant(_QUIET_NAN, half), short)
 
 
@@ -71,12 +71,23 @@ def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
     mask = lowering.constant(2**63 - 1, wide)
     given = emit(arith.AndIOp(emit(arith.BitcastOp(value, wide)).result, mask)).result
     rounded = emit(arith.AndIOp(emit(arith.BitcastOp(back, wide)).result, mask)).result
-    too_far = emit(arith.CmpiOp(rounded, given, "ugt")).result
-    inexact = emit(arith.CmpfOp(back, value, "one")).result
+    too_far = _compare(lowering, arith.CmpiOp(rounded, given, "ugt"))
+    inexact = _compare(lowering, arith.CmpfOp(back, value, "one"))
     bits = emit(arith.BitcastOp(near, word)).result
     less = emit(arith.SubiOp(bits, emit(arith.ExtUIOp(too_far, cast("Any", word))).result)).result
     sticky = emit(arith.ExtUIOp(inexact, cast("Any", word))).result
     return emit(arith.BitcastOp(emit(arith.OrIOp(less, sticky)).result, near.type)).result
+
+
+def _compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSAValue:
+    """The answer of a comparison, one for each element of vectors, which xDSL forgets."""
+    operation = type(comparison).create(
+        operands=comparison.operands,
+        result_types=[like(comparison.operands[0], i1)],
+        properties=comparison.properties,
+    )
+    comparison.erase()
+    return lowering.emit(operation).results[0]
 
 
 def element_of(value: SSAValue) -> Attribute:
