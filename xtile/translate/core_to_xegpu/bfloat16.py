@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i1, i16, i
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _QUIET_NAN = 0x7FC0
@@ -81,7 +82,8 @@ def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 def _compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSAValue:
     """The answer of a comparison, one for each element of vectors, which xDSL forgets."""
-    operation = type(comparison).create(
+    kind = CmpIOp if isinstance(comparison, arith.CmpiOp) else CmpFOp
+    operation = kind.create(
         operands=comparison.operands,
         result_types=[like(comparison.operands[0], i1)],
         properties=comparison.properties,

@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.backends.intel.devices import Device
+from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.text.diagnostics import Diagnostics
@@ -333,7 +334,7 @@ class Lowering(Rebuilder):
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere."""
-        return self.emit(arith.SelectOp(condition, a, b)).result
+        return self.emit(SelectOp(condition, a, b)).result
 
     def as_i64(self, value: SSAValue) -> SSAValue:
         """An index as an i64."""
