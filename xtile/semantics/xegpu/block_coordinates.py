@@ -37,7 +37,7 @@ def coordinates(operation: BlockAccess, descriptor: TensorDescType, lanes: int) 
     layout = descriptor.layout_or_none
     if operation.attributes.get(MODE) == StringAttr("simt") and layout is not None:
         fragments = [
-            _arranged(operation, _fragment(layout, descriptor, lane), shape[-1])
+            _arranged(operation, fragment_coordinates(layout, descriptor, lane), shape[-1])
             for lane in range(lanes)
         ]
         axes = zip(*fragments, strict=True)
@@ -55,7 +55,7 @@ def _blocks(descriptor: TensorDescType) -> Coordinates:
     return block
 
 
-def _fragment(layout: LayoutAttr, descriptor: TensorDescType, lane: int) -> Coordinates:
+def fragment_coordinates(layout: LayoutAttr, descriptor: TensorDescType, lane: int) -> Coordinates:
     """The coordinates of the elements that a layout gives a lane."""
     shape, counts = descriptor.get_shape(), layout.unit_layout
     own = tuple(size // count for size, count in zip(shape, counts, strict=True))

@@ -22,7 +22,14 @@ from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Value, choose, with_axes
 from xtile.semantics.xegpu.block_coordinates import Coordinates, coordinates
 from xtile.semantics.xegpu.descriptors import BlockDescriptor, Numbers
-from xtile.semantics.xegpu.levels import acting, agreed, agreed_memref, check_elements, level_of
+from xtile.semantics.xegpu.levels import (
+    acting,
+    agreed,
+    agreed_memref,
+    check_elements,
+    level_of,
+    spread,
+)
 
 
 class _Places:
@@ -38,10 +45,10 @@ class _Places:
         """The index of each element in each dimension of the region."""
         outer = len(start) - len(self._block)
         moved = [
-            _spread(first, self._axes) + numbers
+            spread(first, self._axes) + numbers
             for first, numbers in zip(start[outer:], self._block, strict=True)
         ]
-        return [*(_spread(first, self._axes) for first in start[:outer]), *moved]
+        return [*(spread(first, self._axes) for first in start[:outer]), *moved]
 
     def inside(self, start: Sequence[Index], indices: Sequence[Index], view: View) -> Value:
         """Which elements lie in the region; None: all, or the region's shape does not matter."""
@@ -54,13 +61,9 @@ class _Places:
             if np.all((first + least >= 0) & (first + largest < size)):
                 continue
             index = indices[dimension]
-            near = (index >= 0) & (index < _spread(size, self._axes))
+            near = (index >= 0) & (index < spread(size, self._axes))
             where = near if where is None else where & near
         return where
-
-
-def _spread(index: Index, axes: int) -> Index:
-    return index if isinstance(index, int) else with_axes(index, axes)
 
 
 def _is_checked(descriptor: TensorDescType) -> bool:
@@ -119,7 +122,7 @@ def _prefetch_nd(operation: PrefetchNdOp, compiler: Compiler) -> Step:
     type = tensor_desc(operation.TensorDesc)
     shape = type.get_shape()
     block = [numbers[np.newaxis, np.newaxis] for numbers in np.indices(shape)]
-    places = _Places(block, _is_checked(type))
+    places = _Places(block, is_checked=True)
     descriptor = compiler.slot(operation.TensorDesc)
     offsets = Numbers(operation.mixed_offsets, compiler)
     level = level_of(operation)

@@ -61,7 +61,7 @@ class ScatteredDescriptor:
     """Scattered points of memory.
 
     Attributes:
-        base: The memory from the place that offsets are counted from, as a memref of order 0.
+        base: The memory from the place that offsets are counted from, with one dimension.
         offsets: The offset of each point in elements; a vector.
     """
 
@@ -94,7 +94,7 @@ class Numbers:
 
 
 def base_of(state: State, source: Value, dtype: np.dtype[Any]) -> Memref:
-    """The memory that an address or a memref leads to, as a memref of order 0.
+    """The memory that an address or a memref leads to, with one dimension of stride 1.
 
     Args:
         state: The work-group.
@@ -105,8 +105,13 @@ def base_of(state: State, source: Value, dtype: np.dtype[Any]) -> Memref:
         UnlocatedError: An active work-item's address belongs to no memory.
     """
     if _is_address(source):
-        return state.addresses.memory_at(as_index(source), dtype, state.mask)
-    return transform(source, lambda view, _: View(view.buffer, view.offset, (), ()), state.mask)
+        source = state.addresses.memory_at(as_index(source), dtype, state.mask)
+    return transform(source, lambda view, _: _to_end(view), state.mask)
+
+
+def _to_end(view: View) -> View:
+    """What begins where a view does and ends with its memory."""
+    return View(view.buffer, view.offset, (view.buffer.size - view.offset,), (1,))
 
 
 def _is_address(source: Value) -> bool:

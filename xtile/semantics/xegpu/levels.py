@@ -79,6 +79,11 @@ def _agreed_view(view: View, state: State) -> View:
     )
 
 
+def spread(index: Index, axes: int) -> Index:
+    """A number of elements with so many more axes, if it is not the same for all work-items."""
+    return index if isinstance(index, int) else with_axes(index, axes)
+
+
 def check_elements(view: View, indices: Sequence[Index], where: Value) -> None:
     """Checks that elements lie in the memory of a memref, which nobody reads.
 
@@ -90,12 +95,12 @@ def check_elements(view: View, indices: Sequence[Index], where: Value) -> None:
     Raises:
         UnlocatedError: One does not.
     """
-    rank = max(np.ndim(index) for index in indices)
-    where = None if where is None else with_axes(where, rank - np.ndim(where))
-    place: Index = view.offset if isinstance(view.offset, int) else with_axes(view.offset, rank - 2)
+    axes = max(np.ndim(index) for index in indices) - 2
+    place = spread(view.offset, axes)
     for index, stride in zip(indices, view.strides, strict=True):
-        place = place + index * (stride if isinstance(stride, int) else with_axes(stride, rank - 2))
+        place = place + index * spread(stride, axes)
     if where is not None:
+        where = with_axes(where, axes + 2 - where.ndim)
         place, where = np.broadcast_arrays(place, where)
         place = place[where]
     view.buffer.check(place)

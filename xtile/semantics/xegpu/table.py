@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from xtile.semantics.compiler import Handler
-from xtile.semantics.xegpu import blocks, descriptors, product
+from xtile.semantics.xegpu import (
+    atomics,
+    barriers,
+    blocks,
+    descriptors,
+    matrix,
+    product,
+    scattered,
+)
 
 HANDLERS: dict[str, Handler] = {
+    **atomics.HANDLERS,
+    **barriers.HANDLERS,
     **blocks.HANDLERS,
     **descriptors.HANDLERS,
+    **matrix.HANDLERS,
     **product.HANDLERS,
+    **scattered.HANDLERS,
 }
 """The handler of each operation, by name."""
