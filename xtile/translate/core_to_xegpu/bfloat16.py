@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i1, i16, i
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
+from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
+from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CMPI_PREDICATES, CmpFOp, CmpIOp
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _QUIET_NAN = 0x7FC0
@@ -33,7 +34,7 @@ def like(value: SSAValue, element: Attribute) -> Attribute:
 def widen(lowering: Lowering, bits: SSAValue) -> SSAValue:
     """The f32 with the value of a bf16: its bits are the upper half."""
     word = like(bits, i32)
-    extended = lowering.emit(arith.ExtUIOp(bits, cast("Any", word))).result
+    extended = lowering.emit(ExtUIOp(bits, cast("Any", word))).result
     shift = lowering.constant(16, word)
     shifted = lowering.emit(arith.ShLIOp(extended, shift)).result
     return lowering.emit(arith.BitcastOp(shifted, like(bits, f32))).result
@@ -52,7 +53,7 @@ def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
     biased = emit(arith.AddiOp(bits, lowering.constant(_ROUNDING_BIAS, word))).result
     rounded = emit(arith.ShRUIOp(emit(arith.AddiOp(biased, odd)).result, sixteen)).result
     half = like(value, i16)
-    short = emit(arith.TruncIOp(rounded, cast("Any", half))).result
+    short = emit(TruncIOp(rounded, cast("Any", half))).result
     is_nan = _compare(lowering, arith.CmpfOp(value, value, "uno"))
     return lowering.select(is_nan, lowering.constant(_QUIET_NAN, half), short)
 
@@ -75,8 +76,8 @@ def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
     too_far = _compare(lowering, arith.CmpiOp(rounded, given, "ugt"))
     inexact = _compare(lowering, arith.CmpfOp(back, value, "one"))
     bits = emit(arith.BitcastOp(near, word)).result
-    less = emit(arith.SubiOp(bits, emit(arith.ExtUIOp(too_far, cast("Any", word))).result)).result
-    sticky = emit(arith.ExtUIOp(inexact, cast("Any", word))).result
+    less = emit(arith.SubiOp(bits, emit(ExtUIOp(too_far, cast("Any", word))).result)).result
+    sticky = emit(ExtUIOp(inexact, cast("Any", word))).result
     return emit(arith.BitcastOp(emit(arith.OrIOp(less, sticky)).result, near.type)).result
 
 
@@ -90,6 +91,20 @@ def _compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSA
     )
     comparison.erase()
     return lowering.emit(operation).results[0]
+
+
+def _compare_floats(lowering: Lowering, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    number = IntegerAttr(CMPF_PREDICATES.index(predicate), i64)
+    return lowering.emit(
+        CmpFOp.build(operands=[a, b], result_types=[like(a, i1)], properties={"predicate": number})
+    ).result
+
+
+def _compare(lowering: Lowering, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    number = IntegerAttr(CMPI_PREDICATES.index(predicate), i64)
+    return lowering.emit(
+        CmpIOp.build(operands=[a, b], result_types=[like(a, i1)], properties={"predicate": number})
+    ).result
 
 
 def element_of(value: SSAValue) -> Attribute:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     BoolAttr,
     FixedBitwidthType,
+    IndexType,
     IntegerType,
     VectorType,
     bf16,
@@ -20,6 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import PrefetchOp
+from xtile.transforms.cleanup.folding import INDEX_WIDTH
 from xtile.translate.core_to_xegpu import scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
@@ -40,7 +42,9 @@ from xtile.translate.rule import Rule
 
 
 def size_of(element: Attribute) -> int:
-    """Bytes of an element."""
+    """Bytes of an element; an index has 64 bits."""
+    if isinstance(element, IndexType):
+        return INDEX_WIDTH // 8
     return cast(FixedBitwidthType, element).size
 
 

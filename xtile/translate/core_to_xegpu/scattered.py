@@ -7,6 +7,7 @@ takes very long for code with a branch for each entry.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from xdsl.dialects import scf, vector
@@ -114,7 +115,8 @@ def _for_each(
         for first, length in spans(layout):
             piece = next(given, None)
             _, condition = place(lowering, memory, layout, w, first + length - 1)
-            one_by_one = _unrolled if condition is None else _looped
+            # LLVM's lowering makes numbers of vectors with one element, and then confuses them.
+            one_by_one = _unrolled if condition is None or length == 1 else _looped
             made = one_by_one(
                 lowering,
                 lambda entry, w=w: place(lowering, memory, layout, w, entry),
@@ -137,7 +139,10 @@ def _unrolled(
 ) -> SSAValue | None:
     first, length = span
     scalars = [None] * length if piece is None else to_scalars(lowering, piece)
-    made = [access_element(place_of(first + i)[0], scalars[i]) for i in range(length)]
+    made: list[SSAValue | None] = []
+    for i, scalar in enumerate(scalars):
+        indices, condition = place_of(first + i)
+        made.append(guarded(lowering, condition, result, partial(access_element, indices, scalar)))
     return None if result is None else from_scalars(lowering, cast("list[SSAValue]", made))
 
 
