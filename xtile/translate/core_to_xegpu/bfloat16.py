@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
-from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CMPI_PREDICATES, CmpFOp, CmpIOp
+from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _QUIET_NAN = 0x7FC0
@@ -91,20 +91,6 @@ def _compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSA
     )
     comparison.erase()
     return lowering.emit(operation).results[0]
-
-
-def _compare_floats(lowering: Lowering, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-    number = IntegerAttr(CMPF_PREDICATES.index(predicate), i64)
-    return lowering.emit(
-        CmpFOp.build(operands=[a, b], result_types=[like(a, i1)], properties={"predicate": number})
-    ).result
-
-
-def _compare(lowering: Lowering, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-    number = IntegerAttr(CMPI_PREDICATES.index(predicate), i64)
-    return lowering.emit(
-        CmpIOp.build(operands=[a, b], result_types=[like(a, i1)], properties={"predicate": number})
-    ).result
 
 
 def element_of(value: SSAValue) -> Attribute:
