@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     BFloat16Type,
+    IndexType,
     IntegerType,
     VectorType,
     bf16,
@@ -230,7 +231,7 @@ def _fetch(
 
 
 def _multiply_add(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-    if isa(c.type, IntegerType):
+    if isinstance(c.type, IntegerType | IndexType):
         product = lowering.emit(arith.MuliOp(a, b)).result
         return lowering.emit(arith.AddiOp(product, c)).result
     product = lowering.emit(arith.MulfOp(a, b)).result
