@@ -227,13 +227,14 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     start = lowering.numbers(operation.indices)
     target = MemoryBlock(memory, row, (start[0], start[1]), (0 in checked, 1 in checked))
 
-    def update_element(indices: list[SSAValue], value: SSAValue | None) -> SSAValue:
+    def update_element(indices: list[SSAValue], value: SSAValue | None) -> SSAValue | None:
         assert value is not None
-        return update(lowering, kind, value, memory, indices, element)
+        old = update(lowering, kind, value, memory, indices, element)
+        return old if is_used else None
 
-    old = _for_each(
-        lowering, target, fragment.layout, carried_type(element), update_element, fragment
-    )
+    is_used = bool(operation.result.uses)
+    result = carried_type(element) if is_used else None
+    old = _for_each(lowering, target, fragment.layout, result, update_element, fragment)
     lowering.define(operation.result, old)
 
 
