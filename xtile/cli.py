@@ -24,6 +24,8 @@ examples:
   xtile run examples/axpby.ir --grid 2 --arg alpha=2.0 --arg beta=0.5 --rand \\
       --size A=33x50 --size B=33x50 --out B=result.npy
   xtile run kernel.ir --grid 4,1,1 --arg A=a.npy --arg D=zeros:16x16 --out D=d.npy --sanitize
+  xtile run examples/xegpu/gemm.mlir
+      (host code: @main allocates, launches and prints by itself)
 """
 
 
@@ -78,7 +80,11 @@ def _make_parser() -> argparse.ArgumentParser:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kernel", help="a file with tensor language (.ir) or MLIR (.mlir) text")
-    parser.add_argument("--entry", metavar="NAME", help="the function, if there are several")
+    parser.add_argument(
+        "--entry",
+        metavar="NAME",
+        help="the function, if there are several (default: the host's main)",
+    )
     parser.add_argument(
         "--grid",
         type=_grid,
@@ -115,7 +121,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rand", action="store_true", help="fill arrays that have no --arg with random numbers"
     )
     parser.add_argument(
-        "--seed", type=_seed, metavar="N", help="the seed of --rand (default: a fresh one)"
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="the seed of --rand and of host code (default: a fresh one)",
     )
 
 

@@ -20,11 +20,19 @@ from xtile.command import (
     is_colored,
     write_standard_output,
 )
+from xtile.launch.binding import bind
 from xtile.launch.devices import DEVICES, Device, DeviceError, find_device
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
-from xtile.launch.kernel import Parameter, choose_function, name_of, parameters_of
+from xtile.launch.kernel import (
+    Parameter,
+    choose_function,
+    is_host_function,
+    name_of,
+    parameters_of,
+)
 from xtile.launch.progress import progress_bar
+from xtile.launch.reference import run_host_on_reference
 from xtile.launch.report import make_table, rows_of
 from xtile.launch.run import launch_function
 from xtile.launch.saving import save_result
@@ -67,8 +75,11 @@ def _run_kernel(options: Namespace) -> int:
     _check_directories(outputs)
     values = _values(options, parameters)
     _check_outputs(outputs, parameters, values)
-    _launch(options, device, function, values)
-    if not options.quiet:
+    if is_host_function(function):
+        _run_host(options, function, values)
+    else:
+        _launch(options, device, function, values)
+    if parameters and not options.quiet:
         _print(_result_table(function, parameters, values))
     for parameter, value in zip(parameters, values, strict=True):
         if parameter.name in outputs:
@@ -156,6 +167,25 @@ def _launch(options: Namespace, device: Device, function: Operation, values: Seq
             workers=options.workers,
             progress=progress,
         )
+
+
+def _run_host(options: Namespace, function: Operation, values: Sequence[Any]) -> None:
+    """Runs a function of the host, which itself says how large its launches are.
+
+    Raises:
+        UsageError: An option is for kernels only.
+    """
+    for option, is_given in (
+        ("--sanitize", options.sanitize),
+        ("--grid", options.grid != (1, 1, 1)),
+        ("--block", options.block is not None),
+    ):
+        if is_given:
+            raise UsageError(
+                f"{option} is for kernels, but @{name_of(function)} is a function of the host; "
+                "choose a kernel with --entry"
+            )
+    run_host_on_reference(function, bind(function, values, check_promises=True), options.seed)
 
 
 def _check_outputs(

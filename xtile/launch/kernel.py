@@ -92,6 +92,10 @@ _KERNEL = "gpu.kernel"
 """The attribute of a `gpu.func` that is there to be launched."""
 
 
+_MAIN = "main"
+"""The function of the host that runs where none is named."""
+
+
 def name_of(function: Operation) -> str:
     """The name of a function."""
     name = function.get_attr_or_prop("sym_name")
@@ -100,7 +104,7 @@ def name_of(function: Operation) -> str:
 
 
 def choose_function(module: ModuleOp, entry: str | None) -> Operation:
-    """Returns the function named `entry`, or the only one of a module.
+    """Returns the function named `entry`, or the host's `main`, or the only one of a module.
 
     A function of the host, a `func.func`, can be named; where there is no kernel, it can be the
     only one.
@@ -109,7 +113,9 @@ def choose_function(module: ModuleOp, entry: str | None) -> Operation:
         ArgumentError: There is no such function, or several and no `entry`.
     """
     functions = {name_of(op): op for op in module.walk() if _is_kernel(op)}
-    hosts = {name_of(op): op for op in module.walk() if _is_host_function(op)}
+    hosts = {name_of(op): op for op in module.walk() if is_host_function(op)}
+    if entry is None and _MAIN in hosts:
+        return hosts[_MAIN]
     if entry in hosts or not functions:
         functions = hosts
     if not functions:
@@ -130,7 +136,8 @@ def _is_kernel(operation: Operation) -> bool:
     return operation.name == "gpu.func" and _KERNEL in operation.attributes
 
 
-def _is_host_function(operation: Operation) -> bool:
+def is_host_function(operation: Operation) -> bool:
+    """Whether an operation is a function of the host with a body."""
     return operation.name == "func.func" and bool(operation.regions[0].blocks)
 
 

@@ -39,16 +39,33 @@ def launch_on_reference(
         SanitizerError: `sanitize` is set and mistakes were found.
         DiagnosticError: An instruction cannot be executed.
     """
-    converted = [
-        _argument(parameter.type, argument)
-        for parameter, argument in zip(parameters_of(function), arguments, strict=True)
-    ]
+    converted = _converted(function, arguments)
     if sanitize:
         _sanitize(function, converted, grid, block, progress)
         return
     from xtile.semantics.engine import launch
 
     launch(function, converted, grid, block=block, workers=workers, progress=progress)
+
+
+def run_host_on_reference(
+    function: Operation, arguments: Sequence[BoundArgument], seed: int | None
+) -> None:
+    """Runs a function of the host, whose random numbers follow from `seed`, if there is one.
+
+    Raises:
+        DiagnosticError: An instruction cannot be executed.
+    """
+    from xtile.host.function import run_host
+
+    run_host(function, _converted(function, arguments), seed=seed)
+
+
+def _converted(function: Operation, arguments: Sequence[BoundArgument]) -> list[Argument]:
+    return [
+        _argument(parameter.type, argument)
+        for parameter, argument in zip(parameters_of(function), arguments, strict=True)
+    ]
 
 
 def _sanitize(

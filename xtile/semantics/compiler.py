@@ -159,8 +159,12 @@ class Compiler:
         self._allocated = around
         return body
 
+    def handler(self, operation: Operation) -> Handler | None:
+        """What compiles an operation; None if nothing does."""
+        return handler_of(operation)
+
     def _step(self, operation: Operation) -> Step:
-        handler = handler_of(operation)
+        handler = self.handler(operation)
         if handler is None:
             raise ExecutionError(operation, f"{operation.name} cannot be executed")
         try:

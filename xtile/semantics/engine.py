@@ -34,6 +34,7 @@ class Program:
         configuration: Configuration,
         addresses: AddressSpace,
         observer: Observer | None = None,
+        compiler: Compiler | None = None,
     ) -> None:
         """Compiles a function.
 
@@ -43,6 +44,7 @@ class Program:
             configuration: Sizes of the launch.
             addresses: Where the memory of the values lies.
             observer: Is told what happens.
+            compiler: What compiles the function; None: what its language says.
 
         Raises:
             ExecutionError: An operation has no meaning.
@@ -52,7 +54,8 @@ class Program:
         self._addresses = addresses
         self._observer = observer
         self._is_collective = language.is_collective
-        compiler = Compiler(configuration, observer is not None)
+        if compiler is None:
+            compiler = (language.compiler or Compiler)(configuration, observer is not None)
         parameters = compiler.slots(language.parameters(function))
         # Constants that are too large for their type are infinite.
         with np.errstate(all="ignore"):

@@ -32,6 +32,8 @@ class Language:
         compile: The function's body.
         is_collective: Whether the work-items of a work-group begin as one.
         may_share: Whether the work-groups may run in different processes.
+        compiler: What compiles it, from the sizes and whether there is an observer; None: what
+            compiles any function.
     """
 
     configure: Callable[[Any, Size3, Size3 | None], Configuration]
@@ -40,10 +42,11 @@ class Language:
     compile: Callable[[Any, Compiler], Body]
     is_collective: bool
     may_share: Callable[[Any], bool]
+    compiler: Callable[[Configuration, bool], Compiler] | None = None
 
 
 _LANGUAGES = {
-    "func": "xtile.semantics.upstream.function",
+    "func": "xtile.host.function",
     "gpu": "xtile.semantics.upstream.function",
     "tensorlang": "xtile.semantics.instructions.function",
 }

@@ -78,6 +78,7 @@ class Buffer:
         is_local: Whether only one work-group sees it.
         is_null: Whether it is what a null pointer points to.
         is_initialized: Whether it may be read before it is written.
+        is_freed: Whether its memory was given back.
         parts: Where each work-item has memory of its own in the buffer, what belongs to it; None
             where all share the memory.
         root: The buffer itself, or the one whose memory it shows as elements of another type.
@@ -86,6 +87,7 @@ class Buffer:
     __slots__ = (
         "_shown_as",
         "data",
+        "is_freed",
         "is_initialized",
         "is_local",
         "is_null",
@@ -112,6 +114,7 @@ class Buffer:
         self.is_local = is_local
         self.is_null = is_null
         self.is_initialized = is_initialized
+        self.is_freed = False
         self.parts = parts
         self.root = self if root is None else root
         self._shown_as: dict[np.dtype[Any], Buffer] = {}
@@ -140,11 +143,25 @@ class Buffer:
             )
         return root._shown_as[dtype]
 
+    def free(self) -> None:
+        """Gives the memory back, whatever type it is shown as; accesses are errors from then on.
+
+        Raises:
+            UnlocatedError: It was given back before.
+        """
+        root = self.root
+        if root.is_freed:
+            raise UnlocatedError(f"{root.name} was deallocated before")
+        for buffer in (root, *root._shown_as.values()):
+            buffer.data = np.empty(0, buffer.data.dtype)
+            buffer.raw = buffer.data.view(np.uint8)
+            buffer.is_freed = True
+
     def check(self, elements: Index) -> None:
         """Checks that places lie in the buffer.
 
         Raises:
-            UnlocatedError: One does not, or the buffer is null.
+            UnlocatedError: One does not, or the buffer is null or was given back.
         """
         if isinstance(elements, int):
             if 0 <= elements < self.data.shape[0]:
@@ -159,6 +176,8 @@ class Buffer:
             place = least if least < 0 else largest
         if self.is_null:
             raise UnlocatedError(f"{self.name} is not associated: its pointer is null")
+        if self.is_freed:
+            raise UnlocatedError(f"{self.name} is accessed after its deallocation")
         raise UnlocatedError(
             f"the access to element {place} lies outside of the memory of {self.name}, which has "
             f"{self.size} elements"
