@@ -109,5 +109,15 @@ def check_agreement(pieces: Sequence[str], index: int) -> None:
     assert without_names(upstream(ours)[index].custom) == without_names(expected.custom)
 
 
+def check_refusal(pieces: Sequence[tuple[str, str]], index: int) -> None:
+    """Checks that one of the pieces is refused as mlir-opt does, with the message beside it."""
+    piece, message = pieces[index]
+    errors = upstream_errors(tuple(piece for piece, _ in pieces))
+    assert errors[index] != ""
+    rendered = read(piece)
+    assert isinstance(rendered, str), rendered.custom
+    assert message in rendered
+
+
 def _split(output: str) -> list[str]:
     return re.split(r"^// -----$", output, flags=re.MULTILINE)

@@ -97,11 +97,14 @@ class WarpExecuteOnLane0Op(IRDLOperation):
                     parser.Delimiter.NONE, parser.parse_unresolved_operand
                 )
                 parser.parse_punctuation(":")
-                types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-                args = parser.resolve_operands(operands, types, place)
+                given = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+                args = parser.resolve_operands(operands, given, place)
         results: Sequence[Attribute] = ()
         if parser.parse_optional_punctuation("->") is not None:
-            results = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            types = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_type
+            )
+            results = [parser.parse_type()] if types is None else types
         body = parser.parse_region()
         attributes = parser.parse_optional_attr_dict()
         operation = WarpExecuteOnLane0Op(laneid, warp_size, args, results, body)

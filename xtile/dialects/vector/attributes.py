@@ -10,8 +10,15 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
+from xdsl.irdl import IRDLOperation, irdl_attr_definition
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -71,6 +78,32 @@ class PrintPunctuationAttr(EnumAttribute[PrintPunctuation]):
     def parse_parameter(cls, parser: AttrParser) -> PrintPunctuation:
         with parser.in_angle_brackets():
             return parser.parse_str_enum(PrintPunctuation)
+
+
+@irdl_custom_directive
+class CombiningKind(CustomDirective):
+    """`<add>`, or the attribute in full: `#vector.kind<add>`."""
+
+    kind: AttributeVariable
+
+    @override
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        start = parser.pos
+        if parser.parse_optional_punctuation("<") is None:
+            kind = parser.parse_attribute()
+            if not isinstance(kind, CombiningKindAttr):
+                parser.raise_error("expected a kind such as '<add>'", start, parser.pos)
+        else:
+            kind = CombiningKindAttr(parser.parse_str_enum(CombiningKindFlag))
+            parser.parse_punctuation(">")
+        self.kind.set(state, kind)
+
+    @override
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        kind = self.kind.get(op)
+        assert isinstance(kind, CombiningKindAttr)
+        kind.print_parameter(printer)
 
 
 ADD = CombiningKindAttr(CombiningKindFlag.ADD)

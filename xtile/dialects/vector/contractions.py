@@ -89,8 +89,12 @@ class ContractionOp(IRDLOperation):
         types = [parser.parse_type()]
         parser.parse_punctuation(",")
         types.append(parser.parse_type())
+        named = _parse_optional_type(parser)
         parser.parse_keyword("into")
+        start = parser.pos
         types.append(parser.parse_type())
+        if named not in (None, types[-1]):
+            parser.raise_error(f"expected the accumulator's type {named}", start, parser.pos)
         names = cls.get_irdl_definition().properties
         return cls.build(
             operands=[parser.resolve_operand(o, t) for o, t in zip(operands, types, strict=True)],
@@ -211,6 +215,11 @@ def _parse_trait(parser: Parser) -> Mapping[str, Attribute]:
         parser.raise_error("expected indexing_maps and iterator_types", start, parser.pos)
     converted = ArrayAttr(_iterator(parser, each, start) for each in iterators)
     return {"kind": ADD, **trait.data, "iterator_types": converted}
+
+
+def _parse_optional_type(parser: Parser) -> Attribute | None:
+    """Reads the accumulator's type after the operands', where older text has it."""
+    return None if parser.parse_optional_punctuation(",") is None else parser.parse_type()
 
 
 def _iterator(parser: Parser, attribute: Attribute, start: int) -> IteratorTypeAttr:

@@ -5,7 +5,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import cast
 
 from typing_extensions import override
@@ -29,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.scf.assembly import parse_optional_results, print_optional_results
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.gathers import GatherOp
@@ -193,7 +194,7 @@ class MaskOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        results = _parse_results(parser)
+        results = parse_optional_results(parser)
         if passthru is not None and not results:
             parser.raise_error("what passes through needs a result: expected '-> type'")
         return cls.build(
@@ -218,13 +219,7 @@ class MaskOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.mask.type)
-        if len(self.results) == 1:
-            printer.print_string(" -> ")
-            printer.print_attribute(self.results[0].type)
-        elif self.results:
-            printer.print_string(" -> (")
-            printer.print_list(self.results.types, printer.print_attribute)
-            printer.print_string(")")
+        print_optional_results(printer, self.results.types)
 
     @override
     def verify_(self) -> None:
@@ -268,13 +263,6 @@ def _end_with_yield(region: Region) -> None:
     if operations and isinstance(operations[-1], YieldOp):
         return
     block.add_op(YieldOp(*(operations[0].results if len(operations) == 1 else ())))
-
-
-def _parse_results(parser: Parser) -> Sequence[Attribute]:
-    if parser.parse_optional_punctuation("->") is None:
-        return []
-    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return [parser.parse_type()] if types is None else types
 
 
 def _print_without_results(printer: Printer, operation: Operation) -> None:

@@ -27,7 +27,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.upstream import completes
-from xtile.dialects.vector.attributes import verify_combining_kind
+from xtile.dialects.vector.attributes import CombiningKind, verify_combining_kind
 from xtile.dialects.vector.types import (
     VECTOR,
     VECTOR_WITH_DIMENSIONS,
@@ -40,7 +40,14 @@ from xtile.dialects.vector.types import (
 )
 
 
-@completes(traits=(Pure(),))
+@completes(
+    traits=(Pure(),),
+    assembly_format=(
+        "custom<CombiningKind>($kind) `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? "
+        "attr-dict `:` type($vector) `into` type($dest)"
+    ),
+    custom_directives=(CombiningKind,),
+)
 class ReductionOp(vector.ReductionOp):
     """Combines the elements of a vector, and with `acc` if it is there.
 
@@ -81,8 +88,10 @@ class MultiDimReductionOp(IRDLOperation):
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
+        "custom<CombiningKind>($kind) `,` $source `,` $acc attr-dict $reduction_dims `:` "
+        "type($source) `to` type($dest)"
     )
+    custom_directives = (CombiningKind,)
 
     @override
     def verify_(self) -> None:
@@ -128,8 +137,10 @@ class ScanOp(IRDLOperation):
     irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = (
-        "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
+        "custom<CombiningKind>($kind) `,` $source `,` $initial_value attr-dict `:` "
+        "type($source) `,` type($initial_value)"
     )
+    custom_directives = (CombiningKind,)
 
     @override
     def verify_(self) -> None:
