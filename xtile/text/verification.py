@@ -48,9 +48,20 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
             problems += _problems(operation)
         for problem in problems:
             diagnostics.error(source, place_of(operation, source), problem)
+    for function in operations:
+        if "core.level" in function.attributes:
+            _verify_level(function, diagnostics, source)
     for dialect in special:
         verifier = cast(DialectVerifier, import_module(_DIALECT_VERIFIERS[dialect]).verify)
         verifier(module, diagnostics, source)
+
+
+def _verify_level(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
+    """Checks that a kernel in core form holds only what its level may hold."""
+    from xtile.dialects.core.levels import find_problems
+
+    for operation, problem in find_problems(function):
+        diagnostics.error(source, place_of(operation, source), problem)
 
 
 def _problems(operation: Operation) -> list[str]:
