@@ -38,14 +38,14 @@ class Points:
 
     def of_each(self, vector: Array) -> Array:
         """What a vector with a number for each point, or for each element, has for each element."""
-        flat: Array = vector.reshape(*vector.shape[:2], -1)
+        flat = vector.reshape(*vector.shape[:2], -1)
         chunk = flat.shape[-1] // self.count
         place = self.point * chunk + (self.element if chunk > 1 else 0)
         if place.shape[1] == 1:
             return flat[:, :, place[0, 0]]
-        lanes = place.shape[1]
-        flat = np.broadcast_to(flat, (len(flat), lanes, flat.shape[-1]))
-        return flat[:, np.arange(lanes).reshape(lanes, *(1,) * (place.ndim - 2)), place[0]]
+        lane: Array = np.indices(place.shape)[1][0]
+        flat = np.broadcast_to(flat, (len(flat), place.shape[1], flat.shape[-1]))
+        return flat[:, lane, place[0]]
 
 
 def point_coordinates(
