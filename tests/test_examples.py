@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import xtile
@@ -50,3 +51,15 @@ def test_a_mismatch_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not checking.compare("wrong", np.ones(3), np.zeros(3), 0.5)
     assert not checking.compare("unwritten", np.full(3, np.nan), np.zeros(3), 0.5)
     assert checking.exit_status(True, False) == 1
+
+
+def test_a_kernel_in_the_rfcs_spelling_computes_the_product() -> None:
+    generator = np.random.default_rng()
+    a = generator.standard_normal((8, 16)).astype(np.float16)
+    b = generator.standard_normal((16, 16)).astype(np.float16)
+    c = np.full((8, 16), np.nan, np.float32)
+    kernel = EXAMPLES / "xegpu" / "rfc_product.mlir"
+    xtile.run(kernel, {"A": a, "B": b, "C": c}, block=(16, 1, 1))
+    # Products of f16 numbers are exact in f32; 16 of them are added up in any order.
+    tolerance = 16 * 2.0**-24 * np.max(np.abs(a).astype(float) @ np.abs(b).astype(float))
+    np.testing.assert_allclose(c, a.astype(float) @ b.astype(float), rtol=0, atol=tolerance)
