@@ -198,7 +198,9 @@ def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> S
     if value.type == target:
         return value
     operation = vector.BitcastOp.build(operands=[value], result_types=[target])
-    return lowering.emit(operation).results[0]
+    return lowering.shared(
+        ("bitcast", value, target), (value,), lambda: lowering.emit(operation).results[0]
+    )
 
 
 def _regroup(
