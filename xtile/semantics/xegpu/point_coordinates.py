@@ -41,11 +41,8 @@ class Points:
         flat = vector.reshape(*vector.shape[:2], -1)
         chunk = flat.shape[-1] // self.count
         place = self.point * chunk + (self.element if chunk > 1 else 0)
-        if place.shape[1] == 1:
-            return flat[:, :, place[0, 0]]
-        lane: Array = np.indices(place.shape)[1][0]
-        flat = np.broadcast_to(flat, (len(flat), place.shape[1], flat.shape[-1]))
-        return flat[:, lane, place[0]]
+        taken = np.take_along_axis(flat, place.reshape(1, place.shape[1], -1), axis=2)
+        return taken.reshape(*taken.shape[:2], *place.shape[2:])
 
 
 def point_coordinates(
