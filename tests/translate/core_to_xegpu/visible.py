@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang.ops.arithmetic import AddOp, CastOp, ConstantOp, MulOp
 from xtile.dialects.tensorlang.ops.builtins import (
@@ -169,7 +169,7 @@ class _Visible:
         yield CooperativeMatrixStoreOp.build(operands=[value, memory, zero.result, start.result])
 
 
-def _constant(number: int, type_: object = INDEX) -> ConstantOp:
+def _constant(number: int, type_: Attribute = INDEX) -> ConstantOp:
     return ConstantOp.build(properties={"value": IntegerAttr(number, i64)}, result_types=[type_])
 
 

@@ -125,6 +125,10 @@ def _violation(lowering: Lowering, block: Block, surface: Surface, size: int) ->
             f"the first column is not known to be a multiple of {access.width_alignment} bytes",
         ),
         (
+            _is_small(surface, size, access.most_extent),
+            f"there are more than {access.most_extent} rows, or bytes from one row to the next",
+        ),
+        (
             _stays_above(lowering, block, view),
             "an index that is checked is not known to be 0 or more",
         ),
@@ -135,6 +139,12 @@ def _violation(lowering: Lowering, block: Block, surface: Surface, size: int) ->
 def _meets(value: int, alignment: int) -> bool:
     """Whether what `value` divides is a multiple; 0 divides 0 only."""
     return value % alignment == 0
+
+
+def _is_small(surface: Surface, size: int, most: int) -> bool:
+    """Whether no extent is known to be too large; what is not known is taken to be small."""
+    extents = ((surface.height, 1), (surface.width, size), (surface.pitch, size))
+    return all(n * unit <= most for n, unit in extents if isinstance(n, int))
 
 
 def _stays_above(lowering: Lowering, block: Block, view: View) -> bool:
