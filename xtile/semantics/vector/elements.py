@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -12,55 +12,102 @@ from xdsl.ir import Operation, SSAValue
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State, any_active
+from xtile.semantics.upstream.constants import filled
+from xtile.semantics.upstream.elementwise import constant
 from xtile.semantics.values import Array, Value, is_array
-from xtile.semantics.vector.arrays import AXES, as_array, as_number, is_vector, shape_of
+from xtile.semantics.vector.arrays import (
+    AXES,
+    along,
+    as_array,
+    as_number,
+    is_vector,
+    numbers_in,
+    outer_shape,
+    shape_of,
+    with_outer,
+)
+
+_POISON = -1
+"""The position that stands for no element."""
+
+_ALL_BITS = 0xFF
 
 
-def _positions(operation: Operation, dynamic: Sequence[SSAValue], compiler: Compiler) -> list[Any]:
-    """The positions of an access: numbers, and the slots of dynamic ones in a list of one."""
-    remaining = iter(compiler.slots(dynamic))
-    static = cast("Any", operation.properties["static_position"]).get_values()
-    return [[next(remaining)] if n == DYNAMIC_INDEX else int(n) for n in static]
+class _Positions:
+    """Where an element or a part is in a vector."""
+
+    def __init__(
+        self,
+        operation: Operation,
+        dynamic: Sequence[SSAValue],
+        shape: tuple[int, ...],
+        compiler: Compiler,
+    ) -> None:
+        self._static = numbers_in(operation, "static_position")
+        self._dynamic = compiler.slots(dynamic)
+        self._shape = shape
+
+    @property
+    def is_poison(self) -> bool:
+        """Whether they lead to no element."""
+        return _POISON in self._static
+
+    def selection(self, vector: Array, state: State) -> tuple[Any, ...]:
+        """What selects the part of a vector, whose rows and lanes are those of the positions too.
+
+        Raises:
+            UnlocatedError: An active work-item's position is outside of the vector.
+        """
+        chosen = self._chosen(state)
+        if not any(is_array(position) for position in chosen):
+            return (slice(None), slice(None), *chosen)
+        rows: Array = np.arange(vector.shape[0])[:, np.newaxis]
+        lanes: Array = np.arange(vector.shape[1])
+        return (rows, lanes, *map(as_array, chosen))
+
+    def outer_shape(self, state: State) -> tuple[int, ...]:
+        """The rows and lanes of the positions."""
+        return outer_shape(*(as_array(state.values[slot]) for slot in self._dynamic))
+
+    def _chosen(self, state: State) -> list[Value]:
+        dynamic = iter(self._dynamic)
+        chosen: list[Value] = []
+        for i, (position, size) in enumerate(zip(self._static, self._shape, strict=False)):
+            if position == DYNAMIC_INDEX:
+                position = _inside(state.values[next(dynamic)], size, i, state)
+            chosen.append(position)
+        return chosen
 
 
-def _chosen(positions: list[Any], shape: tuple[int, ...], state: State) -> list[Value]:
-    """The positions at run time.
-
-    Raises:
-        UnlocatedError: An active work-item's position is outside of the vector.
-    """
-    chosen = [state.values[p[0]] if isinstance(p, list) else p for p in positions]
-    for i, (position, size) in enumerate(zip(chosen, shape, strict=False)):
-        wrong = (np.asarray(position) < 0) | (np.asarray(position) >= size)
-        if wrong.any() and any_active(wrong if wrong.ndim else wrong[()], state):
-            raise UnlocatedError(f"position {i} is outside of a dimension of size {size}")
-    return chosen
-
-
-def _selection(vector: Array, chosen: list[Value], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Indices that select, in each row and lane, what stands at the positions."""
-    places = [np.clip(as_array(position), 0, None) for position in chosen]
-    outer = np.broadcast_shapes(vector.shape[:AXES], *(place.shape for place in places))
-    rows = np.minimum(np.arange(outer[0]), vector.shape[0] - 1)[:, np.newaxis]
-    lanes = np.minimum(np.arange(outer[1]), vector.shape[1] - 1)[np.newaxis]
-    clipped = [np.minimum(place, size - 1) for place, size in zip(places, shape, strict=False)]
-    return (rows, lanes, *clipped)
+def _inside(position: Value, size: int, dimension: int, state: State) -> Value:
+    """A position that is inside of a dimension, wherever it is not used too."""
+    wrong = (position < 0) | (position >= size)
+    if not np.any(wrong):
+        return position
+    if any_active(wrong, state):
+        raise UnlocatedError(
+            f"position {dimension} lies outside of a dimension of size {size}; it must be from 0 "
+            f"to {size - 1}"
+        )
+    return np.clip(position, 0, size - 1)
 
 
 def _extract(operation: Operation, compiler: Compiler) -> Step:
     source, *dynamic = operation.operands
-    positions = _positions(operation, dynamic, compiler)
-    shape = shape_of(source)
+    positions = _Positions(operation, dynamic, shape_of(source), compiler)
     slot, result = compiler.slots((source, operation.results[0]))
+    shape = shape_of(operation.results[0])
     gives_vector = is_vector(operation.results[0])
+    if positions.is_poison:
+        return constant(operation, compiler, filled(operation.results[0].type, _ALL_BITS))
 
     def step(state: State) -> None:
         vector: Array = state.values[slot]
-        chosen = _chosen(positions, shape, state)
-        if any(is_array(position) for position in chosen):
-            part = vector[_selection(vector, chosen, shape)]
-        else:
-            part = vector[(slice(None), slice(None), *(int(p) for p in chosen))]
+        outer = np.broadcast_shapes(vector.shape[:AXES], positions.outer_shape(state))
+        vector = with_outer(vector, outer)
+        part = vector[positions.selection(vector, state)]
+        # A vector of one element may stand for the element.
+        part = part.reshape(*outer, *shape)
         state.values[result] = part if gives_vector else as_number(part)
 
     return step
@@ -68,22 +115,17 @@ def _extract(operation: Operation, compiler: Compiler) -> Step:
 
 def _insert(operation: Operation, compiler: Compiler) -> Step:
     value, dest, *dynamic = operation.operands
-    positions = _positions(operation, dynamic, compiler)
-    shape = shape_of(dest)
+    positions = _Positions(operation, dynamic, shape_of(dest), compiler)
     value_slot, slot, result = compiler.slots((value, dest, operation.results[0]))
+    if positions.is_poison:
+        return constant(operation, compiler, filled(dest.type, _ALL_BITS))
 
     def step(state: State) -> None:
         vector: Array = state.values[slot]
         new = as_array(state.values[value_slot])
-        chosen = _chosen(positions, shape, state)
-        outer = np.broadcast_shapes(
-            vector.shape[:AXES], new.shape[:AXES], *(as_array(p).shape for p in chosen)
-        )
-        made = np.broadcast_to(vector, (*outer, *vector.shape[AXES:])).copy()
-        if any(is_array(position) for position in chosen):
-            made[_selection(made, chosen, shape)] = new
-        else:
-            made[(slice(None), slice(None), *(int(p) for p in chosen))] = new
+        outer = np.broadcast_shapes(outer_shape(vector, new), positions.outer_shape(state))
+        made = with_outer(vector, outer).copy()
+        made[positions.selection(made, state)] = new
         state.values[result] = made
 
     return step
@@ -129,13 +171,8 @@ def _broadcast(operation: Operation, compiler: Compiler) -> Step:
 
 
 def _step(operation: Operation, compiler: Compiler) -> Step:
-    (result,) = compiler.slots(operation.results)
-    numbers = np.arange(shape_of(operation.results[0])[0], dtype=np.int64).reshape(1, 1, -1)
-
-    def step(state: State) -> None:
-        state.values[result] = numbers
-
-    return step
+    (size,) = shape_of(operation.results[0])
+    return constant(operation, compiler, along(size, 0, 1))
 
 
 HANDLERS: dict[str, Handler] = {
@@ -143,7 +180,7 @@ HANDLERS: dict[str, Handler] = {
     "vector.extract": _extract,
     "vector.from_elements": _from_elements,
     "vector.insert": _insert,
-    "vector.splat": _broadcast,
     "vector.step": _step,
     "vector.to_elements": _to_elements,
 }
+"""The handler of each operation, by name."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
@@ -75,12 +75,9 @@ def _converter(type: Attribute) -> Callable[[Any], str]:
     number = number_of(type)
     if number.kind is Kind.FLOAT:
         return _float_text
-    element: Any = getattr(type, "element_type", type)
-    is_unsigned = isinstance(element, IndexType) or (
-        isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
-    )
-    # A truth value is 1 or 0.
-    read = number.unsigned if is_unsigned or number.bits == 1 else number.signed
+    # An index has no sign, and a truth value is 1 or 0.
+    is_unsigned = number.text == "index" or number.text.startswith("ui") or number.bits == 1
+    read = number.unsigned if is_unsigned else number.signed
     return lambda value: str(int(read(value)))
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.state import State
-from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.constants import filled
 from xtile.semantics.values import Array
-from xtile.semantics.vector.arrays import AXES, as_array, shape_of
+from xtile.semantics.vector.arrays import (
+    AXES,
+    numbers_in,
+    outer_shape,
+    shape_of,
+    with_outer,
+)
+from xtile.semantics.vector.bits import cast_bits
 
-
-def numbers(operation: Operation, name: str) -> list[int]:
-    """The numbers in a property: an array of numbers, or of integer attributes."""
-    attribute: Any = operation.properties[name]
-    if hasattr(attribute, "get_values"):
-        return [int(number) for number in attribute.get_values()]
-    return [int(each.value.data) for each in attribute]
+_ALL_BITS = 0xFF
 
 
 def _slices(offsets: list[int], sizes: list[int], strides: list[int]) -> tuple[slice, ...]:
@@ -31,7 +30,7 @@ def _slices(offsets: list[int], sizes: list[int], strides: list[int]) -> tuple[s
 
 def _extract_strided_slice(operation: Operation, compiler: Compiler) -> Step:
     source, result = compiler.slots((operation.operands[0], operation.results[0]))
-    part = _slices(*(numbers(operation, name) for name in ("offsets", "sizes", "strides")))
+    part = _slices(*(numbers_in(operation, name) for name in ("offsets", "sizes", "strides")))
 
     def step(state: State) -> None:
         state.values[result] = state.values[source][(slice(None), slice(None), *part)]
@@ -43,14 +42,13 @@ def _insert_strided_slice(operation: Operation, compiler: Compiler) -> Step:
     value, dest = compiler.slots(operation.operands)
     (result,) = compiler.slots(operation.results)
     sizes = shape_of(operation.operands[0])
-    offsets, strides = numbers(operation, "offsets"), numbers(operation, "strides")
+    offsets, strides = numbers_in(operation, "offsets"), numbers_in(operation, "strides")
     lead = len(offsets) - len(sizes)
     part = _slices(offsets, [1] * lead + list(sizes), [1] * lead + strides)
 
     def step(state: State) -> None:
         new, whole = state.values[value], state.values[dest]
-        outer = np.broadcast_shapes(new.shape[:AXES], whole.shape[:AXES])
-        made = np.broadcast_to(whole, (*outer, *whole.shape[AXES:])).copy()
+        made = with_outer(whole, outer_shape(new, whole)).copy()
         placed = new.reshape(*new.shape[:AXES], *(1,) * lead, *sizes)
         made[(slice(None), slice(None), *part)] = placed
         state.values[result] = made
@@ -59,24 +57,45 @@ def _insert_strided_slice(operation: Operation, compiler: Compiler) -> Step:
 
 
 def _shuffle(operation: Operation, compiler: Compiler) -> Step:
-    first, second = compiler.slots(operation.operands)
+    slots = compiler.slots(operation.operands)
     (result,) = compiler.slots(operation.results)
-    mask = numbers(operation, "mask")
-    element = number_of(operation.results[0].type)
-    is_poison = np.array([n < 0 for n in mask])
+    mask = numbers_in(operation, "mask")
+    has_rows = shape_of(operation.operands[0]) != ()
+    is_poison = np.array([row < 0 for row in mask])
+    poison = filled(operation.results[0].type, _ALL_BITS)
 
     def step(state: State) -> None:
-        a, b = as_array(state.values[first]), as_array(state.values[second])
-        a = a.reshape(*a.shape[:AXES], -1) if a.ndim == AXES else a
-        b = b.reshape(*b.shape[:AXES], -1) if b.ndim == AXES else b
-        outer = np.broadcast_shapes(a.shape[:AXES], b.shape[:AXES])
-        both = np.concatenate(
-            [np.broadcast_to(x, (*outer, *x.shape[AXES:])) for x in (a, b)], axis=AXES
-        )
+        vectors: list[Array] = [state.values[slot] for slot in slots]
+        outer = outer_shape(*vectors)
+        rows = [with_outer(each, outer) for each in vectors]
+        both = np.concatenate(rows, AXES) if has_rows else np.stack(rows, AXES)
         made = both[:, :, mask]
-        if is_poison.any():
-            made[:, :, is_poison] = element.number(0)
+        made[:, :, is_poison] = poison[:, :, is_poison]
         state.values[result] = made
+
+    return step
+
+
+def _interleave(operation: Operation, compiler: Compiler) -> Step:
+    slots = compiler.slots(operation.operands)
+    (result,) = compiler.slots(operation.results)
+    shape = shape_of(operation.results[0])
+
+    def step(state: State) -> None:
+        pairs = np.stack(np.broadcast_arrays(*(state.values[slot] for slot in slots)), -1)
+        state.values[result] = pairs.reshape(*pairs.shape[:AXES], *shape)
+
+    return step
+
+
+def _deinterleave(operation: Operation, compiler: Compiler) -> Step:
+    (source,) = compiler.slots(operation.operands)
+    even, odd = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        vector: Array = state.values[source]
+        state.values[even] = vector[..., 0::2]
+        state.values[odd] = vector[..., 1::2]
 
     return step
 
@@ -94,7 +113,7 @@ def _shape_cast(operation: Operation, compiler: Compiler) -> Step:
 
 def _transpose(operation: Operation, compiler: Compiler) -> Step:
     source, result = compiler.slots((operation.operands[0], operation.results[0]))
-    axes = [AXES + n for n in numbers(operation, "permutation")]
+    axes = [AXES + n for n in numbers_in(operation, "permutation")]
 
     def step(state: State) -> None:
         state.values[result] = state.values[source].transpose(0, 1, *axes)
@@ -103,23 +122,26 @@ def _transpose(operation: Operation, compiler: Compiler) -> Step:
 
 
 def _bitcast(operation: Operation, compiler: Compiler) -> Step:
-    source, result = compiler.slots((operation.operands[0], operation.results[0]))
-    shape = shape_of(operation.results[0])
-    dtype = number_of(operation.results[0].type).dtype
+    (source,), (result,) = operation.operands, operation.results
+    slot, result_slot = compiler.slots((source, result))
+    shape = shape_of(result)
+    convert = cast_bits(source.type, result.type)
 
     def step(state: State) -> None:
-        vector = np.ascontiguousarray(state.values[source])
-        made = cast("Any", vector.view(dtype))
-        state.values[result] = made.reshape(*vector.shape[:AXES], *shape)
+        vector: Array = state.values[slot]
+        state.values[result_slot] = convert(vector).reshape(*vector.shape[:AXES], *shape)
 
     return step
 
 
 HANDLERS: dict[str, Handler] = {
     "vector.bitcast": _bitcast,
+    "vector.deinterleave": _deinterleave,
     "vector.extract_strided_slice": _extract_strided_slice,
     "vector.insert_strided_slice": _insert_strided_slice,
+    "vector.interleave": _interleave,
     "vector.shape_cast": _shape_cast,
     "vector.shuffle": _shuffle,
     "vector.transpose": _transpose,
 }
+"""The handler of each operation, by name."""

@@ -1,131 +1,141 @@
-"""Blocks of memory as vectors."""
+"""Blocks of memory as vectors, also where they reach beyond the bounds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation, SSAValue
 
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.memory import Index, as_index
+from xtile.semantics.memory import Index, Memref, as_index, combine, from_index
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
-from xtile.semantics.values import Value, choose
-from xtile.semantics.vector.arrays import AXES, as_array
+from xtile.semantics.values import Array, Value, choose
+from xtile.semantics.vector.arrays import AXES, along, dimensions_of, shape_of, spread
+from xtile.semantics.vector.memory import check_memory
 
 
 class _Transfer:
     """Where the elements of a transfer's vector are in memory."""
 
-    def __init__(self, operation: Operation, vector: Attribute) -> None:
-        type_ = cast("VectorType[Attribute]", vector)
-        self._shape = type_.get_shape()
-        results = cast("Any", operation.properties["permutation_map"]).data.results
-        # A result that is a constant is a dimension that is broadcast.
-        names = [str(result) for result in results]
-        self._dimensions = [int(name[1:]) if name.startswith("d") else None for name in names]
-        bounds = cast("Any", operation.properties.get("in_bounds"))
-        inside = [False] * len(names) if bounds is None else [bool(b) for b in bounds]
+    def __init__(
+        self,
+        operation: Operation,
+        vector: SSAValue,
+        base: SSAValue,
+        start: Sequence[int],
+        masks: Sequence[int | None],
+    ) -> None:
+        """Reads what the transfer says.
+
+        Args:
+            operation: The transfer.
+            vector: The vector.
+            base: The memory.
+            start: The slots of the first element's indices.
+            masks: The slots of masks.
+        """
+        check_memory(operation, base)
+        self._shape = shape_of(vector)
+        # The dimension of memory for each of the vector; None where elements are repeated.
+        self._dimensions = dimensions_of(operation.properties["permutation_map"])
+        bounds = cast("Any", operation.properties["in_bounds"])
         self._checked = [
             dimension
-            for dimension, is_inside in zip(self._dimensions, inside, strict=True)
+            for dimension, is_inside in zip(self._dimensions, bounds, strict=True)
             if dimension is not None and not is_inside
         ]
+        self._start = start
+        self._masks = [mask for mask in masks if mask is not None]
 
-    def indices(self, start: list[Value]) -> list[Index]:
+    def indices(self, state: State) -> list[Index]:
         """The indices of the vector's elements, with its axes."""
         rank = len(self._shape)
-        made: list[Any] = [_spread(as_index(index), rank) for index in start]
+        made: list[Any] = [spread(as_index(state.values[index]), rank) for index in self._start]
         for axis, dimension in enumerate(self._dimensions):
             if dimension is not None:
-                steps = np.arange(self._shape[axis])
-                steps = steps.reshape(1, 1, *(-1 if i == axis else 1 for i in range(rank)))
-                made[dimension] = made[dimension] + steps
+                made[dimension] = made[dimension] + along(self._shape[axis], axis, rank)
         return made
 
-    def inside(self, indices: list[Index], sizes: list[Index]) -> Value:
-        """Which elements are inside of the memref; None: all."""
-        rank = len(self._shape)
-        where: Value = None
+    def where(self, state: State, memref: Memref, indices: Sequence[Index]) -> Value:
+        """Which elements are inside of the memref and of the masks; None: all."""
+        conditions: list[Value] = [self.in_order(state.values[mask]) for mask in self._masks]
         for dimension in self._checked:
+            size = _size(memref, dimension)
             index = indices[dimension]
-            is_inside = (index >= 0) & (index < _spread(sizes[dimension], rank))
-            where = is_inside if where is None else where & is_inside
-        return where
+            conditions.append((index >= 0) & (index < spread(size, len(self._shape))))
+        if not conditions:
+            return None
+        return np.logical_and.reduce(np.broadcast_arrays(*conditions))
+
+    def in_order(self, mask: Array) -> Array:
+        """A mask with its axes in the order of the vector's, instead of the memory's."""
+        used = [dimension for dimension in self._dimensions if dimension is not None]
+        order = [AXES + sorted(used).index(dimension) for dimension in used]
+        # Without a dimension in memory, the mask has one of length 1.
+        ordered = mask.transpose(0, 1, *order) if used else mask[..., 0]
+        repeated = [i + AXES for i, each in enumerate(self._dimensions) if each is None]
+        return np.expand_dims(ordered, repeated)
 
 
-def _spread(index: Index, rank: int) -> Any:
-    array = as_array(index)
-    return array.reshape(*array.shape, *(1,) * (AXES + rank - array.ndim))
+def _size(memref: Memref, dimension: int) -> Value:
+    return combine(memref, lambda view: from_index(view.shape[dimension]))
 
 
-def _and(where: Value, mask: Value) -> Value:
-    if where is None or mask is None:
-        return mask if where is None else where
-    return where & mask
-
-
-def _read(operation: Operation, compiler: Compiler) -> Step:
-    operands = _operands(operation)
-    memref, padding, *indices = compiler.slots(
-        [operands["base"][0], operands["padding"][0], *operands["indices"]]
-    )
-    mask = compiler.slots(operands["mask"])
+def _read(
+    operation: Operation,
+    compiler: Compiler,
+    mask: int | None = None,
+    passthru: int | None = None,
+) -> Step:
+    given = cast("Any", operation)
+    base, padding = compiler.slots((given.source, given.padding))
     (result,) = compiler.slots(operation.results)
-    transfer = _Transfer(operation, operation.results[0].type)
-    shape = cast("VectorType[Attribute]", operation.results[0].type).get_shape()
-
-    def step(state: State) -> None:
-        values = state.values
-        view = values[memref]
-        places = transfer.indices([values[index] for index in indices])
-        where = transfer.inside(places, list(view.shape))
-        where = _and(where, values[mask[0]] if mask else None)
-        loaded = read_elements(state, operation, view, places, where)
-        if where is not None:
-            loaded = choose(where, loaded, _spread(values[padding], len(shape)))
-        values[result] = np.broadcast_to(loaded, (*loaded.shape[:AXES], *shape))
-
-    return step
-
-
-def _write(operation: Operation, compiler: Compiler) -> Step:
-    operands = _operands(operation)
-    vector, memref, *indices = compiler.slots(
-        [operands["vector"][0], operands["base"][0], *operands["indices"]]
+    own = None if given.mask is None else compiler.slot(given.mask)
+    transfer = _Transfer(
+        operation, operation.results[0], given.source, compiler.slots(given.indices), (own, mask)
     )
-    mask = compiler.slots(operands["mask"])
-    transfer = _Transfer(operation, operands["vector"][0].type)
+    shape = shape_of(operation.results[0])
 
     def step(state: State) -> None:
         values = state.values
-        view = values[memref]
-        places = transfer.indices([values[index] for index in indices])
-        where = transfer.inside(places, list(view.shape))
-        where = _and(where, values[mask[0]] if mask else None)
-        write_elements(state, operation, view, places, values[vector], where)
+        places = transfer.indices(state)
+        where = transfer.where(state, values[base], places)
+        loaded = read_elements(state, operation, values[base], places, where)
+        if where is not None:
+            loaded = choose(where, loaded, spread(values[padding], len(shape)))
+        if mask is not None and passthru is not None:
+            loaded = choose(transfer.in_order(values[mask]), loaded, values[passthru])
+        array = spread(loaded, len(shape))
+        values[result] = np.broadcast_to(array, (*array.shape[:AXES], *shape))
 
     return step
 
 
-def _operands(operation: Operation) -> dict[str, list[Any]]:
-    """The operands of a transfer by upstream's names."""
-    given: Any = operation
-    made: dict[str, list[Any]] = {
-        "base": [getattr(given, "base", None) or given.source],
-        "indices": list(given.indices),
-        "mask": [] if given.mask is None else [given.mask],
-    }
-    if operation.name == "vector.transfer_read":
-        made["padding"] = [given.padding]
-    else:
-        made["vector"] = [getattr(given, "value_to_store", None) or given.vector]
-    return made
+def _write(operation: Operation, compiler: Compiler, mask: int | None = None) -> Step:
+    given = cast("Any", operation)
+    base, vector = compiler.slots((given.source, given.vector))
+    own = None if given.mask is None else compiler.slot(given.mask)
+    transfer = _Transfer(
+        operation, given.vector, given.source, compiler.slots(given.indices), (own, mask)
+    )
+
+    def step(state: State) -> None:
+        values = state.values
+        places = transfer.indices(state)
+        where = transfer.where(state, values[base], places)
+        write_elements(state, operation, values[base], places, values[vector], where)
+
+    return step
 
 
-HANDLERS: dict[str, Handler] = {
+MASKED = {
     "vector.transfer_read": _read,
     "vector.transfer_write": _write,
 }
+"""The handlers that take the slot of a mask, too; that of a read takes what passes through."""
+
+HANDLERS: dict[str, Handler] = {**MASKED}
+"""The handler of each operation, by name."""
