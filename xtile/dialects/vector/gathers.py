@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.vector.memory import verify_alignment_of, verify_shape
 from xtile.dialects.vector.types import (
     INDICES,
@@ -29,6 +30,11 @@ from xtile.dialects.vector.types import (
     shape_of,
     vector_type,
     verify_type,
+)
+
+MEMREF_OR_TENSOR = TypeWhere(
+    "a memref or a tensor of known rank",
+    lambda type: isinstance(type, MemRefType | TensorType),
 )
 
 
@@ -46,7 +52,7 @@ class GatherOp(IRDLOperation):
 
     name = "vector.gather"
 
-    base = operand_def(MemRefType | TensorType)
+    base = operand_def(MEMREF_OR_TENSOR)
     offsets = var_operand_def(IndexType())
     indices = operand_def(INDICES)
     mask = operand_def(MASK)
@@ -81,7 +87,7 @@ class ScatterOp(IRDLOperation):
 
     name = "vector.scatter"
 
-    base = operand_def(MemRefType | TensorType)
+    base = operand_def(MEMREF_OR_TENSOR)
     offsets = var_operand_def(IndexType())
     indices = operand_def(INDICES)
     mask = operand_def(MASK)

@@ -193,10 +193,13 @@ class MaskOp(IRDLOperation):
         _end_with_yield(region)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
+        start = parser.pos
         type = parser.parse_type()
         results = parse_optional_results(parser)
         if passthru is not None and not results:
-            parser.raise_error("what passes through needs a result: expected '-> type'")
+            parser.raise_error(
+                "what passes through needs a result: expected '-> type'", start, parser.pos
+            )
         return cls.build(
             operands=[
                 parser.resolve_operand(mask, type),

@@ -33,7 +33,7 @@ from xtile.dialects.memref.layouts import (
     verify_alignment,
     verify_indices,
 )
-from xtile.dialects.upstream import completes
+from xtile.dialects.upstream import TypeWhere, completes
 from xtile.dialects.vector.types import (
     FIXED_MASK,
     MASK,
@@ -45,6 +45,8 @@ from xtile.dialects.vector.types import (
     verify_elements,
     verify_type,
 )
+
+MEMREF = TypeWhere("a memref of known rank", lambda type: isinstance(type, MemRefType))
 
 _ALIGNMENT = {"alignment": OptPropertyDef(irdl_to_attr_constraint(IntegerAttr[I64]))}
 
@@ -60,7 +62,7 @@ def verify_alignment_of(operation: Operation) -> None:
         verify_alignment(alignment.value.data)
 
 
-@completes(operands={"base": irdl_to_attr_constraint(MemRefType)}, properties=_ALIGNMENT)
+@completes(operands={"base": MEMREF}, properties=_ALIGNMENT)
 class LoadOp(vector.LoadOp):
     """Reads a slice of memory, whose last dimensions are the vector's.
 
@@ -74,7 +76,7 @@ class LoadOp(vector.LoadOp):
         _verify_slice(self, self.base, vector_type(self.result), len(self.indices))
 
 
-@completes(operands={"base": irdl_to_attr_constraint(MemRefType)}, properties=_ALIGNMENT)
+@completes(operands={"base": MEMREF}, properties=_ALIGNMENT)
 class StoreOp(vector.StoreOp):
     """Writes a slice of memory, whose last dimensions are the vector's.
 
@@ -115,7 +117,7 @@ def _verify_unit_stride(memory: MemRefType) -> None:
 
 
 @completes(
-    operands={"mask": MASK, "pass_thru": VECTOR_WITH_DIMENSIONS},
+    operands={"base": MEMREF, "mask": MASK, "pass_thru": VECTOR_WITH_DIMENSIONS},
     results={"result": VECTOR_WITH_DIMENSIONS},
     properties=_ALIGNMENT,
 )
@@ -162,7 +164,7 @@ class ExpandLoadOp(IRDLOperation):
 
     name = "vector.expandload"
 
-    base = operand_def(MemRefType)
+    base = operand_def(MEMREF)
     indices = var_operand_def(IndexType())
     mask = operand_def(FIXED_MASK)
     pass_thru = operand_def(VECTOR_WITH_DIMENSIONS)
@@ -194,7 +196,7 @@ class CompressStoreOp(IRDLOperation):
 
     name = "vector.compressstore"
 
-    base = operand_def(MemRefType)
+    base = operand_def(MEMREF)
     indices = var_operand_def(IndexType())
     mask = operand_def(FIXED_MASK)
     valueToStore = operand_def(VECTOR_WITH_DIMENSIONS)  # noqa: N815
@@ -224,8 +226,8 @@ class TypeCastOp(IRDLOperation):
 
     name = "vector.type_cast"
 
-    memref = operand_def(MemRefType)
-    result = result_def(MemRefType)
+    memref = operand_def(MEMREF)
+    result = result_def(MEMREF)
 
     traits = traits_def(Pure())
 

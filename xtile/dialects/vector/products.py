@@ -11,6 +11,7 @@ from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     IRDLOperation,
+    VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -23,8 +24,10 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.upstream import completes
 from xtile.dialects.vector.attributes import ADD, verify_combining_kind
 from xtile.dialects.vector.types import (
+    FLOAT_VECTOR,
     VECTOR_WITH_DIMENSIONS,
     AnyVector,
     as_vector,
@@ -34,6 +37,18 @@ from xtile.dialects.vector.types import (
     verify_elements,
     verify_type,
 )
+
+_FLOATS = VarConstraint("FLOATS", FLOAT_VECTOR)
+
+
+@completes(operands={"lhs": _FLOATS, "rhs": _FLOATS, "acc": _FLOATS}, results={"res": _FLOATS})
+class FMAOp(vector.FMAOp):
+    """`lhs * rhs + acc` of each element, rounded once.
+
+    ```
+    %r = vector.fma %a, %b, %c : vector<8x16xf32>
+    ```
+    """
 
 
 @irdl_op_definition
@@ -131,8 +146,6 @@ def _outer_product_type(left: Attribute, right: Attribute) -> AnyVector | None:
         return None
     return make_vector(one.element_type, [*dimensions_of(one), *dimensions_of(other)])
 
-
-FMAOp = vector.FMAOp
 
 OPERATIONS: list[type[Operation]] = [FMAOp, OuterProductOp]
 """The operations of this module."""

@@ -39,8 +39,12 @@ from xtile.dialects.vector.types import (
     verify_type,
 )
 
+_SCALAR = VarConstraint("SCALAR", AnyAttr())
+
 
 @completes(
+    operands={"vector": VECTOR, "acc": _SCALAR},
+    results={"dest": _SCALAR},
     traits=(Pure(),),
     assembly_format=(
         "custom<CombiningKind>($kind) `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? "
@@ -63,6 +67,7 @@ class ReductionOp(vector.ReductionOp):
                 f"expected a vector of one dimension, got {self.vector.type}; "
                 "vector.multi_reduction reduces others"
             )
+        verify_type(self.dest.type, element_type(self.vector), "the result")
         verify_combining_kind(self.kind, self.dest.type)
 
 

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.upstream import completes
+from xtile.dialects.vector.gathers import MEMREF_OR_TENSOR
 from xtile.dialects.vector.types import (
     MASK,
     VECTOR,
@@ -45,7 +46,7 @@ Transfer = vector.TransferReadOp | vector.TransferWriteOp
 _Properties = Mapping[str, Attribute]
 
 
-@completes(operands={"mask": MASK}, results={"result": VECTOR})
+@completes(operands={"source": MEMREF_OR_TENSOR, "mask": MASK}, results={"result": VECTOR})
 class TransferReadOp(vector.TransferReadOp):
     """Reads a slice of memory into a vector; `padding` stands for what is outside or masked.
 
@@ -96,7 +97,7 @@ class TransferReadOp(vector.TransferReadOp):
         verify_type(self.padding.type, shaped.element_type, "the padding")
 
 
-@completes(operands={"vector": VECTOR, "mask": MASK})
+@completes(operands={"vector": VECTOR, "source": MEMREF_OR_TENSOR, "mask": MASK})
 class TransferWriteOp(vector.TransferWriteOp):
     """Writes a vector to a slice of memory, but not to what is outside or masked.
 
@@ -251,8 +252,6 @@ def _default_map(shaped: AnyShaped, moved: AnyVector) -> AffineMap | None:
     """Returns the map to the last dimensions; None if memory has too few."""
     held = as_vector(shaped.element_type)
     rank = moved.get_num_dims() - (0 if held is None else held.get_num_dims())
-    if shaped.get_num_dims() == 0 and moved.get_shape() == (1,):
-        return AffineMap(0, 0, (AffineConstantExpr(0),))
     if not 0 <= rank <= shaped.get_num_dims():
         return None
     return AffineMap.minor_identity(shaped.get_num_dims(), rank)
