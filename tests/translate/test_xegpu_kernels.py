@@ -146,7 +146,7 @@ def test_examples_compute_the_same(
         is_lowered = route == "tensorlang-to-xegpu"
         launch(kernel, as_bits(given) if is_lowered else given, grid, **options)
 
-    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
     monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(engine, "launch", launch_translated)
     module = importlib.import_module(name)
