@@ -21,8 +21,8 @@ from xtile.dialects.xegpu.attributes import (
     RangeAttr,
     ScatterTensorDescAttr,
 )
+from xtile.dialects.xegpu.dialect import OPERATIONS
 from xtile.dialects.xegpu.layout import LayoutAttr
-from xtile.dialects.xegpu.ops import OPERATIONS
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp

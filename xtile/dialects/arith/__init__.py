@@ -5,25 +5,20 @@ Operations that xDSL has are xDSL's or derived from them, so that its passes kno
 Source: MLIR (LLVM 22), `Dialect/Arith/IR`.
 """
 
-from xdsl.dialects import arith
-from xdsl.ir import Dialect
+from __future__ import annotations
 
-from xtile.dialects.arith import casts, comparisons, floats, integers
-from xtile.dialects.upstream import replaced
+from typing import TYPE_CHECKING
 
-Arith = Dialect(
-    "arith",
-    replaced(
-        arith.Arith.operations,
-        [
-            *casts.OPERATIONS,
-            *comparisons.OPERATIONS,
-            *floats.OPERATIONS,
-            *integers.OPERATIONS,
-        ],
-    ),
-    list(arith.Arith.attributes),
-    [arith.ArithConstantMaterializationInterface()],
-)
+if TYPE_CHECKING:
+    from xtile.dialects.arith.dialect import Arith
 
 __all__ = ["Arith"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the whole dialect when it is first asked for; its modules load without it."""
+    if name != "Arith":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from xtile.dialects.arith.dialect import Arith
+
+    return Arith

@@ -3,37 +3,20 @@
 Source: MLIR (LLVM 22), `Dialect/GPU/IR`.
 """
 
-from xdsl.ir import Dialect
+from __future__ import annotations
 
-from xtile.dialects.gpu import (
-    attributes,
-    functions,
-    indices,
-    launch,
-    launch_func,
-    matrices,
-    memory,
-    modules,
-    objects,
-    subgroups,
-    warp,
-)
-from xtile.dialects.gpu.types import TYPES
+from typing import TYPE_CHECKING
 
-GPU = Dialect(
-    "gpu",
-    [
-        *functions.OPERATIONS,
-        *indices.OPERATIONS,
-        *launch.OPERATIONS,
-        *launch_func.OPERATIONS,
-        *matrices.OPERATIONS,
-        *memory.OPERATIONS,
-        *modules.OPERATIONS,
-        *subgroups.OPERATIONS,
-        *warp.OPERATIONS,
-    ],
-    [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, *TYPES],
-)
+if TYPE_CHECKING:
+    from xtile.dialects.gpu.dialect import GPU
 
 __all__ = ["GPU"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the whole dialect when it is first asked for; its modules load without it."""
+    if name != "GPU":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from xtile.dialects.gpu.dialect import GPU
+
+    return GPU

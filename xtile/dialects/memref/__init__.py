@@ -5,20 +5,20 @@ Operations that xDSL has are derived from xDSL's, so that its passes know them.
 Source: MLIR (LLVM 22), `Dialect/MemRef/IR`.
 """
 
-from xdsl.ir import Dialect
+from __future__ import annotations
 
-from xtile.dialects.memref import access, allocation, reshapes, views
-from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp
+from typing import TYPE_CHECKING
 
-MemRef = Dialect(
-    "memref",
-    [
-        *access.OPERATIONS,
-        *allocation.OPERATIONS,
-        *reshapes.OPERATIONS,
-        *views.OPERATIONS,
-    ],
-    [],
-)
+if TYPE_CHECKING:
+    from xtile.dialects.memref.dialect import MemRef
 
-__all__ = ["AtomicYieldOp", "GenericAtomicRMWOp", "MemRef"]
+__all__ = ["MemRef"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the whole dialect when it is first asked for; its modules load without it."""
+    if name != "MemRef":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from xtile.dialects.memref.dialect import MemRef
+
+    return MemRef

@@ -5,10 +5,20 @@ Operations that xDSL has are derived from xDSL's, so that its passes know them.
 Source: MLIR (LLVM 22), `Dialect/SCF/IR`.
 """
 
-from xdsl.ir import Dialect
+from __future__ import annotations
 
-from xtile.dialects.scf import branches, forall, loops
+from typing import TYPE_CHECKING
 
-Scf = Dialect("scf", [*branches.OPERATIONS, *forall.OPERATIONS, *loops.OPERATIONS], [])
+if TYPE_CHECKING:
+    from xtile.dialects.scf.dialect import Scf
 
 __all__ = ["Scf"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the whole dialect when it is first asked for; its modules load without it."""
+    if name != "Scf":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from xtile.dialects.scf.dialect import Scf
+
+    return Scf

@@ -3,17 +3,20 @@
 Source: MLIR (LLVM 22), `Dialect/XeGPU/IR`. What only its RFC has is in `rfc`.
 """
 
-from xdsl.ir import Dialect
+from __future__ import annotations
 
-from xtile.dialects.xegpu import attributes, layout, types
-from xtile.dialects.xegpu.ops import OPERATIONS
-from xtile.dialects.xegpu.rfc import attributes as rfc_attributes
-from xtile.dialects.xegpu.rfc import operations as rfc_operations
+from typing import TYPE_CHECKING
 
-XeGPU = Dialect(
-    "xegpu",
-    [*OPERATIONS, *rfc_operations.OPERATIONS],
-    [*types.TYPES, *attributes.ATTRIBUTES, *layout.ATTRIBUTES, *rfc_attributes.ATTRIBUTES],
-)
+if TYPE_CHECKING:
+    from xtile.dialects.xegpu.dialect import XeGPU
 
 __all__ = ["XeGPU"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the whole dialect when it is first asked for; its modules load without it."""
+    if name != "XeGPU":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from xtile.dialects.xegpu.dialect import XeGPU
+
+    return XeGPU

@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.memref import AtomicYieldOp, GenericAtomicRMWOp, access, allocation, views
-from xtile.dialects.memref.access import ATOMIC_KINDS
+from xtile.dialects.memref import access, allocation, views
+from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.transforms.facts import constant_of
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.complex_numbers import from_parts

@@ -1,0 +1,34 @@
+"""The whole `gpu` dialect, which loads every module of it."""
+
+from xdsl.ir import Dialect
+
+from xtile.dialects.gpu import (
+    attributes,
+    functions,
+    indices,
+    launch,
+    launch_func,
+    matrices,
+    memory,
+    modules,
+    objects,
+    subgroups,
+    warp,
+)
+from xtile.dialects.gpu.types import TYPES
+
+GPU = Dialect(
+    "gpu",
+    [
+        *functions.OPERATIONS,
+        *indices.OPERATIONS,
+        *launch.OPERATIONS,
+        *launch_func.OPERATIONS,
+        *matrices.OPERATIONS,
+        *memory.OPERATIONS,
+        *modules.OPERATIONS,
+        *subgroups.OPERATIONS,
+        *warp.OPERATIONS,
+    ],
+    [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, *TYPES],
+)

@@ -1,0 +1,7 @@
+"""The whole `scf` dialect, which loads every module of it."""
+
+from xdsl.ir import Dialect
+
+from xtile.dialects.scf import branches, forall, loops
+
+Scf = Dialect("scf", [*branches.OPERATIONS, *forall.OPERATIONS, *loops.OPERATIONS], [])
