@@ -62,7 +62,10 @@ def _alloc(operation: AllocOp, compiler: Compiler) -> Step:
         shape = [next(given) if size == DYNAMIC_INDEX else size for size in type_.get_shape()]
         if min(shape, default=0) < 0:
             raise UnlocatedError(f"memory cannot have the negative size {min(shape)}")
-        state.values[memref] = allocate(state, type_, shape, name)
+        view = allocate(state, type_, shape, name)
+        # A driver gives memory that nobody else's data is left in.
+        view.buffer.data[...] = 0
+        state.values[memref] = view
 
     return with_token(operation, compiler, step)
 

@@ -53,6 +53,7 @@ _LANGUAGES = {
 """For the dialect of a function the module with the LANGUAGE that launches it."""
 
 _HANDLERS = {
+    "affine": "xtile.semantics.upstream.affine",
     "arith": "xtile.semantics.upstream.arith",
     "builtin": "xtile.semantics.upstream.builtin",
     "complex": "xtile.semantics.upstream.complex",
