@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,11 @@ def random_operand(rng: np.random.Generator, type: str) -> Array:
 
 
 def evaluate(
-    operation: str, operands: Sequence[tuple[str, Array]], *results: str, before: str = ""
+    operation: str,
+    operands: Sequence[tuple[str, Array]],
+    *results: str,
+    before: str = "",
+    memories: Mapping[str, tuple[str, Array]] | None = None,
 ) -> Any:
     """What an operation makes of operands that differ between work-items.
 
@@ -45,13 +49,16 @@ def evaluate(
         operands: The type of each operand, and an array with one of them for each work-item.
         results: The types of the results.
         before: Operations that stand before it.
+        memories: Memrefs that the operations use, by name, with their types.
 
     Returns:
         An array with the result of each work-item, or a list with one for each result.
     """
     types = [type for type, _ in operands]
     outputs = [np.zeros((WORK_ITEMS, *shape_and_element(r)[0]), numpy_type(r)) for r in results]
-    parameters = [f"%p{i}: {_memref(type)}" for i, type in enumerate(types)]
+    shared = memories or {}
+    parameters = [f"{name}: {type}" for name, (type, _) in shared.items()]
+    parameters += [f"%p{i}: {_memref(type)}" for i, type in enumerate(types)]
     parameters += [f"%o{i}: {_memref(type)}" for i, type in enumerate(results)]
     given = operation.format(*(f"%v{i}" for i in range(len(types))))
     names = ", ".join(f"%r{i}" for i in range(len(results)))
@@ -60,7 +67,8 @@ def evaluate(
     lines += [before, f"{names} = {given}" if results else given]
     lines += [_store(f"%r{i}", f"%o{i}", type) for i, type in enumerate(results)]
     text = kernel(", ".join(parameters), "\n".join(lines))
-    run(text, *(array for _, array in operands), *outputs, block=(WORK_ITEMS, 1, 1))
+    arrays = [array for _, array in (*shared.values(), *operands)]
+    run(text, *arrays, *outputs, block=(WORK_ITEMS, 1, 1))
     return outputs[0] if len(outputs) == 1 else outputs
 
 

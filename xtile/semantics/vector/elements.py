@@ -61,8 +61,8 @@ class _Positions:
         chosen = self._chosen(state)
         if not any(is_array(position) for position in chosen):
             return (slice(None), slice(None), *chosen)
-        rows: Array = np.arange(vector.shape[0])[:, np.newaxis]
-        lanes: Array = np.arange(vector.shape[1])
+        row_count, lane_count = vector.shape[:AXES]
+        rows, lanes = np.ogrid[:row_count, :lane_count]
         return (rows, lanes, *map(as_array, chosen))
 
     def outer_shape(self, state: State) -> tuple[int, ...]:

@@ -47,8 +47,6 @@ def _neighbours(
     check_memory(operation, base)
     shape = shape_of(vector)
     rank, first = len(shape), len(indices) - len(shape)
-    if first < 0:
-        raise ValueError(f"{vector.type} has more dimensions than {base.type}, which it is part of")
     steps = [along(size, axis, rank) for axis, size in enumerate(shape)]
 
     def places(state: State, mask: Value) -> list[Index]:
@@ -62,7 +60,6 @@ def _packed(
     operation: Operation, vector: SSAValue, base: SSAValue, indices: Sequence[int]
 ) -> Places:
     """The places of elements that follow each other, counting only those of the mask."""
-    check_memory(operation, base)
     neighbours = _neighbours(operation, vector, base, indices)
     rank = len(shape_of(vector))
 
