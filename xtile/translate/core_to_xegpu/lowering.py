@@ -298,6 +298,12 @@ class Lowering(Rebuilder):
             return a // b
         return a if b == 1 else self._shared_binary(arith.DivUIOp, a, b)
 
+    def divide_exactly(self, a: Number, b: int) -> Number:
+        """The quotient of an index that is a multiple of `b`, a power of two; it has any sign."""
+        if isinstance(a, int):
+            return a // b
+        return a if b == 1 else self._shared_binary(arith.ShRSIOp, a, b.bit_length() - 1)
+
     def remainder(self, a: Number, b: int) -> Number:
         """The remainder of an index that is not negative."""
         if isinstance(a, int):

@@ -86,7 +86,7 @@ def as_words(lowering: Lowering, surface: Surface, per_word: int) -> Surface:
         view=surface.view,
         width=lowering.divide(surface.width, per_word),
         pitch=lowering.divide(surface.pitch, per_word),
-        column=lowering.divide(surface.column, per_word),
+        column=lowering.divide_exactly(surface.column, per_word),
     )
 
 

@@ -1,0 +1,208 @@
+"""Accesses of matrices by blocks: what they become, and what they do at the edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.translate.core_to_xegpu.lowered import lower
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.semantics.arguments import MemrefArgument, ScalarArgument
+from xtile.semantics.engine import launch
+
+CONSTANTS = "%c0 = arith.constant 0 : index"
+
+
+def _copy(memref: str, vector: str, result: str, flags: str, at: str) -> str:
+    element = vector.rsplit("x", maxsplit=1)[1]
+    return (
+        f"%zero = arith.constant 0.0 : {element}\n"
+        f"%v = vector.transfer_read %A[{at}], %zero {{{flags}}} : {memref}, vector<{vector}>\n"
+        f"vector.transfer_write %v, %R[%c0, %c0] {{in_bounds = [true, true]}} : "
+        f"vector<{vector}>, {result}"
+    )
+
+
+# --- text ---
+
+TEXTS = {
+    "rows": (
+        "memref<64x64xf16>",
+        "16x32xf16",
+        "in_bounds = [true, true]",
+        [
+            "%0 = xegpu.create_nd_tdesc %A : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>",
+            "%1 = xegpu.load_nd %0[0, 0]  : !xegpu.tensor_desc<8x16xf16> -> vector<8xf16>",
+            "%2 = xegpu.load_nd %0[8, 0]  : !xegpu.tensor_desc<8x16xf16> -> vector<8xf16>",
+            "%3 = xegpu.load_nd %0[0, 16]  : !xegpu.tensor_desc<8x16xf16> -> vector<8xf16>",
+            "%4 = xegpu.load_nd %0[8, 16]  : !xegpu.tensor_desc<8x16xf16> -> vector<8xf16>",
+        ],
+    ),
+    "columns": (
+        "memref<64x64xf32>",
+        "8x16xf32",
+        "in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (d1, d0)>",
+        [
+            "%0 = memref.extract_aligned_pointer_as_index %A : memref<64x64xf32> -> index",
+            "%1 = arith.index_cast %0 : index to i64",
+            "%2 = xegpu.create_nd_tdesc %1, shape : [64, 64], strides : [64, 1] : i64 -> "
+            "!xegpu.tensor_desc<16x8xi32>",
+            "%3 = xegpu.load_nd %2[0, 0] <{transpose = array<i64: 1, 0>}> : "
+            "!xegpu.tensor_desc<16x8xi32> -> vector<8xi32>",
+            "%4 = vector.bitcast %3 : vector<8xi32> to vector<8xf32>",
+        ],
+    ),
+    "sizes that are read": (
+        "memref<?x64xf32>",
+        "8x16xf32",
+        "in_bounds = [false, true]",
+        [
+            "%0:6 = memref.extract_strided_metadata %A : memref<?x64xf32> -> "
+            "memref<f32>, index, index, index, index, index",
+            "%1 = memref.extract_aligned_pointer_as_index %A : memref<?x64xf32> -> index",
+            "%2 = arith.index_cast %1 : index to i64",
+            "%3 = xegpu.create_nd_tdesc %2, shape : [%0#2, 64], strides : [64, 1] : i64 -> "
+            "!xegpu.tensor_desc<8x16xf32>",
+            "%4 = xegpu.load_nd %3[0, 0]  : !xegpu.tensor_desc<8x16xf32> -> vector<8xf32>",
+        ],
+    ),
+}
+"""The memref, the matrix, the flags and how the text begins behind the constants."""
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text(name: str) -> None:
+    memref, vector, flags, expected = TEXTS[name]
+    lowered = lower(
+        f"%A: {memref}, %R: memref<{vector}>",
+        f"{CONSTANTS}\n" + _copy(memref, vector, f"memref<{vector}>", flags, "%c0, %c0"),
+    )
+    body = [line for line in lowered.body if "arith.constant" not in line]
+    assert body[: len(expected)] == expected
+
+
+# --- values at the edges ---
+
+DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
+
+PITCH = 96
+SHAPE = (37, 64)
+"""Of the matrix in memory, whose rows lie in longer ones."""
+
+STARTS = [(0, 0), (8, 16), (33, 32), (30, 58), (36, 62), (37, 0), (0, 64), (-3, 4), (5, -6)]
+"""Blocks inside, across every edge, and outside of the matrix."""
+
+ALIGNED = (
+    "%c0 = arith.constant 0 : index\n%c2 = arith.constant 2 : index\n"
+    "%column = arith.muli %j, %c2 : index"
+)
+"""Columns are even, as block accesses need."""
+
+CHECKED = "in_bounds = [false, false]"
+TRANSPOSE = "permutation_map = affine_map<(d0, d1) -> (d1, d0)>"
+
+
+def _memref(element: str) -> tuple[str, str]:
+    """The type of a parameter, and its attributes: its rows are whole numbers of 32 elements."""
+    return (
+        f"memref<?x?x{element}, strided<[{PITCH}, 1]>>",
+        "{core.shape_gcd = array<i64: 1, 32>}",
+    )
+
+
+def _matrix(element: str, generator: np.random.Generator) -> tuple[np.ndarray[Any, Any], Any]:
+    """Memory that is NaN around a random matrix, and the matrix."""
+    memory = np.full((SHAPE[0] + 16, PITCH), np.nan, DTYPES[element])
+    matrix = memory[8 : 8 + SHAPE[0], : SHAPE[1]]
+    matrix[:] = generator.uniform(-1, 1, SHAPE)
+    return memory, matrix
+
+
+def _window(matrix: np.ndarray[Any, Any], start: tuple[int, int], shape: tuple[int, int]) -> Any:
+    """A block of a matrix, which is 0 outside of it."""
+    margin = 100
+    padded = np.pad(matrix.astype(np.float64), margin)
+    rows, columns = (slice(margin + s, margin + s + n) for s, n in zip(start, shape, strict=True))
+    return padded[rows, columns]
+
+
+def _kernel(parameters: str, body: str, chip: str) -> tuple[FuncOp, list[str]]:
+    """A lowered kernel and the names of its operations."""
+    size = "intel_reqd_sub_group_size = 16 : i32, known_block_size = array<i32: 16, 1, 1>"
+    lowered = lower(parameters, body, chip, size)
+    (function,) = (op for op in lowered.module.walk() if isinstance(op, FuncOp))
+    return function, lowered.names
+
+
+def _run(
+    function: FuncOp,
+    memory: np.ndarray[Any, Any],
+    result: np.ndarray[Any, Any],
+    start: tuple[int, int],
+) -> None:
+    arguments = [
+        MemrefArgument(memory[8:].reshape(-1), SHAPE, (PITCH, 1)),
+        MemrefArgument(result.reshape(-1), result.shape, (result.shape[1], 1)),
+        ScalarArgument(np.int64(start[0])),
+        ScalarArgument(np.int64(start[1] // 2)),
+    ]
+    launch(function, arguments, (1, 1, 1))
+
+
+@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("shape", [(8, 16), (16, 32), (32, 16)])
+@pytest.mark.parametrize("chip", ["pvc", "dg2"])
+@pytest.mark.parametrize("transpose", [False, True])
+def test_padding_of_reads(element: str, shape: tuple[int, int], chip: str, transpose: bool) -> None:
+    generator = np.random.default_rng()
+    memory, matrix = _matrix(element, generator)
+    memref, attributes = _memref(element)
+    vector = f"{shape[0]}x{shape[1]}x{element}"
+    flags = f"{CHECKED}, {TRANSPOSE}" if transpose else CHECKED
+    parameters = f"%A: {memref} {attributes}, %R: memref<{vector}>, %i: index, %j: index"
+    body = f"{ALIGNED}\n" + _copy(memref, vector, f"memref<{vector}>", flags, "%i, %column")
+    function, names = _kernel(parameters, body, chip)
+    assert ("xegpu.load_nd" in names) == (chip == "pvc")
+    for start in STARTS:
+        result = np.full(shape, np.nan, DTYPES[element])
+        _run(function, memory, result, start)
+        expected = _window(matrix, start, shape[::-1] if transpose else shape)
+        # Nothing is computed, so nothing is rounded.
+        np.testing.assert_array_equal(
+            result.astype(np.float64), expected.T if transpose else expected
+        )
+
+
+@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("chip", ["pvc", "dg2"])
+@pytest.mark.parametrize("transpose", [False, True])
+def test_writes_at_the_edges(element: str, chip: str, transpose: bool) -> None:
+    """What is outside of the matrix stays as it was."""
+    generator = np.random.default_rng()
+    memref, attributes = _memref(element)
+    shape = (16, 32)
+    vector = f"{shape[0]}x{shape[1]}x{element}"
+    flags = f"{CHECKED}, {TRANSPOSE}" if transpose else CHECKED
+    parameters = f"%A: {memref} {attributes}, %R: memref<{vector}>, %i: index, %j: index"
+    body = (
+        f"{ALIGNED}\n%zero = arith.constant 0.0 : {element}\n"
+        f"%v = vector.transfer_read %R[%c0, %c0], %zero {{in_bounds = [true, true]}} : "
+        f"memref<{vector}>, vector<{vector}>\n"
+        f"vector.transfer_write %v, %A[%i, %column] {{{flags}}} : vector<{vector}>, {memref}"
+    )
+    function, names = _kernel(parameters, body, chip)
+    assert ("xegpu.store_nd" in names) == (chip == "pvc" and not transpose)
+    for start in STARTS:
+        memory, _ = _matrix(element, generator)
+        values = generator.uniform(-1, 1, shape).astype(DTYPES[element])
+        expected = memory.copy()
+        written = values.T if transpose else values
+        for (i, j), value in np.ndenumerate(written):
+            row, column = start[0] + i, start[1] + j
+            if 0 <= row < SHAPE[0] and 0 <= column < SHAPE[1]:
+                expected[8 + row, column] = value
+        _run(function, memory, values, start)
+        np.testing.assert_array_equal(memory.astype(np.float64), expected.astype(np.float64))
