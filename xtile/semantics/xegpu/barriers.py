@@ -146,7 +146,8 @@ def _wait(operation: NbarrierWaitOp, compiler: Compiler) -> Step:
                     f"{count} threads have arrived"
                 )
         if state.observer is not None:
-            state.observer.on_barrier(operation, state.active(), True, True)
+            # Others may wait for another barrier; what is told here is the order of memory.
+            state.observer.on_barrier(operation, np.ones(state.shape, np.bool_), True, True)
 
     return step
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.ir import Operation
 
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.instructions.events import require_converged, require_uniform
 from xtile.semantics.memory import Index, View, parts
 from xtile.semantics.state import State, merged
 from xtile.semantics.upstream.access import read_elements, write_elements
@@ -75,15 +77,16 @@ def _is_checked(descriptor: TensorDescType) -> bool:
 
 def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
     type = tensor_desc(operation.TensorDesc)
-    block = coordinates(operation, type, compiler.configuration.subgroup_size)
-    places = _Places(block, _is_checked(type))
+    lanes = compiler.configuration.subgroup_size
+    places = _Places(coordinates(operation, type, lanes), _is_checked(type))
     zero = number_of(operation.value.type).number(0)
     descriptor, result = compiler.slots((operation.TensorDesc, operation.value))
     offsets = Numbers(operation.mixed_offsets, compiler)
     level = level_of(operation)
 
     def step(state: State) -> None:
-        given = _agreed(state.values[descriptor].moved(offsets.values(state)), state)
+        block: BlockDescriptor = state.values[descriptor]
+        given = _agreed(state, operation, block.moved(offsets.values(state)))
         loaded: Value = None
         with acting(state, level):
             indices = places.indices(given.offsets)
@@ -99,14 +102,15 @@ def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
 
 def _store_nd(operation: StoreNdOp, compiler: Compiler) -> Step:
     type = tensor_desc(operation.TensorDesc)
-    block = coordinates(operation, type, compiler.configuration.subgroup_size)
-    places = _Places(block, _is_checked(type))
+    lanes = compiler.configuration.subgroup_size
+    places = _Places(coordinates(operation, type, lanes), _is_checked(type))
     value, descriptor = compiler.slots((operation.value, operation.TensorDesc))
     offsets = Numbers(operation.mixed_offsets, compiler)
     level = level_of(operation)
 
     def step(state: State) -> None:
-        given = _agreed(state.values[descriptor].moved(offsets.values(state)), state)
+        block: BlockDescriptor = state.values[descriptor]
+        given = _agreed(state, operation, block.moved(offsets.values(state)))
         with acting(state, level):
             indices = places.indices(given.offsets)
             for view, mask in parts(given.region, state.mask):
@@ -120,15 +124,15 @@ def _store_nd(operation: StoreNdOp, compiler: Compiler) -> Step:
 def _prefetch_nd(operation: PrefetchNdOp, compiler: Compiler) -> Step:
     """Fetches nothing; what lies in the region must lie in the memory."""
     type = tensor_desc(operation.TensorDesc)
-    shape = type.get_shape()
-    block = [numbers[np.newaxis, np.newaxis] for numbers in np.indices(shape)]
-    places = _Places(block, is_checked=True)
+    elements = [numbers[np.newaxis, np.newaxis] for numbers in np.indices(type.get_shape())]
+    places = _Places(elements, is_checked=True)
     descriptor = compiler.slot(operation.TensorDesc)
     offsets = Numbers(operation.mixed_offsets, compiler)
     level = level_of(operation)
 
     def step(state: State) -> None:
-        given = _agreed(state.values[descriptor].moved(offsets.values(state)), state)
+        block: BlockDescriptor = state.values[descriptor]
+        given = _agreed(state, operation, block.moved(offsets.values(state)))
         with acting(state, level):
             indices = places.indices(given.offsets)
             for view, mask in parts(given.region, state.mask):
@@ -138,8 +142,11 @@ def _prefetch_nd(operation: PrefetchNdOp, compiler: Compiler) -> Step:
     return step
 
 
-def _agreed(descriptor: BlockDescriptor, state: State) -> BlockDescriptor:
-    """A descriptor that the work-items of a subgroup agree on."""
+def _agreed(state: State, operation: Operation, descriptor: BlockDescriptor) -> BlockDescriptor:
+    """A descriptor that the work-items of a subgroup, which act together, agree on."""
+    require_converged(state, operation)
+    for offset in descriptor.offsets:
+        require_uniform(state, operation, "an offset of the block", offset)
     offsets = tuple(agreed(offset, state) for offset in descriptor.offsets)
     return BlockDescriptor(agreed_memref(descriptor.region, state), offsets)
 

@@ -19,6 +19,7 @@ from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.rfc.attributes import MODE
 from xtile.dialects.xegpu.types import bit_width
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
@@ -149,6 +150,8 @@ def _dpas(operation: DpasOp, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         values = state.values
+        if is_for_lane:
+            require_converged(state, operation)
         left, right = matrices.lhs(values[lhs]), matrices.rhs(values[rhs])
         total = widen_lhs(left) @ widen_rhs(right)
         if acc is not None:
