@@ -1,7 +1,7 @@
 """The linear algebra instructions, on numpy arrays.
 
 Each computes `alpha f(inputs) + beta output` in the accumulation type of the output's element
-type (`numeric_types.accumulation_type`) and rounds once to the element type. Where beta is 0, the
+type (`accumulation.accumulation_type`) and rounds once to the element type. Where beta is 0, the
 output is not read. The atomic forms add to, or replace, each element of the output.
 
 Source: tensor language reference, sections "Axpby" to "Sum"; docs/semantics.md, "Linear algebra".
@@ -15,9 +15,10 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
+from xtile.semantics.accumulation import accumulation_type
 from xtile.semantics.casts import cast_function
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import accumulation_type, is_integer, numpy_type
+from xtile.semantics.numeric_types import is_integer, numpy_type
 from xtile.semantics.values import Array, Value
 
 Update = Callable[[Value, Array, Value, Array], None]

@@ -30,23 +30,12 @@ NUMPY_TYPES: dict[Attribute, np.dtype[Any]] = {
 }
 """The numpy type of each scalar type."""
 
-_ACCUMULATION_TYPES: dict[Attribute, Attribute] = {
-    types.I8: types.I32,
-    types.BF16: types.F32,
-    types.F16: types.F32,
-}
-
 
 def numpy_type(type: Attribute) -> np.dtype[Any]:
     """The numpy type of a scalar type, or of a cooperative matrix's or memref's elements."""
     if isinstance(type, types.MemrefType):
         return NUMPY_TYPES[type.element_type]
     return NUMPY_TYPES[types.component_type(type)]
-
-
-def accumulation_type(type: Attribute) -> Attribute:
-    """The type in which products and sums that end in `type` are computed before one rounding."""
-    return _ACCUMULATION_TYPES.get(type, type)
 
 
 def is_integer(type: Attribute) -> bool:

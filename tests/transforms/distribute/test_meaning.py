@@ -12,8 +12,8 @@ import pytest
 from tests.transforms.distribute.kernels import DTYPES, distributed, kernel, run
 from xtile.dialects.tensorlang import types
 from xtile.semantics import linalg
+from xtile.semantics.accumulation import accumulation_type
 from xtile.semantics.casts import cast_function
-from xtile.semantics.numeric_types import accumulation_type
 
 Array = np.ndarray[Any, Any]
 

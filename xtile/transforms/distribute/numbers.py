@@ -20,23 +20,11 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     VectorType,
-    bf16,
-    f16,
-    f32,
-    i8,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.transforms.distribute.kernel import Kernel
-
-_ACCUMULATION_TYPES: dict[Attribute, Attribute] = {i8: i32, f16: f32, bf16: f32}
-
-
-def accumulation_type(type: Attribute) -> Attribute:
-    """The type in which products and sums that end in `type` are computed before one rounding."""
-    return _ACCUMULATION_TYPES.get(type, type)
 
 
 def is_integer(type: Attribute) -> bool:

@@ -22,6 +22,7 @@ from xtile.dialects.core import (
     BlasA3Operation,
 )
 from xtile.dialects.memref.access import AtomicRMWOp
+from xtile.semantics.accumulation import accumulation_type
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, element_type
 
@@ -101,7 +102,7 @@ def update_of(operation: BlasA2Operation | BlasA3Operation, kernel: Kernel) -> U
     """
     old_output = operation.b if isinstance(operation, BlasA2Operation) else operation.c
     output = kernel.value(old_output)
-    wide = numbers.accumulation_type(element_type(output))
+    wide = accumulation_type(element_type(output))
     alpha, beta = kernel.value(operation.alpha), kernel.value(operation.beta)
     known = numbers.constant_of(operation.beta)
     is_atomic = operation.atomic is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any, cast
 
 from xdsl.dialects import arith, vector
@@ -22,6 +23,7 @@ from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matri
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
 from xtile.translate.core_to_xegpu.scattered import is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
+from xtile.translate.rounding import bfloat16_bits
 from xtile.translate.rule import Rule
 
 
@@ -72,10 +74,6 @@ def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
 
 def _bits_of(number: float) -> int:
     """The bits of a number rounded to bf16, as a signed i16."""
-    import struct
-
-    from xtile.translate.core_to_xegpu.bfloat16_bits import bfloat16_bits
-
     bits = bfloat16_bits(number)
     return struct.unpack("<h", struct.pack("<H", bits))[0]
 

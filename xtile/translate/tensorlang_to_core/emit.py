@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
@@ -13,30 +13,82 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     VectorType,
 )
-from xdsl.dialects.complex import Complex
-from xdsl.dialects.math import Math
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.utils.hints import isa
 
-from xtile.dialects.arith import Arith
-from xtile.dialects.gpu import GPU
-from xtile.dialects.memref import MemRef
-from xtile.dialects.scf import Scf
-from xtile.dialects.tensorlang.types import COMPLEX_TYPES, FLOATING_TYPES, real_part_type
-from xtile.dialects.vector import Vector
-from xtile.semantics import numeric_types
-from xtile.semantics.constants import number_of
+from xtile.dialects.tensorlang.types import BOOL, COMPLEX_TYPES, FLOATING_TYPES, real_part_type
+from xtile.semantics import accumulation
+from xtile.transforms.cleanup.folding import width_of, wrap
+from xtile.translate.rounding import rounded_float
 from xtile.translate.rule import Rebuilder
 from xtile.translate.tensorlang_to_core.types import core_type, element_of, is_index, with_element
 
-_DIALECTS = (Arith, Complex, GPU, Math, MemRef, Scf, Vector)
+Operations = Iterable[type[Operation]]
 
-OPERATIONS: dict[str, type[IRDLOperation]] = {
-    operation.name: cast("type[IRDLOperation]", operation)
-    for dialect in _DIALECTS
-    for operation in dialect.operations
+
+def _arith() -> Operations:
+    from xtile.dialects.arith import Arith
+
+    return Arith.operations
+
+
+def _complex() -> Operations:
+    from xdsl.dialects.complex import Complex
+
+    return Complex.operations
+
+
+def _gpu() -> Operations:
+    from xtile.dialects.gpu import indices, subgroups
+
+    return (*indices.OPERATIONS, *subgroups.OPERATIONS)
+
+
+def _math() -> Operations:
+    from xdsl.dialects.math import Math
+
+    return Math.operations
+
+
+def _memref() -> Operations:
+    from xtile.dialects.memref import access, allocation, views
+
+    return (*access.OPERATIONS, *allocation.OPERATIONS, *views.OPERATIONS)
+
+
+def _scf() -> Operations:
+    from xtile.dialects.scf import branches, loops
+
+    return (*branches.OPERATIONS, *loops.OPERATIONS)
+
+
+def _vector() -> Operations:
+    from xtile.dialects.vector import Vector
+
+    return Vector.operations
+
+
+_OPERATIONS: Mapping[str, Callable[[], Operations]] = {
+    "arith": _arith,
+    "complex": _complex,
+    "gpu": _gpu,
+    "math": _math,
+    "memref": _memref,
+    "scf": _scf,
+    "vector": _vector,
 }
-"""Every operation of the upstream dialects that the core form uses, by name."""
+"""What the core form uses of each upstream dialect; loading them all takes longer than a kernel."""
+
+
+@cache
+def _operations(dialect: str) -> dict[str, type[IRDLOperation]]:
+    """The operations of an upstream dialect by name."""
+    return {
+        operation.name: cast("type[IRDLOperation]", operation)
+        for operation in _OPERATIONS[dialect]()
+    }
+
 
 Operands = Sequence[SSAValue | Sequence[SSAValue] | None]
 
@@ -57,7 +109,8 @@ def make(
         properties: By name; None leaves a property out.
         regions: The regions.
     """
-    return OPERATIONS[name].build(
+    dialect, _, _ = name.partition(".")
+    return _operations(dialect)[name].build(
         operands=operands,
         result_types=result_types,
         properties=dict(properties or {}),
@@ -102,28 +155,32 @@ def constant(r: Rebuilder, value: Any, type: Attribute) -> SSAValue:
 def constant_operation(value: Any, type: Attribute) -> Operation:
     """The operation that gives a number rounded once to a scalar type, or a vector of it."""
     element = element_of(type)
-    # A number that is too large for its type is infinite.
-    with np.errstate(over="ignore"):
-        number: Any = number_of(value, element)
     if element in COMPLEX_TYPES:
-        part = real_part_type(element)
+        number, part = complex(value), real_part_type(element)
         parts = ArrayAttr([_attribute(number.real, part), _attribute(number.imag, part)])
         return make("complex.constant", [], [type], {"value": parts})
-    is_vector = isinstance(type, VectorType)
-    value = _splat(number, type) if is_vector else _attribute(number, type)
-    return make("arith.constant", [], [type], {"value": value})
+    attribute: Attribute = _attribute(value, element)
+    if isa(type, VectorType):
+        numbers: Any = [_number(value, element)]
+        attribute = DenseIntOrFPElementsAttr.from_list(cast("Any", type), numbers)
+    return make("arith.constant", [], [type], {"value": attribute})
 
 
-def _attribute(number: Any, type: Any) -> Attribute:
+def _attribute(value: Any, type: Any) -> Attribute:
+    number = _number(value, type)
+    return FloatAttr(number, type) if type in FLOATING_TYPES else IntegerAttr(int(number), type)
+
+
+def _number(value: Any, type: Attribute) -> float | int:
     if type in FLOATING_TYPES:
-        return FloatAttr(float(number), type)
-    return IntegerAttr(int(number), type)
-
-
-def _splat(number: Any, type: Any) -> Attribute:
-    return DenseIntOrFPElementsAttr.from_list(type, [number.item()])
+        return rounded_float(float(value), type)
+    if type == BOOL:
+        return int(bool(value))
+    width = width_of(type)
+    assert width is not None, "constants are numbers"
+    return wrap(int(value), width)
 
 
 def accumulation_type(type: Attribute) -> Attribute:
     """The type in which sums that end in `type` are computed (docs/semantics.md 2.1)."""
-    return with_element(type, numeric_types.accumulation_type(element_of(type)))
+    return with_element(type, accumulation.accumulation_type(element_of(type)))
