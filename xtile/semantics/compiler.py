@@ -20,7 +20,7 @@ How to give an operation a meaning:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -121,15 +121,16 @@ class Compiler:
         self._allocated.append((operation, self.slot(memref)))
 
     def region(self, region: Region) -> Body:
-        """Compiles a region of one block; an empty region does nothing.
+        """Compiles a region; an empty region does nothing.
 
         Raises:
-            ExecutionError: An operation has no meaning, or there are several blocks.
+            ExecutionError: An operation has no meaning, or there are several blocks that do not
+                just follow each other.
         """
-        first = region.blocks.first
-        if first is None:
+        if not region.blocks:
             return Body([], [])
-        if first is not region.blocks.last:
+        chain = _chain(region)
+        if chain is None:
             around = region.parent
             assert around is not None
             raise ExecutionError(
@@ -137,7 +138,7 @@ class Compiler:
                 f"{around.name} has several blocks in a region, and branches between blocks cannot "
                 "be executed; use the scf dialect's control flow",
             )
-        return self.block(first)
+        return self._blocks(chain)
 
     def block(self, block: Block) -> Body:
         """Compiles a block.
@@ -145,16 +146,24 @@ class Compiler:
         Raises:
             ExecutionError: An operation has no meaning.
         """
+        return self._blocks([block])
+
+    def _blocks(self, blocks: Sequence[Block]) -> Body:
+        """Compiles blocks that are executed one after another."""
         operations: list[Operation] = []
         steps: list[Step] = []
         yields: tuple[int, ...] = ()
         around, self._allocated = self._allocated, []
-        for operation in block.ops:
-            if operation is block.last_op and operation.has_trait(IsTerminator):
-                yields = self.slots(operation.operands)
-                break
-            operations.append(operation)
-            steps.append(self._step(operation))
+        for block, following in zip(blocks, (*blocks[1:], None), strict=True):
+            for operation in block.ops:
+                if operation is block.last_op and operation.has_trait(IsTerminator):
+                    yields = self.slots(operation.operands)
+                    if following is not None:
+                        operations.append(operation)
+                        steps.append(_passing(yields, self.slots(following.args)))
+                    break
+                operations.append(operation)
+                steps.append(self._step(operation))
         body = Body(operations, steps, yields, self._allocated)
         self._allocated = around
         return body
@@ -171,3 +180,29 @@ class Compiler:
             return handler(operation, self)
         except (UnlocatedError, ValueError) as error:
             raise ExecutionError(operation, str(error)) from error
+
+
+def _chain(region: Region) -> list[Block] | None:
+    """The blocks of a region in the order in which they are executed, each of them once.
+
+    None if a block can come more than once or not at all.
+    """
+    block = region.blocks[0]
+    chain = {block: None}
+    while block.last_op is not None and block.last_op.successors:
+        block, *others = block.last_op.successors
+        if others or block in chain:
+            return None
+        chain[block] = None
+    return list(chain) if len(chain) == len(region.blocks) else None
+
+
+def _passing(sources: Sequence[int], targets: Sequence[int]) -> Step:
+    """The step that gives a block's arguments what the block before passes."""
+
+    def step(state: State) -> None:
+        passed = [state.values[source] for source in sources]
+        for target, value in zip(targets, passed, strict=True):
+            state.values[target] = value
+
+    return step

@@ -61,12 +61,36 @@ def test_a_declared_function_is_an_error() -> None:
         run(text)
 
 
-def test_branches_between_blocks_are_an_error() -> None:
-    text = """gpu.module @m { gpu.func @k() kernel {
-      cf.br ^end
+def test_blocks_that_follow_each_other() -> None:
+    text = """gpu.module @m { gpu.func @k(%n: i64, %out: memref<2xi64>) kernel {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %m = arith.addi %n, %n : i64
+      cf.br ^last(%n, %m : i64, i64)
     ^end:
       gpu.return
+    ^last(%m2: i64, %n2: i64):
+      memref.store %n2, %out[%zero] : memref<2xi64>
+      memref.store %m2, %out[%one] : memref<2xi64>
+      cf.br ^end
     } }"""
+    out = np.zeros(2, np.int64)
+    run(text, 21, out)
+    np.testing.assert_array_equal(out, [42, 21])
+
+
+@pytest.mark.parametrize(
+    "branch", ["cf.br ^start", "cf.cond_br %c, ^start, ^end", "cf.cond_br %c, ^end, ^end"]
+)
+def test_other_branches_between_blocks_are_an_error(branch: str) -> None:
+    text = f"""gpu.module @m {{ gpu.func @k() kernel {{
+      %c = arith.constant true
+      cf.br ^start
+    ^start:
+      {branch}
+    ^end:
+      gpu.return
+    }} }}"""
     with pytest.raises(ExecutionError, match="branches between blocks cannot be executed"):
         run(text)
 
