@@ -50,10 +50,15 @@ class BlockDescriptor:
     def merged(self, mask: npt.NDArray[np.bool_], other: BlockDescriptor) -> BlockDescriptor:
         """This descriptor where the mask is set, `other` elsewhere."""
         offsets = (
-            chosen if isinstance(chosen, int) and chosen is rest else np.where(mask, chosen, rest)
+            chosen if _is_same(chosen, rest) else np.where(mask, chosen, rest)
             for chosen, rest in zip(self.offsets, other.offsets, strict=True)
         )
         return BlockDescriptor(self.region.merged(mask, other.region), tuple(offsets))
+
+
+def _is_same(index: Index, other: Index) -> bool:
+    """Whether two numbers are the same for all work-items."""
+    return isinstance(index, int) and isinstance(other, int) and index == other
 
 
 @dataclass(frozen=True, slots=True)
