@@ -144,6 +144,30 @@ def _core_distribute() -> type[ModulePass]:
     return CoreDistributePass
 
 
+def _core_cleanup() -> type[ModulePass]:
+    from xtile.transforms.cleanup.passes import CoreCleanupPass
+
+    return CoreCleanupPass
+
+
+def _core_to_xegpu() -> type[ModulePass]:
+    from xtile.translate.passes import CoreToXeGPUPass
+
+    return CoreToXeGPUPass
+
+
+def _tensorlang_to_core() -> type[ModulePass]:
+    from xtile.translate.passes import TensorLangToCorePass
+
+    return TensorLangToCorePass
+
+
+def _tensorlang_to_xegpu() -> type[ModulePass]:
+    from xtile.translate.passes import TensorLangToXeGPUPass
+
+    return TensorLangToXeGPUPass
+
+
 def _xegpu_rfc_to_llvm22() -> type[ModulePass]:
     from xtile.dialects.xegpu.rfc.to_llvm22 import XeGPUToLLVM22Pass
 
@@ -168,7 +192,11 @@ XTILE_UNIVERSE = Universe(
         "xevm": _xevm,
     },
     all_passes={
+        "core-cleanup": _core_cleanup,
         "core-distribute": _core_distribute,
+        "core-to-xegpu": _core_to_xegpu,
+        "tensorlang-to-core": _tensorlang_to_core,
+        "tensorlang-to-xegpu": _tensorlang_to_xegpu,
         "tensorlang-verify": _tensorlang_verify,
         "xegpu-rfc-to-llvm22": _xegpu_rfc_to_llvm22,
     },

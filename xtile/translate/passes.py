@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from xtile.text.diagnostics import DiagnosticError
-from xtile.translate.route import DEFAULT_CHIP, Options, translate
+from xtile.translate.route import CHIPS, DEFAULT_CHIP, Options, translate
 
 
 class TranslationFailedError(DiagnosticError, PassFailedException):
@@ -37,7 +37,11 @@ def _apply(module: ModuleOp, route: str, options: Options) -> None:
 
 @dataclass(frozen=True)
 class TensorLangToCorePass(ModulePass):
-    """Translates the tensor language to the core form at block level."""
+    """Translates the tensor language to the core form at block level.
+
+    Raises:
+        TranslationFailedError: Something has no counterpart in the core form.
+    """
 
     name: ClassVar[str] = "tensorlang-to-core"
 
@@ -47,12 +51,22 @@ class TensorLangToCorePass(ModulePass):
 
 
 @dataclass(frozen=True)
-class TensorLangToXeGPUPass(ModulePass):
-    """Translates the tensor language to XeGPU for a chip: pvc, bmg or dg2."""
+class _PassForChip(ModulePass):
+    """A translation for a chip.
 
-    name: ClassVar[str] = "tensorlang-to-xegpu"
+    Attributes:
+        chip: The GPU: `pvc`, `bmg` or `dg2`.
+
+    Raises:
+        ValueError: There is no such chip.
+        TranslationFailedError: Something cannot be translated.
+    """
 
     chip: str = DEFAULT_CHIP
+
+    def __post_init__(self) -> None:
+        if self.chip not in CHIPS:
+            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(CHIPS)}")
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -60,13 +74,14 @@ class TensorLangToXeGPUPass(ModulePass):
 
 
 @dataclass(frozen=True)
-class CoreToXeGPUPass(ModulePass):
-    """Translates the core form at subgroup level to XeGPU for a chip: pvc, bmg or dg2."""
+class TensorLangToXeGPUPass(_PassForChip):
+    """Translates the tensor language to XeGPU at lane level, for a chip."""
+
+    name: ClassVar[str] = "tensorlang-to-xegpu"
+
+
+@dataclass(frozen=True)
+class CoreToXeGPUPass(_PassForChip):
+    """Translates the core form at subgroup level to XeGPU at lane level, for a chip."""
 
     name: ClassVar[str] = "core-to-xegpu"
-
-    chip: str = DEFAULT_CHIP
-
-    @override
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _apply(op, self.name, Options(self.chip))

@@ -48,10 +48,14 @@ TEXTS = {
         [
             "%0 = memref.extract_aligned_pointer_as_index %A : memref<64x64xf32> -> index",
             "%1 = arith.index_cast %0 : index to i64",
-            "%2 = xegpu.create_nd_tdesc %1, shape : [64, 64], strides : [64, 1] : i64 -> "
-            "!xegpu.tensor_desc<16x8xi32>",
-            "%3 = xegpu.load_nd %2[0, 0] <{transpose = array<i64: 1, 0>}> : "
-            "!xegpu.tensor_desc<16x8xi32> -> vector<8xi32>",
+            (
+                "%2 = xegpu.create_nd_tdesc %1, shape : [64, 64], strides : [64, 1] : i64 -> "
+                "!xegpu.tensor_desc<16x8xi32>"
+            ),
+            (
+                "%3 = xegpu.load_nd %2[0, 0] <{transpose = array<i64: 1, 0>}> : "
+                "!xegpu.tensor_desc<16x8xi32> -> vector<8xi32>"
+            ),
             "%4 = vector.bitcast %3 : vector<8xi32> to vector<8xf32>",
         ],
     ),
@@ -60,12 +64,16 @@ TEXTS = {
         "8x16xf32",
         "in_bounds = [false, true]",
         [
-            "%0:6 = memref.extract_strided_metadata %A : memref<?x64xf32> -> "
-            "memref<f32>, index, index, index, index, index",
+            (
+                "%0:6 = memref.extract_strided_metadata %A : memref<?x64xf32> -> "
+                "memref<f32>, index, index, index, index, index"
+            ),
             "%1 = memref.extract_aligned_pointer_as_index %A : memref<?x64xf32> -> index",
             "%2 = arith.index_cast %1 : index to i64",
-            "%3 = xegpu.create_nd_tdesc %2, shape : [%0#2, 64], strides : [64, 1] : i64 -> "
-            "!xegpu.tensor_desc<8x16xf32>",
+            (
+                "%3 = xegpu.create_nd_tdesc %2, shape : [%0#2, 64], strides : [64, 1] : i64 -> "
+                "!xegpu.tensor_desc<8x16xf32>"
+            ),
             "%4 = xegpu.load_nd %3[0, 0]  : !xegpu.tensor_desc<8x16xf32> -> vector<8xf32>",
         ],
     ),
@@ -121,7 +129,7 @@ def _matrix(element: str, generator: np.random.Generator) -> tuple[np.ndarray[An
     return memory, matrix
 
 
-def _window(matrix: np.ndarray[Any, Any], start: tuple[int, int], shape: tuple[int, int]) -> Any:
+def _window(matrix: np.ndarray[Any, Any], start: tuple[int, int], shape: tuple[int, ...]) -> Any:
     """A block of a matrix, which is 0 outside of it."""
     margin = 100
     padded = np.pad(matrix.astype(np.float64), margin)

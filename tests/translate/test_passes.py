@@ -1,0 +1,109 @@
+"""The translations as passes: in stock xdsl-opt, in xtile-opt and from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+import xtile
+from tests.mlir_opt import run_mlir_opt
+from xtile.text.diagnostics import DiagnosticError
+from xtile.transforms.cleanup.passes import CoreCleanupPass
+from xtile.transforms.distribute.passes import CoreDistributePass
+from xtile.translate.passes import CoreToXeGPUPass, TensorLangToCorePass, TensorLangToXeGPUPass
+from xtile.translate.route import Options, translate
+
+KERNEL = """\
+func @f(%alpha: f16, %A: memref<f16x64x64>, %B: memref<f16x64x64>, %beta: f32,
+        %C: memref<f32x64x64>) {
+    gemm.n.n %alpha, %A, %B, %beta, %C
+}
+"""
+
+COMPLEX = """\
+func @f() {
+    parallel {
+        %a = constant [1.0, 2.0] : coopmatrix<c32x16x16,matrix_acc>
+    }
+}
+"""
+
+STEPS = "tensorlang-to-core,core-distribute{{chip={0}}},core-cleanup,core-to-xegpu{{chip={0}}}"
+
+
+def _module(text: str = KERNEL) -> ModuleOp:
+    return xtile.parse(text, language="tensorlang")
+
+
+def _xdsl_opt(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("xdsl-opt")), str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The kernel as MLIR text, which stock xdsl-opt reads."""
+    result = tmp_path / "kernel.mlir"
+    result.write_text(xtile.to_text(_module(), "mlir"))
+    return result
+
+
+@pytest.mark.parametrize("chip", ["pvc", "dg2"])
+def test_stock_xdsl_opt_runs_the_whole_route(path: Path, chip: str) -> None:
+    at_once = _xdsl_opt(path, "-p", f"tensorlang-to-xegpu{{chip={chip}}}", "--print-op-generic")
+    assert at_once.returncode == 0, at_once.stderr
+    assert ('"xegpu.dpas"' in at_once.stdout) == (chip == "pvc")
+    accepted = run_mlir_opt(at_once.stdout)
+    assert (accepted.returncode, accepted.stderr) == (0, "")
+
+
+def test_stock_xdsl_opt_runs_the_steps(path: Path) -> None:
+    by_steps = _xdsl_opt(path, "-p", STEPS.format("pvc"))
+    assert by_steps.returncode == 0, by_steps.stderr
+    assert by_steps.stdout == _xdsl_opt(path, "-p", "tensorlang-to-xegpu").stdout
+
+
+def test_stock_xdsl_opt_tells_that_a_pass_failed(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.mlir"
+    path.write_text(xtile.to_text(_module(COMPLEX), "mlir"))
+    result = _xdsl_opt(path, "-p", "tensorlang-to-core")
+    assert result.returncode != 0
+    assert "MLIR's vectors hold no complex numbers" in result.stderr
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg", "dg2"])
+def test_the_steps_are_the_route(chip: str) -> None:
+    expected = xtile.to_text(translate(_module(), "tensorlang-to-xegpu", Options(chip)), "mlir")
+    whole, stepwise = _module(), _module()
+    TensorLangToXeGPUPass(chip).apply(Context(), whole)
+    for step in (
+        TensorLangToCorePass(),
+        CoreDistributePass(chip),
+        CoreCleanupPass(),
+        CoreToXeGPUPass(chip),
+    ):
+        step.apply(Context(), stepwise)
+    assert xtile.to_text(whole, "mlir") == expected
+    assert xtile.to_text(stepwise, "mlir") == expected
+
+
+@pytest.mark.parametrize("kind", [TensorLangToXeGPUPass, CoreToXeGPUPass])
+def test_unknown_chips(kind: type[TensorLangToXeGPUPass | CoreToXeGPUPass]) -> None:
+    with pytest.raises(ValueError, match="there is no chip 'xe9'; there are pvc, bmg, dg2"):
+        kind("xe9")
+
+
+def test_a_failure_is_located_and_known_to_xdsl() -> None:
+    with pytest.raises(PassFailedException) as caught:
+        TensorLangToCorePass().apply(Context(), _module(COMPLEX))
+    assert isinstance(caught.value, DiagnosticError)
+    assert str(caught.value).startswith(
+        "<text>:3.14-67: error: coopmatrix<c32x16x16,matrix_acc> cannot be translated: "
+        "MLIR's vectors hold no complex numbers\n"
+    )
