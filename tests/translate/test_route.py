@@ -1,0 +1,220 @@
+"""Routes between languages, from Python and with the flags of xtile-opt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import xtile
+from xtile.opt import main
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.translate.route import CHIPS, ROUTES, Options, extension_of, translate
+
+GEMM = """\
+func @f(%alpha: f16, %A: memref<f16x64x64>, %B: memref<f16x64x64>, %beta: f32,
+        %C: memref<f32x64x64>) {
+    gemm.n.n %alpha, %A, %B, %beta, %C
+}
+"""
+
+MATRIX = """\
+func @f(%A: memref<f16x63x64>, %C: memref<f16x64x64>) attributes {subgroup_size=16} {
+    parallel {
+        %z = constant 0 : index
+        %a = cooperative_matrix_load %A[%z,%z] : coopmatrix<f16x16x8,matrix_acc>
+        cooperative_matrix_store %a, %C[%z,%z]
+    }
+}
+"""
+
+COMPLEX = """\
+func @f() {
+    parallel {
+        %a = constant [1.0, 2.0] : coopmatrix<c32x16x16,matrix_acc>
+    }
+}
+"""
+
+PITCH = "loads element by element: the pitch is not known to be a multiple of 16 bytes"
+
+LEVELS = {
+    "tensorlang-to-core": 'core.level = "block"',
+    "tensorlang-to-subgroup": 'core.level = "subgroup"',
+    "tensorlang-to-xegpu": "xegpu.dpas",
+}
+"""A part of the text that each route ends with."""
+
+Opt = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in the folder that the commands run in."""
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.ir").write_text(GEMM)
+    return Path("kernel.ir")
+
+
+def _opt(capsys: Opt, *arguments: object) -> tuple[int, str, str]:
+    """Runs xtile-opt and returns its exit code, its output and its messages."""
+    try:
+        code = main([str(argument) for argument in arguments])
+    except SystemExit as error:
+        assert isinstance(error.code, int)
+        code = error.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+# --- from Python ---
+
+
+@pytest.mark.parametrize("route", LEVELS)
+def test_the_end_of_a_route(route: str) -> None:
+    module = xtile.parse(GEMM, language="tensorlang")
+    before = xtile.to_text(module)
+    assert LEVELS[route] in xtile.to_text(translate(module, route), "mlir")
+    assert xtile.to_text(module) == before
+
+
+def test_a_route_can_be_cut() -> None:
+    module = xtile.parse(GEMM, language="tensorlang")
+    at_once = translate(module, "tensorlang-to-xegpu")
+    in_two = translate(translate(module, "tensorlang-to-subgroup"), "core-to-xegpu")
+    assert xtile.to_text(in_two, "mlir") == xtile.to_text(at_once, "mlir")
+
+
+def test_unknown_routes() -> None:
+    with pytest.raises(KeyError):
+        translate(xtile.parse(GEMM, language="tensorlang"), "tensorlang-to-ptx")
+
+
+def test_messages_point_at_the_source_at_every_step() -> None:
+    diagnostics = Diagnostics()
+    translate(xtile.parse(MATRIX, language="tensorlang"), "tensorlang-to-xegpu", None, diagnostics)
+    with pytest.raises(DiagnosticError, match="<text>:3.14-67: error: coopmatrix<c32x16x16"):
+        translate(xtile.parse(COMPLEX, language="tensorlang"), "tensorlang-to-xegpu")
+    assert [message.message for message in diagnostics] == [PITCH]
+
+
+def test_what_files_begin_with() -> None:
+    assert {route: extension_of(route) for route in ROUTES} == {
+        "tensorlang-to-core": "ir",
+        "tensorlang-to-subgroup": "ir",
+        "tensorlang-to-xegpu": "ir",
+        "core-to-xegpu": "mlir",
+    }
+
+
+def test_every_chip_has_a_device() -> None:
+    assert [Options(chip).device.name for chip in CHIPS] == list(CHIPS)
+
+
+# --- chips ---
+
+
+def test_dg2_has_neither_blocks_nor_a_matrix_unit_for_16_lanes() -> None:
+    module = xtile.parse(GEMM, language="tensorlang")
+    names = {
+        operation.name
+        for operation in translate(module, "tensorlang-to-xegpu", Options("dg2")).walk()
+    }
+    assert not any(name.startswith("xegpu.") for name in names)
+    assert {"memref.load", "memref.store", "arith.mulf", "arith.addf"} <= names
+
+
+@pytest.mark.parametrize(
+    ("chip", "size", "known"),
+    [
+        ("pvc", 8, "16 or 32"),
+        ("bmg", 8, "16 or 32"),
+        ("pvc", 64, "16 or 32"),
+        ("dg2", 64, "8 or 16 or 32"),
+    ],
+)
+def test_subgroup_sizes_that_a_chip_lacks(chip: str, size: int, known: str) -> None:
+    text = f"func @f(%A: memref<f32x64>) attributes {{subgroup_size={size}}} {{\n}}\n"
+    with pytest.raises(DiagnosticError) as caught:
+        translate(xtile.parse(text, language="tensorlang"), "tensorlang-to-xegpu", Options(chip))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == (
+        f"a subgroup has {size} work-items, but {chip} has subgroups of {known}"
+    )
+
+
+@pytest.mark.parametrize(("chip", "size"), [("pvc", 32), ("bmg", 32), ("dg2", 8), ("dg2", 32)])
+def test_subgroup_sizes_that_a_chip_has(chip: str, size: int) -> None:
+    text = f"func @f(%A: memref<f32x64>) attributes {{subgroup_size={size}}} {{\n}}\n"
+    module = translate(
+        xtile.parse(text, language="tensorlang"), "tensorlang-to-xegpu", Options(chip)
+    )
+    assert f"intel_reqd_sub_group_size = {size} : i32" in xtile.to_text(module, "mlir")
+
+
+# --- xtile-opt ---
+
+
+@pytest.mark.parametrize("route", LEVELS)
+def test_translate(route: str, kernel: Path, capsys: Opt) -> None:
+    code, out, err = _opt(capsys, kernel, "--translate", route)
+    assert (code, err) == (0, "")
+    module = translate(xtile.parse(kernel), route)
+    assert out == xtile.to_text(module, "mlir")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_chip(chip: str, kernel: Path, capsys: Opt) -> None:
+    code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-xegpu", "--chip", chip)
+    assert (code, err) == (0, "")
+    assert ("xegpu.dpas" in out) == (chip != "dg2")
+
+
+def test_remarks(kernel: Path, capsys: Opt) -> None:
+    kernel.write_text(MATRIX)
+    arguments = (kernel, "--translate", "tensorlang-to-xegpu")
+    code, out, err = _opt(capsys, *arguments, "--remarks")
+    assert code == 0
+    assert err == (
+        f"kernel.ir:4.14-80: remark: {PITCH}\n"
+        "        %a = cooperative_matrix_load %A[%z,%z] : coopmatrix<f16x16x8,matrix_acc>\n"
+        "             ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+    )
+    assert _opt(capsys, *arguments) == (0, out, "")
+
+
+def test_what_cannot_be_translated(kernel: Path, capsys: Opt) -> None:
+    kernel.write_text(COMPLEX)
+    code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-xegpu")
+    assert (code, out) == (1, "")
+    assert err == (
+        "kernel.ir:3.14-67: error: coopmatrix<c32x16x16,matrix_acc> cannot be translated: "
+        "MLIR's vectors hold no complex numbers\n"
+        "        %a = constant [1.0, 2.0] : coopmatrix<c32x16x16,matrix_acc>\n"
+        "             ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+    )
+
+
+USAGE_ERRORS = [
+    (("--translate", "tensorlang-to-ptx"), "argument --translate: invalid choice"),
+    (("--translate", "tensorlang-to-xegpu", "--chip", "xe9"), "argument --chip: invalid choice"),
+    (("--chip", "pvc"), "argument --chip: needs --translate"),
+    (("--remarks",), "argument --remarks: needs --translate"),
+    (
+        ("--translate", "tensorlang-to-xegpu", "-t", "tensorlang"),
+        "argument --translate: already says what -t/--target would",
+    ),
+    (
+        ("--translate", "tensorlang-to-xegpu", "-f", "mlir"),
+        "argument --translate: already says what -f/--frontend would",
+    ),
+    (("-p", "tensorlang-to-xegpu{chip=xe9}"), "there is no chip 'xe9'; there are pvc, bmg, dg2"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), USAGE_ERRORS)
+def test_usage_errors(arguments: tuple[str, ...], message: str, kernel: Path, capsys: Opt) -> None:
+    code, out, err = _opt(capsys, kernel, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
