@@ -80,6 +80,24 @@ def test_scalars_become_a_vector_and_back(rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(last, a)
 
 
+def test_vectors_without_dimensions(rng: np.random.Generator) -> None:
+    element = random_operand(rng, "f32")
+    extracted, repeated = evaluate(
+        "vector.to_elements %both : vector<2xf32>",
+        [("f32", element)],
+        "f32",
+        "f32",
+        before="""%z = arith.constant dense<0.0> : vector<f32>
+        %v = vector.insert %v0, %z[] : f32 into vector<f32>
+        %e = vector.extract %v[] : f32 from vector<f32>
+        %w = vector.broadcast %v : vector<f32> to vector<1x3xf32>
+        %l = vector.extract %w[0, 2] : f32 from vector<1x3xf32>
+        %both = vector.from_elements %e, %l : vector<2xf32>""",
+    )
+    np.testing.assert_array_equal(extracted, element)
+    np.testing.assert_array_equal(repeated, element)
+
+
 def test_positions_of_poison() -> None:
     extracted, inserted = evaluate(
         "vector.to_elements %both : vector<2xi32>",
