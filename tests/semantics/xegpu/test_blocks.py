@@ -204,6 +204,23 @@ def test_subgroups_have_blocks_of_their_own(rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(out, expected.reshape(32, 16))
 
 
+def test_a_prefetch_may_go_past_the_end(rng: np.random.Generator) -> None:
+    """Kernels that fetch the next block ahead do so, and devices ignore it."""
+    type_ = "!xegpu.tensor_desc<8x16xf32, #xegpu.block_tdesc_attr<boundary_check = false>>"
+    matrix = random_array(rng, (8, 16), "f32")
+    out = undefined((8, 16), "f32")
+    text = kernel(
+        "%a: memref<8x16xf32>, %b: memref<8x16xf32>",
+        f"""%s = xegpu.create_nd_tdesc %a : memref<8x16xf32> -> {type_}
+        %t = xegpu.create_nd_tdesc %b : memref<8x16xf32> -> {type_}
+        xegpu.prefetch_nd %s[8, 0] : {type_}
+        %v = xegpu.load_nd %s[0, 0] : {type_} -> vector<8x16xf32>
+        xegpu.store_nd %v, %t[0, 0] : vector<8x16xf32>, {type_}""",
+    )
+    run(text, matrix, out, block=(LANES, 1, 1))
+    np.testing.assert_array_equal(out, matrix)
+
+
 def test_descriptors_that_a_branch_chooses(rng: np.random.Generator) -> None:
     first, second = (random_array(rng, (8, 16), "f32") for _ in range(2))
     out = undefined((32, 16), "f32")
