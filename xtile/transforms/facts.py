@@ -51,7 +51,11 @@ class Facts:
         self._signs[value] = is_not_negative
 
     def divisor(self, value: SSAValue | int) -> int:
-        """A number that divides the value; 0 if the value is 0, 1 if nothing is known."""
+        """A number that divides the value; 0 if the value is 0, 1 if nothing is known.
+
+        Where a number wraps around, or a negative one is taken as unsigned, the powers of two in
+        it still do.
+        """
         if isinstance(value, int):
             return abs(value)
         if value not in self._divisors:
@@ -89,8 +93,14 @@ class Facts:
         if constant is not None:
             return constant >= 0
         name = operation.name
-        if name in _IDS or name in ("arith.divui", "arith.remui", "arith.extui"):
+        if name in _IDS or name == "arith.extui":
             return True
+        if name == "arith.divui":
+            # A negative number is a large unsigned one, which only a divisor of 1 keeps.
+            divisor = constant_of(operation.operands[1])
+            return self.is_not_negative(operation.operands[0]) or (divisor or 0) > 1
+        if name == "arith.remui":
+            return any(self.is_not_negative(operand) for operand in operation.operands)
         signs = [self.is_not_negative(operand) for operand in operation.operands]
         if name == "arith.maxsi":
             return any(signs)
