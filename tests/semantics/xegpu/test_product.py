@@ -163,7 +163,7 @@ def test_the_result_is_rounded_once() -> None:
 
 
 def test_parts_that_do_not_belong_together() -> None:
-    message = r"lanes that hold 8, 8 and 8 elements do not make up matrices in a subgroup of 16"
+    message = r"lanes that hold 8, 8 and 8 elements do not make up matrices: in a subgroup of 16,"
     text = kernel(
         "",
         """%v = arith.constant dense<1.0> : vector<8xf16>

@@ -24,7 +24,6 @@ from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
 from xtile.semantics.xegpu.fragments import (
-    SYSTOLIC_DEPTH,
     elements_of_a_register,
     from_lanes,
     to_lanes,
@@ -79,15 +78,12 @@ def _of_lanes(operation: DpasOp, lanes: int) -> _Matrices:
     )
     bits = bit_width(element_type(operation.rhs.type))
     pack = elements_of_a_register(bits)
-    inner = SYSTOLIC_DEPTH * pack
-    columns = prod(rhs_shape) * lanes // inner
-    rows = prod(result_shape) * lanes // max(1, columns)
-    sizes = (rows * inner, inner * columns, rows * columns)
-    if sizes != tuple(prod(shape) * lanes for shape in (lhs_shape, rhs_shape, result_shape)):
+    rows, inner, columns = prod(result_shape), prod(rhs_shape), lanes
+    if prod(lhs_shape) * lanes != rows * inner or inner % pack:
         raise ValueError(
             f"lanes that hold {prod(lhs_shape)}, {prod(rhs_shape)} and {prod(result_shape)} "
-            f"elements do not make up matrices in a subgroup of {lanes}: with "
-            f"{element_type(operation.rhs.type)} the left one has {inner} columns"
+            f"elements do not make up matrices: in a subgroup of {lanes}, whose product has as "
+            f"many columns, they are parts of {rows}x{inner} times {inner}x{columns}"
         )
     # In the RFC's form the last dimension of a fragment has the neighbours in a row.
     neighbours = prod(lhs_shape[1:]) if len(lhs_shape) > 1 else unit(inner, bits, lanes)
