@@ -108,7 +108,7 @@ def test_ids_and_sizes_are_not_negative() -> None:
     memory = Block(arg_types=[MemRefType(f32, [DYNAMIC_INDEX])]).args[0]
     for operation in (
         LaneIdOp(),
-        memref.DimOp.from_source_and_index(memory, constant(0)),
+        memref.DimOp(memory, constant(0)),
     ):
         assert facts.is_not_negative(operation.results[0])
         assert facts.divisor(operation.results[0]) == 1
