@@ -6,11 +6,24 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import (
+    ComplexType,
+    ContainerType,
+    FileLineColLoc,
+    FunctionType,
+    IntAttr,
+    LocationAttr,
+    NoneType,
+    StringAttr,
+    TupleType,
+    UnregisteredOp,
+    VectorType,
+)
 from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
-from xdsl.ir import BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.parser import ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input
 from xdsl.utils.lexer import Span as XdslSpan
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -127,9 +140,12 @@ class MlirParser(ResourceParser):
     def _parse_optional_builtin_parametrized_type(self) -> TypeAttribute | None:
         start = self.pos
         try:
-            return super()._parse_optional_builtin_parametrized_type()
+            type = super()._parse_optional_builtin_parametrized_type()
+            if isa(type, VectorType):
+                _verify_vector_type(type)
         except VerifyException as error:
             self.raise_error(str(error), start, self.previous_end)
+        return type
 
     def _place_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
         """Returns the value of an operand, if it is known in this scope, and where it stands."""
@@ -145,6 +161,22 @@ class MlirParser(ResourceParser):
         """Returns the location attribute of a character offset."""
         line, column = self._source.position(offset)
         return FileLineColLoc(self._file_name, IntAttr(line), IntAttr(column))
+
+
+def _verify_vector_type(type: VectorType[Attribute]) -> None:
+    """Checks what xDSL does not: that a vector has elements, and of a type that vectors hold.
+
+    Raises:
+        VerifyException: It has not.
+    """
+    for size in type.get_shape():
+        if size < 1:
+            raise VerifyException(f"the sizes of a vector must be at least 1, got {size}")
+    element = type.element_type
+    if isinstance(element, ContainerType | ComplexType | NoneType | FunctionType | TupleType):
+        raise VerifyException(
+            f"a vector holds integers, indices, floats or pointers, got {element}"
+        )
 
 
 def _operand_spans(
