@@ -17,6 +17,8 @@ RIGHT = [
     ("block", "core.parallel { %lane = gpu.lane_id }"),
     ("block", "core.parallel { %v = vector.broadcast %x : f32 to vector<8x16xf32> }"),
     ("block", "%g = gpu.block_id x"),
+    ("block", "gpu.barrier"),
+    ("block", "%v = arith.constant dense<0.0> : vector<8x16xf32>"),
     ("subgroup", "%lane = gpu.lane_id"),
     ("subgroup", "%v = vector.broadcast %x : f32 to vector<8x16xf32>"),
     ("subgroup", "%s = core.subgroup_scan add %x : f32 -> f32"),
@@ -25,7 +27,6 @@ RIGHT = [
 ]
 
 WRONG = [
-    ("block", "gpu.barrier", "gpu.barrier must stand in core.parallel"),
     ("block", "%lane = gpu.lane_id", "gpu.lane_id must stand in core.parallel"),
     (
         "block",

@@ -17,7 +17,6 @@ Problem = tuple[Operation, str]
 
 _OF_WORK_ITEMS = frozenset(
     {
-        "gpu.barrier",
         "gpu.lane_id",
         "gpu.shuffle",
         "gpu.subgroup_id",
@@ -25,7 +24,7 @@ _OF_WORK_ITEMS = frozenset(
         "gpu.thread_id",
     }
 )
-"""Operations by which work-items differ or meet."""
+"""Operations by which work-items differ."""
 
 
 def find_problems(function: Operation) -> Iterator[Problem]:
@@ -55,7 +54,8 @@ def _check_block(operation: Operation) -> str | None:
         return None
     if operation.name in _OF_WORK_ITEMS:
         return f"{operation.name} must stand in core.parallel, where work-items act on their own"
-    if _holds_vectors(operation, 1):
+    # A constant belongs to nobody.
+    if operation.name != "arith.constant" and _holds_vectors(operation, 1):
         return f"{operation.name} must stand in core.parallel, because vectors belong to subgroups"
     return None
 
