@@ -5,7 +5,7 @@ Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`; docs/semantics.md, "XeGP
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from enum import Enum
 
@@ -16,7 +16,7 @@ from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.semantics.memory import Index, Memref, View, ViewChoice
 from xtile.semantics.state import State, per_row
-from xtile.semantics.values import Value, with_axes
+from xtile.semantics.values import with_axes
 
 
 class Level(Enum):
@@ -82,25 +82,3 @@ def _agreed_view(view: View, state: State) -> View:
 def spread(index: Index, axes: int) -> Index:
     """A number of elements with so many more axes, if it is not the same for all work-items."""
     return index if isinstance(index, int) else with_axes(index, axes)
-
-
-def check_elements(view: View, indices: Sequence[Index], where: Value) -> None:
-    """Checks that elements lie in the memory of a memref, which nobody reads.
-
-    Args:
-        view: The memref.
-        indices: An index for each dimension.
-        where: Which elements are meant; None: all.
-
-    Raises:
-        UnlocatedError: One does not.
-    """
-    axes = max(np.ndim(index) for index in indices) - 2
-    place = spread(view.offset, axes)
-    for index, stride in zip(indices, view.strides, strict=True):
-        place = place + index * spread(stride, axes)
-    if where is not None:
-        where = with_axes(where, axes + 2 - where.ndim)
-        place, where = np.broadcast_arrays(place, where)
-        place = place[where]
-    view.buffer.check(place)
