@@ -20,25 +20,20 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
-from xtile.transforms.distribute.effects import Space, space_of
-from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element_type
+from xtile.transforms.distribute.kernel import Index, Kernel, element_type
+from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS, WORD_BITS
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, emit_atomic_block
 
-_HEIGHTS = (32, 16, 8)
-"""Rows of C that a subgroup computes at once: multiples of the most that dpas repeats."""
-
 _BLOCKS = (2, 1)
 """Columns of C that a subgroup computes at once, in multiples of the execution size."""
-
-_WORD_BITS = 16
 
 _IDENTITY = AffineMap.identity(2)
 _TRANSPOSED = AffineMap.from_callable(lambda i, j: (j, i))
@@ -55,37 +50,6 @@ _MAPS = ArrayAttr(
         AffineMap.from_callable(lambda i, j, k: (i, j)),
     )
 )
-
-
-def misfit(product: Product, update: Update) -> str | None:
-    """Why the matrix units do not compute a product; None if they do."""
-    device, unit = update.kernel.device, update.kernel.device.matrix_unit
-    element = element_type(product.a)
-    if device.block_access is None:
-        return f"{device.name} has no two-dimensional block loads"
-    if element != element_type(product.b) or not _is_exact(update, element):
-        return f"they have no products of {element} and {element_type(product.b)}"
-    if unit.execution_size != update.kernel.subgroup_size:
-        return f"they need subgroups of {unit.execution_size} work-items"
-    if any(space_of(memory) is not Space.GLOBAL for memory in (product.a, product.b)):
-        return "an input is not in global memory"
-    if not all(_is_contiguous(memory) for memory in (product.a, product.b)):
-        return "an input is not known to be contiguous along a dimension"
-    least = (_HEIGHTS[-1], unit.execution_size, unit.depth(_WORD_BITS))
-    sizes = (product.rows, product.columns, product.depth)
-    if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
-        return f"it is smaller than {least[0]} x {least[1]} x {least[2]}"
-    return None
-
-
-def _is_exact(update: Update, element: Attribute) -> bool:
-    """Whether products and sums are those that are asked for; f32 would be rounded to tf32."""
-    types = update.kernel.device.matrix_unit.accumulators.get(element, ())
-    return isinstance(update.wide, Float32Type) and update.wide in types and element != update.wide
-
-
-def _is_contiguous(memory: SSAValue) -> bool:
-    return 1 in (cast("AnyMemRef", memory.type).get_strides() or ())
 
 
 def multiply_on_matrix_units(product: Product, update: Update) -> None:
@@ -106,7 +70,7 @@ def multiply_on_matrix_units(product: Product, update: Update) -> None:
 def _tile(product: Product, kernel: Kernel) -> tuple[int, int]:
     """The largest tile that leaves none of the subgroups without work, or the smallest."""
     width = kernel.device.matrix_unit.execution_size
-    tiles = [(height, blocks * width) for height in _HEIGHTS for blocks in _BLOCKS]
+    tiles = [(height, blocks * width) for height in HEIGHTS for blocks in _BLOCKS]
     rows, columns = product.rows, product.columns
     fitting = [tile for tile in tiles if _fits(rows, tile[0]) and _fits(columns, tile[1])]
     if not isinstance(rows, int) or not isinstance(columns, int):
@@ -135,7 +99,7 @@ class _Tile:
     def multiply(self) -> SSAValue:
         """The tile of op(A) op(B), in the accumulation type."""
         kernel, product = self.update.kernel, self.product
-        depth = kernel.device.matrix_unit.depth(_WORD_BITS)
+        depth = kernel.device.matrix_unit.depth(WORD_BITS)
         nothing = self.zero()
         with kernel.loop(0, product.depth, depth, [nothing], "k") as loop:
             k = loop.index

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GemmOp
-from xtile.transforms.distribute import matrix_units, numbers
+from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Index, Kernel
+from xtile.transforms.distribute.matrix_unit_limits import misfit
 from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.shares import columns_of, subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, update_of
@@ -21,9 +22,11 @@ _ROWS = (4, 5, 6, 3)
 def gemm(operation: GemmOp, kernel: Kernel) -> None:
     """Computes C := alpha op(A) op(B) + beta C."""
     product, update = product_of(operation, kernel), update_of(operation, kernel)
-    reason = matrix_units.misfit(product, update)
+    reason = misfit(product, update)
     if reason is None:
-        matrix_units.multiply_on_matrix_units(product, update)
+        from xtile.transforms.distribute.matrix_units import multiply_on_matrix_units
+
+        multiply_on_matrix_units(product, update)
         return
     kernel.remark(f"the matrix units do not compute this product: {reason}")
     multiply_in_registers(product, update)

@@ -6,39 +6,53 @@ that also compute with each lane's scalars, as the tensor language's do, must be
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Block
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, VectorType
+from xdsl.ir import Block, Operation
 
 from xtile.backends.intel.devices import Device
+from xtile.dialects.core import PrefetchOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.translate.core_to_xegpu import (
-    blocks,
+    atomics,
     complex_numbers,
+    constants,
     control,
     functions,
-    matrices,
     memory,
-    products,
-    scattered,
     subgroup,
 )
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.rule import Rule
 
 RULES: dict[str, Rule] = {
-    **blocks.RULES,
+    **atomics.RULES,
     **complex_numbers.RULES,
+    **constants.RULES,
     **control.RULES,
     **functions.RULES,
-    **matrices.RULES,
     **memory.RULES,
-    **products.RULES,
-    **scattered.RULES,
     **subgroup.RULES,
 }
-"""The rule of each operation that does not stay what it is."""
+"""The rule of each operation that does not stay what it is, in kernels without matrices."""
+
+
+def rules_of(module: ModuleOp) -> dict[str, Rule]:
+    """The rules that a module needs: those of matrices load two large dialects."""
+    if not any(_is_of_matrices(operation) for operation in module.walk()):
+        return RULES
+    from xtile.translate.core_to_xegpu import blocks, matrices, products
+
+    return {**RULES, **blocks.RULES, **matrices.RULES, **products.RULES}
+
+
+def _is_of_matrices(operation: Operation) -> bool:
+    """Whether an operation is on vectors, or prepares the access of one."""
+    values = (*operation.operands, *operation.results)
+    return isinstance(operation, PrefetchOp) or any(
+        isinstance(value.type, VectorType) for value in values
+    )
 
 
 def translate_module(
@@ -54,7 +68,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(RULES, device, source_of(module), diagnostics)
+    lowering = Lowering(rules_of(module), device, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from xdsl.dialects import arith, complex, math
+from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -35,6 +35,8 @@ def _conj(lowering: Lowering, parts: Parts) -> Parts:
 
 def _exp(lowering: Lowering, parts: Parts) -> Parts:
     """exp(x + i y) = exp(x) (cos y + i sin y)."""
+    from xdsl.dialects import math
+
     size = lowering.emit(math.ExpOp(parts[0])).result
     cosine = lowering.emit(math.CosOp(parts[1])).result
     sine = lowering.emit(math.SinOp(parts[1])).result

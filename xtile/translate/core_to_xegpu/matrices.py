@@ -1,15 +1,12 @@
-"""Matrices as a whole: constants, broadcasts, reductions, maps and single entries."""
+"""Matrices as a whole: broadcasts, reductions, maps and single entries."""
 
 from __future__ import annotations
 
-import struct
 from typing import Any, cast
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    DenseIntOrFPElementsAttr,
-    IndexType,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -17,13 +14,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
-from xtile.translate.core_to_xegpu.copying import copy
+from xtile.translate.core_to_xegpu.constants import bits_of
+from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
 from xtile.translate.core_to_xegpu.scattered import is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
-from xtile.translate.rounding import bfloat16_bits
 from xtile.translate.rule import Rule
 
 
@@ -39,43 +36,6 @@ def splat(lowering: Lowering, layout: Layout, value: SSAValue) -> Fragment:
         )
 
     return build(layout, piece)
-
-
-def _constant(operation: Operation, lowering: Lowering) -> None:
-    result = operation.results[0]
-    attribute = operation.properties["value"]
-    if not isinstance(attribute, DenseIntOrFPElementsAttr):
-        _scalar_constant(operation, lowering)
-        return
-    type_ = cast("VectorType[Attribute]", result.type)
-    numbers = cast("tuple[float]", attribute.get_values())
-    if len(set(map(repr, numbers))) != 1:
-        raise lowering.error("only constant matrices whose components are equal are translated")
-    number = _bits_of(numbers[0]) if isinstance(type_.element_type, BFloat16Type) else numbers[0]
-    element = carried_type(type_.element_type)
-    layout = lowering.layout(type_)
-    lowering.define(
-        result,
-        build(layout, lambda _w, _i, n: lowering.constant(number, VectorType(element, [n]))),
-    )
-
-
-def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
-    result = operation.results[0]
-    if isinstance(result.type, BFloat16Type):
-        number = cast("Any", operation.properties["value"]).value.data
-        lowering.define(result, lowering.constant(_bits_of(number), carried_type(result.type)))
-    elif isinstance(result.type, IndexType):
-        number = cast("Any", operation.properties["value"]).value.data
-        lowering.define(result, lowering.index(number))
-    else:
-        copy(operation, lowering)
-
-
-def _bits_of(number: float) -> int:
-    """The bits of a number rounded to bf16, as a signed i16."""
-    bits = bfloat16_bits(number)
-    return struct.unpack("<h", struct.pack("<H", bits))[0]
 
 
 def _broadcast(operation: Operation, lowering: Lowering) -> None:
@@ -134,7 +94,7 @@ def _as_layout(lowering: Lowering, old: SSAValue, layout: Layout) -> Fragment:
         number = cast("Any", owner.value).get_values()[0]
         bits = isinstance(_vector_element(old), BFloat16Type)
         element = carried_type(_vector_element(old))
-        value = _bits_of(number) if bits else number
+        value = bits_of(number) if bits else number
         return build(layout, lambda _w, _i, n: lowering.constant(value, VectorType(element, [n])))
     raise lowering.error("a reduction must start from a constant")
 
@@ -292,8 +252,6 @@ def _is_elementwise(body: Block) -> bool:
 
 
 def _map_pieces(operation: MapOp, body: Block, fragment: Fragment, lowering: Lowering) -> None:
-    from xtile.translate.core_to_xegpu.copying import emit_on
-
     made: list[SSAValue] = []
     for piece in fragment.values:
         known: dict[SSAValue, SSAValue] = {body.args[2]: piece}
@@ -360,7 +318,6 @@ def _insert(operation: FragmentInsertOp, lowering: Lowering) -> None:
 
 
 RULES: dict[str, Rule] = {
-    arith.ConstantOp.name: _constant,
     FragmentExtractOp.name: _extract,
     FragmentInsertOp.name: _insert,
     MapOp.name: _map,

@@ -22,7 +22,6 @@ from xtile.translate.core_to_xegpu.lowering import Lowering, Number, carried_typ
 from xtile.translate.core_to_xegpu.memory import update
 from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
 from xtile.translate.core_to_xegpu.views import view_of
-from xtile.translate.rule import Rule
 
 Place = tuple[list[SSAValue], SSAValue | None]
 """The indices of an element, and the condition under which it is accessed; None: always."""
@@ -211,15 +210,10 @@ def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAV
     return result
 
 
-def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+def update_matrix(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+    """Updates the elements of a block of memory, each of them atomically."""
     memory = lowering.value(operation.memory)
     kind = str(operation.kind.data)
-    element = operation.value.type
-    if not isinstance(element, VectorType):
-        value = lowering.value(operation.value)
-        places = lowering.values(operation.indices)
-        lowering.define(operation.result, update(lowering, kind, value, memory, places, element))
-        return
     fragment = lowering.fragment(operation.value)
     element = cast("VectorType[Attribute]", operation.value.type).element_type
     checked = operation.checked.get_values()
@@ -236,6 +230,3 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     result = carried_type(element) if is_used else None
     old = _for_each(lowering, target, fragment.layout, result, update_element, fragment)
     lowering.define(operation.result, old)
-
-
-RULES: dict[str, Rule] = {AtomicUpdateOp.name: _atomic_update}

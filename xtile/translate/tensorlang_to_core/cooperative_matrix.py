@@ -1,10 +1,12 @@
-"""Cooperative matrix instructions that compute, on the vectors of the transposed matrices."""
+"""Cooperative matrix instructions that compute, on the vectors of the transposed matrices.
+
+The `vector` dialect is loaded where a kernel has matrices only.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -15,7 +17,6 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.utils.hints import isa
@@ -33,7 +34,6 @@ from xtile.dialects.tensorlang.types import (
     CoopmatrixType,
 )
 from xtile.dialects.tensorlang.verifier.context import subgroup_size_of
-from xtile.dialects.vector import IteratorTypeAttr
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import convert
@@ -64,12 +64,19 @@ _PRODUCT_MAPS = ArrayAttr(
     ]
 )
 
-# The type checker takes the enumeration for any other.
-_ITERATOR: Any = IteratorTypeAttr.enum_type
 
-_PRODUCT_ITERATORS = ArrayAttr(
-    IteratorTypeAttr(_ITERATOR(kind)) for kind in ("parallel", "parallel", "reduction")
-)
+def _product_iterators() -> ArrayAttr[Attribute]:
+    from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
+
+    types = (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
+    return ArrayAttr(IteratorTypeAttr(type) for type in types)
+
+
+def _combining_kind(name: str) -> Attribute:
+    """How a reduction combines components, such as `add`."""
+    from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+
+    return CombiningKindAttr(CombiningKindFlag(name))
 
 
 def _mul_add(operation: ops.CooperativeMatrixMulAddOp, r: Rebuilder) -> None:
@@ -80,8 +87,8 @@ def _mul_add(operation: ops.CooperativeMatrixMulAddOp, r: Rebuilder) -> None:
         a, b = convert(r, a, wide.type), convert(r, b, wide.type)
     properties = {
         "indexing_maps": _PRODUCT_MAPS,
-        "iterator_types": _PRODUCT_ITERATORS,
-        "kind": CombiningKindAttr(CombiningKindFlag.ADD),
+        "iterator_types": _product_iterators(),
+        "kind": _combining_kind("add"),
     }
     product = emit(r, "vector.contract", [b, a, wide], wide.type, properties)
     rounded = convert(r, product, c.type)
@@ -148,18 +155,14 @@ def _map(matrix: SSAValue, type: Attribute, body: Block) -> MapOp:
 class _Reduction:
     """How a reduction combines floats and integers."""
 
-    floating: CombiningKindFlag
-    integer: CombiningKindFlag
+    floating: str
+    integer: str
 
 
 _REDUCTIONS: dict[type[ops.CooperativeMatrixReduce], _Reduction] = {
-    ops.CooperativeMatrixReduceAddOp: _Reduction(CombiningKindFlag.ADD, CombiningKindFlag.ADD),
-    ops.CooperativeMatrixReduceMaxOp: _Reduction(
-        CombiningKindFlag.MAXNUMF, CombiningKindFlag.MAXSI
-    ),
-    ops.CooperativeMatrixReduceMinOp: _Reduction(
-        CombiningKindFlag.MINNUMF, CombiningKindFlag.MINSI
-    ),
+    ops.CooperativeMatrixReduceAddOp: _Reduction("add", "add"),
+    ops.CooperativeMatrixReduceMaxOp: _Reduction("maxnumf", "maxsi"),
+    ops.CooperativeMatrixReduceMinOp: _Reduction("minnumf", "minsi"),
 }
 
 
@@ -175,7 +178,7 @@ def _reduce(operation: ops.CooperativeMatrixReduce, r: Rebuilder) -> None:
     dimension = 0 if operation.reduce_mode.data is ReduceMode.ROW else 1
     sums = _line(wide.type, 1 - dimension)
     properties = {
-        "kind": CombiningKindAttr(kind),
+        "kind": _combining_kind(kind),
         "reduction_dims": DenseArrayBase.from_list(i64, [dimension]),
     }
     operands = [wide, constant(r, _neutral(kind, element), sums)]
@@ -189,15 +192,15 @@ def _line(type: Attribute, dimension: int) -> VectorType:
     return VectorType(type.element_type, [type.get_shape()[dimension]])
 
 
-def _neutral(kind: CombiningKindFlag, type: Attribute) -> float | int:
+def _neutral(kind: str, type: Attribute) -> float | int:
     """What combined with any number gives that number."""
-    if kind is CombiningKindFlag.ADD:
+    if kind == "add":
         return 0
     if type in FLOATING_TYPES:
         # The result is a NaN if there are only NaNs, so that no number can be neutral.
         return math.nan
     most = 1 << (8 * SIZE_IN_BYTES[type] - 1)
-    return -most if kind is CombiningKindFlag.MAXSI else most - 1
+    return -most if kind == "maxsi" else most - 1
 
 
 # Entries of the work-items' vectors

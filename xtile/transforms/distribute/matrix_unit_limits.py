@@ -1,0 +1,53 @@
+"""Which products the matrix units compute.
+
+This stands apart from how they do it, so that kernels without matrices load no vectors.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.transforms.distribute.effects import Space, space_of
+from xtile.transforms.distribute.kernel import AnyMemRef, element_type
+from xtile.transforms.distribute.product import Product
+from xtile.transforms.distribute.update import Update
+
+HEIGHTS = (32, 16, 8)
+"""Rows of C that a subgroup computes at once: multiples of the most that dpas repeats."""
+
+WORD_BITS = 16
+"""Bits of the factors of those products that are exact in f32."""
+
+
+def misfit(product: Product, update: Update) -> str | None:
+    """Why the matrix units do not compute a product; None if they do."""
+    device, unit = update.kernel.device, update.kernel.device.matrix_unit
+    element = element_type(product.a)
+    if device.block_access is None:
+        return f"{device.name} has no two-dimensional block loads"
+    if element != element_type(product.b) or not _is_exact(update, element):
+        return f"they have no products of {element} and {element_type(product.b)}"
+    if unit.execution_size != update.kernel.subgroup_size:
+        return f"they need subgroups of {unit.execution_size} work-items"
+    if any(space_of(memory) is not Space.GLOBAL for memory in (product.a, product.b)):
+        return "an input is not in global memory"
+    if not all(_is_contiguous(memory) for memory in (product.a, product.b)):
+        return "an input is not known to be contiguous along a dimension"
+    least = (HEIGHTS[-1], unit.execution_size, unit.depth(WORD_BITS))
+    sizes = (product.rows, product.columns, product.depth)
+    if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
+        return f"it is smaller than {least[0]} x {least[1]} x {least[2]}"
+    return None
+
+
+def _is_exact(update: Update, element: Attribute) -> bool:
+    """Whether products and sums are those that are asked for; f32 would be rounded to tf32."""
+    types = update.kernel.device.matrix_unit.accumulators.get(element, ())
+    return isinstance(update.wide, Float32Type) and update.wide in types and element != update.wide
+
+
+def _is_contiguous(memory: SSAValue) -> bool:
+    return 1 in (cast("AnyMemRef", memory.type).get_strides() or ())

@@ -1,0 +1,61 @@
+"""Constants: bf16 as its bits, and a matrix as the constants of its pieces."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Operation
+
+from xtile.translate.core_to_xegpu.copying import copy
+from xtile.translate.core_to_xegpu.fragments import build
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+from xtile.translate.rounding import bfloat16_bits
+from xtile.translate.rule import Rule
+
+
+def _constant(operation: Operation, lowering: Lowering) -> None:
+    result = operation.results[0]
+    attribute = operation.properties["value"]
+    if not isinstance(attribute, DenseIntOrFPElementsAttr):
+        _scalar_constant(operation, lowering)
+        return
+    type_ = cast("VectorType[Attribute]", result.type)
+    numbers = cast("tuple[float]", attribute.get_values())
+    if len(set(map(repr, numbers))) != 1:
+        raise lowering.error("only constant matrices whose components are equal are translated")
+    number = bits_of(numbers[0]) if isinstance(type_.element_type, BFloat16Type) else numbers[0]
+    element = carried_type(type_.element_type)
+    layout = lowering.layout(type_)
+    lowering.define(
+        result,
+        build(layout, lambda _w, _i, n: lowering.constant(number, VectorType(element, [n]))),
+    )
+
+
+def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
+    result = operation.results[0]
+    if isinstance(result.type, BFloat16Type):
+        number = cast("Any", operation.properties["value"]).value.data
+        lowering.define(result, lowering.constant(bits_of(number), carried_type(result.type)))
+    elif isinstance(result.type, IndexType):
+        number = cast("Any", operation.properties["value"]).value.data
+        lowering.define(result, lowering.index(number))
+    else:
+        copy(operation, lowering)
+
+
+def bits_of(number: float) -> int:
+    """The bits of a number rounded to bf16, as a signed i16."""
+    bits = bfloat16_bits(number)
+    return struct.unpack("<h", struct.pack("<H", bits))[0]
+
+
+RULES: dict[str, Rule] = {arith.ConstantOp.name: _constant}
