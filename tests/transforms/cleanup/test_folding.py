@@ -26,7 +26,10 @@ INTEGERS: dict[str, Any] = {
 }
 FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
-BINARY = ["addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "andi", "ori", "xori", "shli", "shrsi", "shrui", "maxsi", "minsi", "maxui", "minui"]
+BINARY = (
+    *("addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "andi", "ori", "xori"),
+    *("shli", "shrsi", "shrui", "maxsi", "minsi", "maxui", "minui"),
+)
 
 PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 
