@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import xtile
 from tests.host.programs import PRINT_F32, program, without_addresses
 from xtile.cli import main
 
@@ -55,6 +56,11 @@ def test_main_runs_by_itself(path: str, capsys: pytest.CaptureFixture[str]) -> N
         "[[3,   3], \n [3,   3]]\n"
     )
     assert output.err == ""
+
+
+def test_main_runs_from_python(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    xtile.run(path, [])
+    assert capsys.readouterr().out.endswith("\n[[3,   3], \n [3,   3]]\n")
 
 
 def test_another_function_takes_arguments(

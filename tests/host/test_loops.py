@@ -222,6 +222,20 @@ def test_filling_256_rows_of_256_is_fast(capsys: pytest.CaptureFixture[str]) -> 
     assert time.process_time() - start < 2
 
 
+def test_a_long_loop_needs_little_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    body = """
+      %n = arith.constant 1000000 : index
+      %A = memref.alloc() : memref<1xindex>
+      scf.for %i = %c0 to %n step %c1 {
+        memref.store %i, %A[%c0] : memref<1xindex>
+      }
+      %u = memref.cast %A : memref<1xindex> to memref<*xindex>
+      call @printMemrefInd(%u) : (memref<*xindex>) -> ()
+    """
+    around = "func.func private @printMemrefInd(memref<*xindex>)"
+    assert printed(body, capsys, around).endswith("\n[999999]\n")
+
+
 def test_a_step_of_zero_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     body = """
       scf.for %i = %c0 to %c4 step %c0 {

@@ -66,6 +66,8 @@ def _recursive(step: Step, results: tuple[int, ...], name: str, compiler: HostCo
         compiler.depth += 1
         try:
             step(state)
+        except RecursionError:
+            raise UnlocatedError(f"{name} calls itself too often for Python's stack") from None
         finally:
             compiler.depth -= 1
         computed = [values[result] for result in results]

@@ -70,11 +70,12 @@ def _for(operation: Operation, compiler: HostCompiler) -> Step:
         if any(map(is_array, bounds)) or bounds[2] < 1 or not memory.is_apart(state):
             sequential(state)
             return
-        numbers = np.arange(*map(int, bounds))
+        numbers = range(*map(int, bounds))
         for start in range(0, len(numbers), _AT_ONCE):
-            chosen = numbers[np.newaxis, start : start + _AT_ONCE]
-            state.values[target] = type_.wrapped(chosen)
-            _run_at_once(state, body, chosen.size)
+            chosen = numbers[start : start + _AT_ONCE]
+            lanes = np.arange(chosen.start, chosen.stop, chosen.step)[np.newaxis]
+            state.values[target] = type_.wrapped(lanes)
+            _run_at_once(state, body, lanes.size)
 
     return step
 
