@@ -182,12 +182,6 @@ GATHERS = [
         "there is no block load of 16 elements of 1 bytes",
     ),
     _case(
-        "rows that no block has",
-        "memref<64x64xf16>",
-        "7x16xf16",
-        "there is no block load of 7 rows",
-    ),
-    _case(
         "an index that may be negative in a part of a matrix",
         "memref<128x128xf16>",
         "8x16xf16",
@@ -236,11 +230,6 @@ def _written(vector: str, memref: str, flags: str = INSIDE) -> str:
 
 
 STORES = [
-    (
-        "memref<64x64xf16>",
-        "7x16xf16",
-        "there is no block store of 7 rows of 16 elements of 2 bytes",
-    ),
     (
         "memref<64x64xf64>",
         "8x16xf64",
@@ -329,7 +318,6 @@ PRODUCTS = [
     ("8x16xf64", "16x16xf64", "8x16xf64", "it has no products of f64 and f64"),
     ("8x8xf16", "8x16xf16", "8x16xf32", "the depth 8 is no multiple of 16"),
     ("8x16xf16", "16x8xf16", "8x8xf32", "8 columns are no multiple of 16"),
-    ("7x16xf16", "16x16xf16", "7x16xf32", "it has no products with 7 rows"),
 ]
 """Products that the matrix unit does not compute."""
 

@@ -34,6 +34,7 @@ class BlockAccess:
     """Two-dimensional block loads, stores and prefetches, by the size of an element in bytes.
 
     Attributes:
+        subgroup_size: The subgroup size they need.
         load: The rows of the block become the rows of the matrix.
         load_transformed: Consecutive rows are packed in words of 32 bits, as dpas reads B (VNNI).
         load_transposed: The columns of the block become the rows of the matrix.
@@ -47,6 +48,7 @@ class BlockAccess:
         most_extent: The largest width and pitch in bytes, and the largest height in rows.
     """
 
+    subgroup_size: int
     load: Mapping[int, BlockShapes]
     load_transformed: Mapping[int, BlockShapes]
     load_transposed: Mapping[int, BlockShapes]
@@ -111,6 +113,7 @@ class Device:
 _HEIGHTS = (1, 2, 4, 8, 16, 32)
 
 _XE2_BLOCK_ACCESS = BlockAccess(
+    subgroup_size=16,
     load={
         1: BlockShapes((32,), _HEIGHTS, (1, 2)),
         2: BlockShapes((16,), _HEIGHTS, (1, 2)),

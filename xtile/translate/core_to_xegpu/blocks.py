@@ -163,6 +163,8 @@ def _load_transposed(
 
     They are the pairs that the matrix unit wants of its right operand, too.
     """
+    from xtile.translate.core_to_xegpu.pieces import slice_of
+
     piece = 2 * PIECE if is_right else PIECE
     access = lowering.device.block_access
     assert access is not None
@@ -173,7 +175,10 @@ def _load_transposed(
         return f"there is no transposed block load of elements of {size} bytes"
     if layout.entries % per_word != 0 or lowering.facts.divisor(surface.column) % per_word != 0:
         return "the rows of the matrix are no whole words of 32 bits in memory"
-    step = shapes.widths[0] * per_word
+    step = max(shapes.widths) * per_word
+    counts = {min(step, layout.entries - i) // per_word for i in range(0, layout.entries, step)}
+    if not (surface.is_exact or counts <= set(shapes.widths)):
+        return f"there is no transposed block load of {max(counts - set(shapes.widths))} words"
     words = xegpu.as_words(lowering, surface, per_word)
     pieces: list[SSAValue] = []
     for w in range(layout.blocks):
@@ -181,10 +186,13 @@ def _load_transposed(
         entries: list[SSAValue] = []
         for first in range(0, layout.entries, step):
             count = min(step, layout.entries - first) // per_word
-            shape = (layout.width, count)
+            # What a wider block reads beyond the matrix is in the memory or is padding.
+            length = next(width for width in sorted(shapes.widths) if width >= count)
+            shape = (layout.width, length)
             descriptor = xegpu.descriptor(lowering, words, shape, i32, size * per_word)
             column = lowering.add(words.column, first // per_word)
-            loaded = xegpu.load_nd(lowering, descriptor, (row, column), count, transpose=True)
+            whole = xegpu.load_nd(lowering, descriptor, (row, column), length, transpose=True)
+            loaded = slice_of(lowering, whole, 0, count)
             carried = carried_type(element)
             target = VectorType(carried, [count * per_word])
             cast_ = vector_bitcast(lowering, loaded, target)

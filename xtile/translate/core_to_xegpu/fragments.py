@@ -11,6 +11,8 @@ from xdsl.ir import Attribute, SSAValue
 PIECE = 8
 """How many entries of a fragment one vector holds: the rows of the largest matrix product."""
 
+_POWERS_OF_TWO = (8, 4, 2, 1)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -62,9 +64,9 @@ class Fragment:
 
     Attributes:
         layout: Which component each entry is.
-        blocks: For each block of columns the pieces, vectors of consecutive entries. All but the
-            last of a block have `piece` entries.
-        piece: The length of a piece.
+        blocks: For each block of columns the pieces, vectors of consecutive entries, whose lengths
+            are `piece_lengths`.
+        piece: The length of the longest pieces.
     """
 
     layout: Layout
@@ -76,6 +78,11 @@ class Fragment:
         """All pieces, block by block."""
         return [piece for block in self.blocks for piece in block]
 
+    def place_of(self, entry: int) -> tuple[int, int]:
+        """The piece of a block that holds an entry, and the entry's place in it."""
+        found = enumerate(spans(self.layout, self.piece))
+        return next((i, entry - at) for i, (at, length) in found if entry < at + length)
+
     def with_values(self, values: list[SSAValue]) -> Fragment:
         """A fragment of the same form with other pieces."""
         remaining = iter(values)
@@ -84,9 +91,13 @@ class Fragment:
 
 
 def piece_lengths(layout: Layout, piece: int = PIECE) -> list[int]:
-    """The lengths of one block's pieces."""
+    """The lengths of one block's pieces, all of them powers of two.
+
+    Only these are rows of block accesses and products. LLVM's SPIR-V backend fails on many
+    operations on vectors of 5, 6 or 7 elements.
+    """
     full, rest = divmod(layout.entries, piece)
-    return [piece] * full + ([rest] if rest else [])
+    return [piece] * full + [n for n in _POWERS_OF_TWO if rest & n]
 
 
 def piece_types(layout: Layout, element: Attribute, piece: int = PIECE) -> list[VectorType]:
@@ -107,8 +118,10 @@ def build(layout: Layout, make: Callable[[int, int, int], SSAValue]) -> Fragment
 
 def spans(layout: Layout, piece: int = PIECE) -> Iterator[tuple[int, int]]:
     """The first entry and the length of each piece of a block."""
-    for i, length in enumerate(piece_lengths(layout, piece)):
-        yield i * piece, length
+    first = 0
+    for length in piece_lengths(layout, piece):
+        yield first, length
+        first += length
 
 
 def of_values(layout: Layout, values: list[SSAValue], piece: int = PIECE) -> Fragment:

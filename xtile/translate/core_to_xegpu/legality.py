@@ -42,6 +42,7 @@ class Surface:
         pitch: Elements from one row to the next.
         row: The row where the block begins.
         column: The column where the block begins.
+        is_exact: Whether a row has no elements but the memref's, so that all of it may be read.
     """
 
     view: View
@@ -50,6 +51,7 @@ class Surface:
     pitch: Number
     row: Number
     column: Number
+    is_exact: bool
 
 
 def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
@@ -57,6 +59,8 @@ def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
     access = lowering.device.block_access
     if access is None:
         return f"{lowering.device.name} has no two-dimensional block accesses"
+    if lowering.subgroup_size != access.subgroup_size:
+        return f"block accesses need subgroups of {access.subgroup_size} lanes"
     if type_of(block.memory).memory_space == LOCAL_MEMORY_SPACE:
         return "two-dimensional block accesses reach global memory only"
     view = view_of(lowering, block.memory)
@@ -64,13 +68,15 @@ def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
     if contiguous is None:
         return "no dimension of the memref is known to be contiguous"
     across = 1 - contiguous
+    width = _width(lowering, view, block, contiguous, across)
     surface = Surface(
         view,
         _extent(lowering, view, across),
-        _width(lowering, view, block, contiguous, across),
+        width,
         view.strides[across],
         lowering.add(view.offsets[across], block.start[across]),
         lowering.add(view.offsets[contiguous], block.start[contiguous]),
+        width == _extent(lowering, view, contiguous),
     )
     return _violation(lowering, block, surface, size) or surface
 

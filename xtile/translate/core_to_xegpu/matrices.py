@@ -295,9 +295,9 @@ def _entry_place(layout: Layout, index: int) -> tuple[int, int]:
 def _extract(operation: FragmentExtractOp, lowering: Lowering) -> None:
     fragment = lowering.fragment(operation.source)
     block, entry = _entry_place(fragment.layout, operation.index.value.data)
-    piece = fragment.blocks[block][entry // fragment.piece]
+    number, position_ = fragment.place_of(entry)
+    piece = fragment.blocks[block][number]
     element = cast("VectorType[Attribute]", piece.type).element_type
-    position_ = entry % fragment.piece
     value = lowering.emit(vector.ExtractOp(piece, [position_], element)).result
     condition = is_component(lowering, fragment.layout, block, entry)
     if condition is not None:
@@ -308,9 +308,9 @@ def _extract(operation: FragmentExtractOp, lowering: Lowering) -> None:
 def _insert(operation: FragmentInsertOp, lowering: Lowering) -> None:
     fragment = lowering.fragment(operation.dest)
     block, entry = _entry_place(fragment.layout, operation.index.value.data)
-    number = block * len(fragment.blocks[0]) + entry // fragment.piece
+    piece, position_ = fragment.place_of(entry)
+    number = block * len(fragment.blocks[0]) + piece
     values = fragment.values
-    position_ = entry % fragment.piece
     scalar = lowering.value(operation.value)
     inserted = lowering.emit(vector.InsertOp(scalar, values[number], [position_]))
     values[number] = inserted.results[0]
