@@ -12,12 +12,12 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.mlir_parser import MlirParser
 from xtile.text.mlir_resources import attach_resources, resources_of, resources_text
 from xtile.text.nesting import find_deep_nesting
 from xtile.text.source import Source, Span, attach_source, source_of
 
 if TYPE_CHECKING:
+    from xtile.text.mlir_parser import MlirParser
     from xtile.text.mlir_printer import MlirPrinter
 
 MAXIMUM_NESTING = 256
@@ -79,6 +79,8 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
 def _parser_for(source: Source) -> type[MlirParser]:
     """Returns what reads a text: XeGPU's RFC has forms of its own, which take more to read."""
     if re.search("xegpu", source.text, re.IGNORECASE) is None:
+        from xtile.text.mlir_parser import MlirParser
+
         return MlirParser
     from xtile.dialects.xegpu.rfc.parser import XeGPUParser
 

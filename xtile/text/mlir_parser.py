@@ -29,7 +29,8 @@ from xdsl.utils.lexer import Span as XdslSpan
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xtile.text.mlir_lexer import MlirLexer
-from xtile.text.mlir_resources import ResourceParser, Resources
+from xtile.text.mlir_resource_parser import ResourceParser
+from xtile.text.mlir_resources import Resources
 from xtile.text.source import Source, Span
 
 

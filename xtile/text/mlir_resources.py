@@ -1,4 +1,4 @@
-"""Reads and prints the resources at the end of MLIR text, `{-# ... #-}`.
+"""The resources at the end of MLIR text, `{-# ... #-}`, and how they are printed.
 
 `dense_resource<key>` refers to bytes that stand there. They are kept with the module that was read,
 so that two modules may use one key.
@@ -12,12 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from io import StringIO
 from typing import TypeAlias
 
-from typing_extensions import override
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.ir import Dialect, Operation
-from xdsl.utils.mlir_lexer import MLIRTokenKind
-
-from xtile.text.mlir_aliases import AliasParser
 
 Resources: TypeAlias = dict[str, dict[str, dict[str, str]]]
 """The text of each resource by the section, the owner and the key."""
@@ -26,51 +22,6 @@ DIALECT_RESOURCES = "dialect_resources"
 EXTERNAL_RESOURCES = "external_resources"
 
 _ATTRIBUTE = "_xtile_resources"
-_ALIGNMENT_BYTES = 4
-
-
-class ResourceParser(AliasParser):
-    """The parser of aliases with file metadata."""
-
-    _resources: Resources
-
-    @override
-    def _parse_file_metadata_dictionary(self) -> None:
-        self.parse_comma_separated_list(self.Delimiter.METADATA_TOKEN, self._parse_section)
-
-    def _parse_section(self) -> None:
-        """Reads `dialect_resources: {...}` or `external_resources: {...}`."""
-        section = self.parse_keyword_in((DIALECT_RESOURCES, EXTERNAL_RESOURCES))
-        owners = self._resources.setdefault(section, {})
-
-        def parse_owner() -> None:
-            owner = self.parse_identifier_or_str_literal(" for the owner of resources")
-            entries = owners.setdefault(owner, {})
-            self.parse_punctuation(":", " after the owner of resources")
-            is_blob = section == DIALECT_RESOURCES and owner == "builtin"
-            self.parse_comma_separated_list(
-                self.Delimiter.BRACES, lambda: self._parse_entry(entries, is_blob)
-            )
-
-        self.parse_punctuation(":", " after the section of resources")
-        self.parse_comma_separated_list(self.Delimiter.BRACES, parse_owner)
-
-    def _parse_entry(self, entries: dict[str, str], is_blob: bool) -> None:
-        """Reads `key: value`; the value of a blob is its alignment and its bytes."""
-        key = self.parse_identifier_or_str_literal(" for the key of a resource")
-        self.parse_punctuation(":", " after the key of a resource")
-        token = self._current_token
-        is_string = token.kind in (MLIRTokenKind.STRING_LIT, MLIRTokenKind.BYTES_LIT)
-        if not is_string and token.text not in ("true", "false"):
-            self.raise_error("expected a string, true or false for the value of a resource")
-        self._consume_token()
-        if is_blob and not _is_blob(token.text):
-            message = (
-                'expected a string such as "0x0800000001000000": four bytes for the alignment and '
-                "the data, in hexadecimal"
-            )
-            self.raise_error(message, token.span)
-        entries[key] = token.text
 
 
 def attach_resources(module: Operation, resources: Resources) -> None:
@@ -133,11 +84,3 @@ def _key(key: str) -> str:
     stream = StringIO()
     Printer(stream=stream).print_identifier_or_string_literal(key)
     return stream.getvalue()
-
-
-def _is_blob(literal: str) -> bool:
-    text = literal[1:-1]
-    try:
-        return text.startswith("0x") and len(bytes.fromhex(text[2:])) >= _ALIGNMENT_BYTES
-    except ValueError:
-        return False
