@@ -31,12 +31,22 @@ func @f(%alpha: f32, %A: memref<f32x16x16>, %B: memref<f32x16x16>) {
 }
 """
 
+PRODUCT_IR = """\
+func @product(%A: memref<f32x64x64>, %B: memref<f32x64x64>, %C: memref<f32x64x64>) {
+    %one = constant 1.0 : f32
+    %zero = constant 0.0 : f32
+    gemm.n.n %one, %A, %B, %zero, %C
+}
+"""
+
 
 def commands(directory: Path) -> dict[str, list[str]]:
     """What is measured."""
     small_ir, small_mlir = directory / "small.ir", directory / "small.mlir"
     small_ir.write_text(SMALL_IR)
     small_mlir.write_text(SMALL_MLIR)
+    product_ir = directory / "product.ir"
+    product_ir.write_text(PRODUCT_IR)
     return {
         "python -c pass": [sys.executable, "-c", "pass"],
         "python -c 'import xtile'": [sys.executable, "-c", "import xtile"],
@@ -45,6 +55,10 @@ def commands(directory: Path) -> dict[str, list[str]]:
         "xtile-opt --help": [str(BIN / "xtile-opt"), "--help"],
         "xdsl-opt --help": [str(BIN / "xdsl-opt"), "--help"],
         "xtile-opt small.ir": [str(BIN / "xtile-opt"), str(small_ir)],
+        "xtile-opt product.ir --translate tensorlang-to-xegpu": [
+            *(str(BIN / "xtile-opt"), str(product_ir)),
+            *("--translate", "tensorlang-to-xegpu"),
+        ],
         "xtile-opt small.mlir": [str(BIN / "xtile-opt"), str(small_mlir)],
         "xdsl-opt small.mlir": [str(BIN / "xdsl-opt"), str(small_mlir)],
     }
