@@ -1,0 +1,54 @@
+"""What of the core form is not lowered, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.translate.core_to_xegpu.lowered import refusal
+
+PARAMETERS = "%A: memref<64x64xf32>, %x: f32, %i: index"
+START = (
+    "%c0 = arith.constant 0 : index\n"
+    "%m = vector.transfer_read %A[%c0, %c0], %x {in_bounds = [true, true]} : "
+    "memref<64x64xf32>, vector<8x16xf32>\n"
+)
+
+REFUSALS = {
+    "a constant with different components": (
+        "%r = arith.constant dense<[[1.0, 2.0]]> : vector<1x2xf32>",
+        "only constant matrices whose components are equal are translated",
+    ),
+    "a reduction of everything": (
+        "%r = vector.multi_reduction <add>, %m, %x [0, 1] : vector<8x16xf32> to f32",
+        "a matrix is reduced along one of its two dimensions",
+    ),
+    "a shuffle": (
+        "%v = arith.constant dense<1.0> : vector<4xf32>\n"
+        "%r = vector.shuffle %v, %v [0, 1] : vector<4xf32>, vector<4xf32>",
+        "vector.shuffle on vectors cannot be spread over a subgroup's lanes; "
+        "use element-wise arithmetic, vector.contract or vector.multi_reduction",
+    ),
+    "a transposed product": (
+        "%s = arith.constant dense<1.0> : vector<8x8xf32>\n"
+        "%r = vector.contract {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, "
+        "affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], "
+        'iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} '
+        "%m, %m, %s : vector<8x16xf32>, vector<8x16xf32> into vector<8x8xf32>",
+        "vector.contract must be a product of two matrices, C := A B + C",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals(name: str) -> None:
+    body, message = REFUSALS[name]
+    assert refusal(PARAMETERS, START + body) == message
+
+
+@pytest.mark.parametrize(
+    ("chip", "size", "known"),
+    [("pvc", 8, "16, 32"), ("bmg", 64, "16, 32"), ("dg2", 4, "8, 16, 32")],
+)
+def test_subgroup_sizes(chip: str, size: int, known: str) -> None:
+    message = refusal("", "", chip, f"intel_reqd_sub_group_size = {size} : i32")
+    assert message == f"{chip} has no subgroups of {size} work-items; its sizes are {known}"
