@@ -80,6 +80,28 @@ def test_the_driver_loads_no_more_than_it_needs(tmp_path: Path) -> None:
     assert python(code) == "[]\n"
 
 
+def test_translating_a_kernel_of_scalars_loads_no_more_than_it_needs(tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.ir"
+    kernel.write_text(
+        "func @f(%A: memref<f32x64x64>, %B: memref<f32x64x64>) {\n"
+        "    %half = constant 0.1 : f32\n"
+        "    %one = constant 1.0 : f32\n"
+        "    gemm.n.n %half, %A, %A, %one, %B\n"
+        "}\n"
+    )
+    out = tmp_path / "out.mlir"
+    code = (
+        "import sys; from xtile.opt import main\n"
+        f"main([{str(kernel)!r}, '--translate', 'tensorlang-to-xegpu', '-o', {str(out)!r}])\n"
+        "packages = ('numpy', 'ml_dtypes', 'xdsl.dialects.vector', 'xdsl.dialects.complex',"
+        " 'xdsl.dialects.math', 'xtile.dialects.vector', 'xtile.dialects.xegpu',"
+        " 'xtile.text.mlir_parser')\n"
+        "print([m for m in sys.modules if m.startswith(packages)])"
+    )
+    assert python(code) == "[]\n"
+    assert "arith.mulf" in out.read_text()
+
+
 def test_importing_is_fast() -> None:
     code = "import time; s = time.process_time(); import xtile; print(time.process_time() - s)"
     # The promise is 0.1 s for the process; a busy machine may be slow once.

@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
@@ -66,7 +66,9 @@ def test_what_is_no_number_stays_none(type: Attribute) -> None:
         (2**64 + 5, types.I64, 5),
     ],
 )
-def test_an_integer_constant_wraps_around(number: int, type: Attribute, expected: int) -> None:
+def test_an_integer_constant_wraps_around(
+    number: int, type: IntegerType | IndexType, expected: int
+) -> None:
     assert number_of(number, type) == expected
     value = constant_operation(number, type).properties["value"]
     assert value == IntegerAttr(expected, type)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects import complex as complex_dialect
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     ComplexType,
     FixedBitwidthType,
     FloatAttr,
@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.transforms.distribute.kernel import Kernel
 
@@ -99,19 +99,20 @@ def _to_complex(kernel: Kernel, value: SSAValue, target: ComplexType[AnyFloat]) 
 
 def parts(kernel: Kernel, value: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The real and the imaginary part of a complex number."""
-    return (
-        kernel.pure(complex_dialect.ReOp, value),
-        kernel.pure(complex_dialect.ImOp, value),
-    )
+    from xdsl.dialects.complex import ImOp, ReOp
+
+    return kernel.pure(ReOp, value), kernel.pure(ImOp, value)
 
 
 def join(kernel: Kernel, real: SSAValue, imaginary: SSAValue) -> SSAValue:
     """A complex number of two parts."""
+    from xdsl.dialects.complex import CreateOp
+
     type = ComplexType(cast("AnyFloat", real.type))
     return kernel.shared(
         ("complex", real, imaginary),
         (real, imaginary),
-        lambda: kernel.emit(complex_dialect.CreateOp(real, imaginary, type)).complex,
+        lambda: kernel.emit(CreateOp(real, imaginary, type)).complex,
     )
 
 
@@ -125,14 +126,20 @@ def zero(kernel: Kernel, type: Attribute) -> SSAValue:
 
 def add(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
     """The sum of two numbers or vectors of one type."""
-    kinds = (arith.AddiOp, arith.AddfOp, complex_dialect.AddOp)
-    return kernel.emit(_of_type(a.type, *kinds)(a, b)).results[0]
+    if isinstance(_scalar(a.type), ComplexType):
+        from xdsl.dialects.complex import AddOp
+
+        return kernel.emit(AddOp(a, b)).results[0]
+    return kernel.emit(_of_type(a.type, arith.AddiOp, arith.AddfOp)(a, b)).results[0]
 
 
 def multiply(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
     """The product of two numbers or vectors of one type."""
-    kinds = (arith.MuliOp, arith.MulfOp, complex_dialect.MulOp)
-    return kernel.emit(_of_type(a.type, *kinds)(a, b)).results[0]
+    if isinstance(_scalar(a.type), ComplexType):
+        from xdsl.dialects.complex import MulOp
+
+        return kernel.emit(MulOp(a, b)).results[0]
+    return kernel.emit(_of_type(a.type, arith.MuliOp, arith.MulfOp)(a, b)).results[0]
 
 
 def is_not_zero(kernel: Kernel, value: SSAValue) -> SSAValue:
@@ -159,19 +166,15 @@ def constant_of(value: SSAValue) -> float | None:
             return attribute.value.data
         if isinstance(attribute, FloatAttr):
             return attribute.value.data
-    if isinstance(owner, complex_dialect.ConstantOp):
-        real, imaginary = (
-            cast("FloatAttr[AnyFloat]", part).value.data for part in cast("Any", owner.value).data
-        )
+    if isinstance(owner, Operation) and owner.name == "complex.constant":
+        value_of_parts = cast("ArrayAttr[FloatAttr[AnyFloat]]", owner.properties["value"])
+        real, imaginary = (part.value.data for part in value_of_parts)
         return real if imaginary == 0 else None
     return None
 
 
-def _of_type(type: Attribute, integer: Any, real: Any, complex_number: Any) -> Callable[..., Any]:
-    scalar = _scalar(type)
-    if isinstance(scalar, ComplexType):
-        return complex_number
-    return integer if is_integer(scalar) else real
+def _of_type(type: Attribute, integer: Any, real: Any) -> Callable[..., Any]:
+    return integer if is_integer(_scalar(type)) else real
 
 
 def _scalar(type: Attribute) -> Attribute:

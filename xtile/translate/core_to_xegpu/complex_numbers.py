@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
 
-from xdsl.dialects import arith, complex
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ComplexType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from xtile.translate.core_to_xegpu.copying import copy
-from xtile.translate.core_to_xegpu.lowering import Lowering
+from xtile.translate.core_to_xegpu.lowering import Lowering, from_parts
 from xtile.translate.rule import Rule
 
 Parts = tuple[SSAValue, SSAValue]
-
-
-def from_parts(lowering: Lowering, parts: Parts, type_: Attribute) -> SSAValue:
-    """The complex number with these parts."""
-    return lowering.emit(complex.CreateOp(*parts, cast("Any", type_))).results[0]
 
 
 def _negated(lowering: Lowering, value: SSAValue) -> SSAValue:

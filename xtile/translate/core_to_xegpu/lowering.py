@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
-from xdsl.dialects import arith, complex
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -175,9 +175,8 @@ class Lowering(Rebuilder):
         if not isinstance(meaning, tuple):
             return meaning
         parts = cast("tuple[SSAValue, SSAValue]", meaning)
-        create = complex.CreateOp(*parts, cast("ComplexType[AnyFloat]", old.type))
         return self.shared(
-            ("complex", parts, old.type), parts, lambda: self.emit(create).results[0]
+            ("complex", parts, old.type), parts, lambda: from_parts(self, parts, old.type)
         )
 
     @override
@@ -359,12 +358,21 @@ class Lowering(Rebuilder):
         return self.constant(1, i1)
 
 
+def from_parts(lowering: Rebuilder, parts: tuple[SSAValue, SSAValue], type_: Attribute) -> SSAValue:
+    """The complex number with these parts."""
+    from xdsl.dialects.complex import CreateOp
+
+    return lowering.emit(CreateOp(*parts, cast("Any", type_))).results[0]
+
+
 def parts_of(lowering: Rebuilder, value: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The real and the imaginary part of a complex number."""
+    from xdsl.dialects.complex import ImOp, ReOp
+
     part = cast("ComplexType[AnyFloat]", value.type).element_type
     real, imaginary = (
         lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
-        for kind in (complex.ReOp, complex.ImOp)
+        for kind in (ReOp, ImOp)
     )
     return real, imaginary
 

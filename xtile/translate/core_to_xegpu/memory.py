@@ -29,12 +29,12 @@ from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.transforms.facts import constant_of
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
-from xtile.translate.core_to_xegpu.complex_numbers import from_parts
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
     Number,
     carried_type,
+    from_parts,
     parts_of,
 )
 from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
