@@ -173,6 +173,7 @@ def _random_pairs(seed: int) -> list[tuple[FuncOp, Any]]:
     try:
         for function in functions:
             fix_sizes(function)
+            make_visible(function)
         kernels = kernels_of(translate(module, "tensorlang-to-xegpu", Options("dg2")))
     except (DiagnosticError, ExecutionError):
         return []

@@ -65,12 +65,14 @@ def test_gemm(type: str, transposes: str, sizes: str, chip: str) -> None:
     given_a = np.ascontiguousarray(a.T if transposes[0] == "n" else a)
     given_b = np.ascontiguousarray(b.T if transposes[1] == "n" else b)
     given_c = np.ascontiguousarray(c.T)
-    alpha = np.asarray(ALPHA, DTYPES[type])
+    alpha: Any = DTYPES[type](ALPHA)
+    # A bf16 is passed as its bits.
+    passed = np.int16(np.asarray(alpha).view(np.int16)) if type == "bf16" else alpha
     (kernel,) = (op for op in module.walk() if isinstance(op, FuncOp))
     launch(
         kernel,
         [
-            ScalarArgument(alpha.view(np.int16)[()] if type == "bf16" else alpha[()]),
+            ScalarArgument(passed),
             _memref(given_a),
             _memref(given_b),
             ScalarArgument(np.float32(BETA)),
