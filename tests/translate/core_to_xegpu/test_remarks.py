@@ -348,3 +348,14 @@ def test_products_on_the_matrix_unit(rows: int, element: str) -> None:
     assert lowered.remarks == []
     # Two steps in depth for two blocks of columns, for every 8 rows.
     assert lowered.names.count("xegpu.dpas") == 2 * 2 * -(-rows // 8)
+
+
+def test_products_of_small_subgroups() -> None:
+    lowered = lower(
+        *_product("8x16xf16", "16x8xf16", "8x8xf32"),
+        "dg2",
+        "intel_reqd_sub_group_size = 8 : i32",
+    )
+    assert "xegpu.dpas" not in lowered.names
+    reason = "8 lanes do not hold a row of 16 elements one each"
+    assert (FIRST + 3, f"multiplies without the matrix unit: {reason}") in lowered.remarks

@@ -41,6 +41,7 @@ def _module(operation: ModuleOp, lowering: Lowering) -> None:
 
 
 def _function(operation: FuncOp, lowering: Lowering) -> None:
+    lowering.local_bytes = 0
     attributes = dict(operation.attributes)
     attributes.pop(LEVEL_ATTRIBUTE, None)
     size = attributes.get(SUBGROUP_SIZE_ATTRIBUTE)

@@ -78,6 +78,7 @@ class Lowering(Rebuilder):
         self.device = device
         self.subgroup_size = device.subgroup_size
         self.globals: list[Operation] = []
+        self.local_bytes = 0
         self.facts = Facts()
         self._parameters: dict[SSAValue, dict[str, Any]] = {}
         self._originals: dict[SSAValue, SSAValue] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import cast
 
@@ -27,6 +28,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
+from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.transforms.facts import constant_of
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import (
@@ -74,6 +76,7 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
         return
     name = f"local_{len(lowering.globals)}"
     variable = _variable_type(type_)
+    _count_local_memory(lowering, variable)
     lowering.globals.append(
         allocation.GlobalOp.build(
             properties={
@@ -90,6 +93,22 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
         strides = [0 if stride is None else stride for stride in static_strides(type_)]
         memory = strided_view(lowering, memory, 0, type_.get_shape(), strides)
     lowering.define(operation.results[0], memory)
+
+
+def _count_local_memory(lowering: Lowering, variable: MemRefType[Attribute]) -> None:
+    """Counts the variables of a kernel, which do not share memory.
+
+    Raises:
+        DiagnosticError: A work-group cannot have so much.
+    """
+    size = math.prod(variable.get_shape()) * size_in_bytes(variable.element_type)
+    lowering.local_bytes += size
+    device = lowering.device
+    if lowering.local_bytes > device.local_memory:
+        raise lowering.error(
+            f"a work-group of {device.name} can have {device.local_memory} bytes of local memory, "
+            f"but with these {size} the kernel needs {lowering.local_bytes}"
+        )
 
 
 def _variable_type(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:

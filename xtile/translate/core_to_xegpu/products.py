@@ -59,6 +59,9 @@ def _misfit(lowering: Lowering, operation: Operation) -> str | None:
     if unit.execution_size != lowering.subgroup_size:
         return f"it needs subgroups of {unit.execution_size} lanes"
     depth = unit.depth(16)
+    if depth != lowering.subgroup_size:
+        # A lane would hold neighbouring elements of a row, which no fragment has.
+        return f"{lowering.subgroup_size} lanes do not hold a row of {depth} elements one each"
     if left.get_shape()[1] % depth != 0:
         return f"the depth {left.get_shape()[1]} is no multiple of {depth}"
     if right.get_shape()[1] % unit.execution_size != 0:
