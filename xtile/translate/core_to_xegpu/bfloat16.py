@@ -14,6 +14,8 @@ from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _QUIET_NAN = 0x7FC0
+_MAGNITUDE = 0x7FFFFFFF
+_INFINITY = 0x7F800000
 _ROUNDING_BIAS = 0x7FFF
 
 
@@ -54,7 +56,9 @@ def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
     rounded = emit(arith.ShRUIOp(emit(arith.AddiOp(biased, odd)).result, sixteen)).result
     half = like(value, i16)
     short = emit(TruncIOp(rounded, cast("Any", half))).result
-    is_nan = _compare(lowering, arith.CmpfOp(value, value, "uno"))
+    # NaNs are what lies above infinity; LLVM cannot compare a vector of one float with itself.
+    magnitude = emit(arith.AndIOp(bits, lowering.constant(_MAGNITUDE, word))).result
+    is_nan = _compare(lowering, arith.CmpiOp(magnitude, lowering.constant(_INFINITY, word), "ugt"))
     return lowering.select(is_nan, lowering.constant(_QUIET_NAN, half), short)
 
 
