@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from pathlib import Path
 
@@ -220,3 +221,12 @@ def test_usage_errors(arguments: tuple[str, ...], message: str, kernel: Path, ca
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
+
+
+def test_garbage_is_collected_again_afterwards() -> None:
+    assert gc.isenabled()
+    translate(xtile.parse(GEMM, language="tensorlang"), "tensorlang-to-xegpu")
+    assert gc.isenabled()
+    with pytest.raises(DiagnosticError):
+        translate(xtile.parse(COMPLEX, language="tensorlang"), "tensorlang-to-xegpu")
+    assert gc.isenabled()

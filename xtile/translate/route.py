@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -106,8 +108,26 @@ def translate(
     from xtile.text.source import attach_source, source_of
 
     source = source_of(module)
-    for step in ROUTES[route]:
-        module = step(module, options or Options(), diagnostics)
-        if source is not None:
-            attach_source(module, source)
+    steps = ROUTES[route]
+    with _without_collections():
+        for step in steps:
+            module = step(module, options or Options(), diagnostics)
+            if source is not None:
+                attach_source(module, source)
     return module
+
+
+@contextmanager
+def _without_collections() -> Generator[None]:
+    """Lets no garbage be collected for a while.
+
+    Each collection goes through all operations that are alive. Of a long kernel that takes more
+    time than translating it.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
