@@ -42,7 +42,8 @@ def printed_by_llvm(text: str) -> str:
     assert lowered.returncode == 0, lowered.stderr
     runner = shutil.which("mlir-runner-22") or "/usr/lib/llvm-22/bin/mlir-runner"
     libraries = Path(runner).resolve().parent.parent / "lib"
-    names = ("libmlir_runner_utils.so", "libmlir_c_runner_utils.so")
+    # The names without a version come with the package for developers.
+    names = ("libmlir_runner_utils.so.22.1", "libmlir_c_runner_utils.so.22.1")
     done = subprocess.run(
         [
             *(runner, "-e", "main", "-entry-point-result=void"),
