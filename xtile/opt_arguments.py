@@ -85,7 +85,7 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--chip",
         choices=CHIPS,
-        help=f"Intel GPU that --translate chooses instructions for; default: {DEFAULT_CHIP}",
+        help=f"Intel device that --translate chooses instructions for; default: {DEFAULT_CHIP}",
     )
     _add_flag(group, "--remarks", "tell why --translate chose what it did, at the place")
     group.add_argument(

@@ -170,7 +170,7 @@ def test_translate(route: str, kernel: Path, capsys: Opt) -> None:
 def test_chip(chip: str, kernel: Path, capsys: Opt) -> None:
     code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-xegpu", "--chip", chip)
     assert (code, err) == (0, "")
-    assert ("xegpu.dpas" in out) == (chip != "dg2")
+    assert ("xegpu.dpas" in out) == (chip in ("pvc", "bmg"))
 
 
 def test_remarks(kernel: Path, capsys: Opt) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from xtile.backends.intel.devices import Device
     from xtile.text.diagnostics import Diagnostics
 
-CHIPS = ("pvc", "bmg", "dg2")
-"""Intel's GPUs that kernels are translated for."""
+CHIPS = ("pvc", "bmg", "dg2", "cpu", "cpu-amx")
+"""Intel's devices that kernels are translated for."""
 
 DEFAULT_CHIP = "pvc"
 
@@ -25,14 +25,14 @@ class Options:
     """What a translation may depend on.
 
     Attributes:
-        chip: The name of the GPU.
+        chip: The name of the device.
     """
 
     chip: str = DEFAULT_CHIP
 
     @property
     def device(self) -> Device:
-        """The limits of the GPU."""
+        """The limits of the device."""
         from xtile.backends.intel.devices import DEVICES
 
         return DEVICES[self.chip]

@@ -1,28 +1,41 @@
-"""The table of Intel's GPUs agrees with itself."""
+"""The table of Intel's devices agrees with itself."""
 
 from __future__ import annotations
 
 import pytest
 
-from xtile.backends.intel.devices import BMG, DEVICES, DG2, PVC, Device
+from xtile.backends.intel.devices import (
+    BMG,
+    CPU,
+    CPU_AMX,
+    DEVICES,
+    DG2,
+    PVC,
+    CooperativeMatrix,
+    Device,
+)
 
 ALL = pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
 
 
 def test_every_device_is_found_by_its_name() -> None:
-    assert DEVICES == {"pvc": PVC, "bmg": BMG, "dg2": DG2}
+    assert DEVICES == {"pvc": PVC, "bmg": BMG, "dg2": DG2, "cpu": CPU, "cpu-amx": CPU_AMX}
     assert all(device.name == name for name, device in DEVICES.items())
 
 
 @pytest.mark.parametrize(("bits", "depth"), [(8, 32), (16, 16), (32, 8)])
 def test_depth_of_the_matrix_unit(bits: int, depth: int) -> None:
+    assert PVC.matrix_unit is not None
     assert PVC.matrix_unit.depth(bits) == depth
 
 
 @ALL
 def test_sizes_fit_together(device: Device) -> None:
     assert device.subgroup_size in device.subgroup_sizes
-    assert device.matrix_unit.execution_size in device.subgroup_sizes
+    if device.matrix_unit is None:
+        assert device in (CPU, CPU_AMX)
+    else:
+        assert device.matrix_unit.execution_size in device.subgroup_sizes
     assert device.most_work_items % max(device.subgroup_sizes) == 0
 
 
@@ -30,7 +43,7 @@ def test_sizes_fit_together(device: Device) -> None:
 def test_blocks_fit_the_registers_of_a_thread(device: Device) -> None:
     access = device.block_access
     if access is None:
-        assert device is DG2
+        assert device in (DG2, CPU, CPU_AMX)
         return
     tables = (access.load, access.load_transformed, access.load_transposed, access.store)
     for table in tables:
@@ -38,3 +51,9 @@ def test_blocks_fit_the_registers_of_a_thread(device: Device) -> None:
             largest = size * max(shapes.widths) * max(shapes.heights) * max(shapes.counts)
             assert largest <= device.registers * device.register_size // 2
             assert all(width * size <= access.least_width for width in shapes.widths)
+
+
+@pytest.mark.parametrize(("shape", "bits"), zip(CPU_AMX.cooperative_matrices, (16, 8), strict=True))
+def test_a_tile_is_sixteen_rows_of_64_bytes(shape: CooperativeMatrix, bits: int) -> None:
+    assert shape.rows == 16
+    assert shape.depth * bits == 64 * 8

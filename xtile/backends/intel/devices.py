@@ -1,14 +1,15 @@
-"""The limits of Intel's GPUs, one row for each architecture.
+"""The limits of Intel's devices, one row for each architecture.
 
 Sources: MLIR (LLVM 22), `Dialect/XeGPU/uArch`; the OpenCL extensions
 cl_intel_subgroup_2d_block_io (sections "New OpenCL C Functions" and "Restrictions"),
-cl_intel_subgroup_matrix_multiply_accumulate and its `_tf32`.
+cl_intel_subgroup_matrix_multiply_accumulate and its `_tf32`; for the CPU what Intel's OpenCL CPU
+runtime 2026.2 reports, and Intel's "Architecture Instruction Set Extensions", chapter "AMX".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import bf16, f16, f32, i8, i32
 from xdsl.ir import Attribute
@@ -84,6 +85,38 @@ class MatrixUnit:
 
 
 @dataclass(frozen=True)
+class VectorUnit:
+    """The vector registers of a CPU, in which one work-item computes with whole vectors.
+
+    Attributes:
+        bytes: Bytes of a register.
+        registers: The number of registers.
+    """
+
+    bytes: int
+    registers: int
+
+
+@dataclass(frozen=True)
+class CooperativeMatrix:
+    """A product D (M x N) := A (M x K) B (K x N) + C of SPV_KHR_cooperative_matrix.
+
+    Attributes:
+        rows: M.
+        columns: N.
+        depth: K.
+        inputs: The type of A and B.
+        accumulator: The type of C and D.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    inputs: Attribute
+    accumulator: Attribute
+
+
+@dataclass(frozen=True)
 class Device:
     """One architecture.
 
@@ -95,8 +128,11 @@ class Device:
         local_memory: Bytes of local memory that a work-group can have.
         registers: General registers of a hardware thread, which executes one subgroup.
         register_size: Bytes of a register.
-        matrix_unit: The matrix unit.
+        matrix_unit: The matrix unit of a GPU; None if there is none.
         block_access: Two-dimensional block accesses; None if there are none.
+        vector_unit: The vector registers, if a subgroup can be one work-item that computes with
+            vectors, as on a CPU; None on GPUs, whose lanes are the vectors' elements.
+        cooperative_matrices: The products of SPV_KHR_cooperative_matrix.
     """
 
     name: str
@@ -106,8 +142,10 @@ class Device:
     local_memory: int
     registers: int
     register_size: int
-    matrix_unit: MatrixUnit
+    matrix_unit: MatrixUnit | None
     block_access: BlockAccess | None
+    vector_unit: VectorUnit | None = None
+    cooperative_matrices: tuple[CooperativeMatrix, ...] = ()
 
 
 _HEIGHTS = (1, 2, 4, 8, 16, 32)
@@ -145,6 +183,13 @@ _XE2_BLOCK_ACCESS = BlockAccess(
 _REPEAT_COUNTS = (1, 2, 4, 8)
 """The array repeats 1 to 8 times; the extension has functions for these."""
 
+_XE_MATRIX_UNIT = MatrixUnit(
+    execution_size=16,
+    systolic_depth=8,
+    repeat_counts=_REPEAT_COUNTS,
+    accumulators={f16: (f32, f16), bf16: (f32, bf16), f32: (f32,), i8: (i32,)},
+)
+
 PVC = Device(
     name="pvc",
     subgroup_sizes=(16, 32),
@@ -153,12 +198,7 @@ PVC = Device(
     local_memory=128 * 1024,
     registers=128,
     register_size=64,
-    matrix_unit=MatrixUnit(
-        execution_size=16,
-        systolic_depth=8,
-        repeat_counts=_REPEAT_COUNTS,
-        accumulators={f16: (f32, f16), bf16: (f32, bf16), f32: (f32,), i8: (i32,)},
-    ),
+    matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
 )
 """Ponte Vecchio, the Data Center GPU Max. An input of type f32 is rounded to tf32."""
@@ -171,7 +211,7 @@ BMG = Device(
     local_memory=128 * 1024,
     registers=128,
     register_size=64,
-    matrix_unit=PVC.matrix_unit,
+    matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
 )
 """Battlemage, the Arc B series. An input of type f32 is rounded to tf32."""
@@ -194,5 +234,29 @@ DG2 = Device(
 )
 """Alchemist, the Arc A series."""
 
-DEVICES: Mapping[str, Device] = {device.name: device for device in (PVC, BMG, DG2)}
+CPU = Device(
+    name="cpu",
+    subgroup_sizes=(4, 8, 16, 32, 64),
+    subgroup_size=16,
+    most_work_items=8192,
+    local_memory=256 * 1024,
+    registers=32,
+    register_size=64,
+    matrix_unit=None,
+    block_access=None,
+    vector_unit=VectorUnit(bytes=64, registers=32),
+)
+"""A CPU under Intel's OpenCL runtime, with the registers of AVX-512."""
+
+CPU_AMX = replace(
+    CPU,
+    name="cpu-amx",
+    cooperative_matrices=(
+        CooperativeMatrix(16, 16, 32, bf16, f32),
+        CooperativeMatrix(16, 16, 64, i8, i32),
+    ),
+)
+"""A CPU with AMX, whose tiles have 16 rows of 64 bytes."""
+
+DEVICES: Mapping[str, Device] = {device.name: device for device in (PVC, BMG, DG2, CPU, CPU_AMX)}
 """Every architecture by its name."""

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.backends.intel.devices import Device
+from xtile.backends.intel.devices import Device, MatrixUnit
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.memref.access import LoadOp, StoreOp
@@ -95,6 +95,13 @@ class Kernel(Rebuilder):
     def barrier(self) -> None:
         """Waits for all work-items."""
         self.emit(BarrierOp())
+
+    @property
+    def matrix_unit(self) -> MatrixUnit:
+        """The matrix unit, of a device that has one."""
+        unit = self.device.matrix_unit
+        assert unit is not None
+        return unit
 
     # --- where a work-item stands ---
 

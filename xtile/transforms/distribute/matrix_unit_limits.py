@@ -26,6 +26,8 @@ def misfit(product: Product, update: Update) -> str | None:
     """Why the matrix units do not compute a product; None if they do."""
     device, unit = update.kernel.device, update.kernel.device.matrix_unit
     element = element_type(product.a)
+    if unit is None:
+        return f"{device.name} has none"
     if device.block_access is None:
         return f"{device.name} has no two-dimensional block loads"
     if element != element_type(product.b) or not _is_exact(update, element):
@@ -45,7 +47,8 @@ def misfit(product: Product, update: Update) -> str | None:
 
 def _is_exact(update: Update, element: Attribute) -> bool:
     """Whether products and sums are those that are asked for; f32 would be rounded to tf32."""
-    types = update.kernel.device.matrix_unit.accumulators.get(element, ())
+    unit = update.kernel.device.matrix_unit
+    types = unit.accumulators.get(element, ()) if unit is not None else ()
     return isinstance(update.wide, Float32Type) and update.wide in types and element != update.wide
 
 

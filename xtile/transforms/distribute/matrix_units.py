@@ -69,7 +69,7 @@ def multiply_on_matrix_units(product: Product, update: Update) -> None:
 
 def _tile(product: Product, kernel: Kernel) -> tuple[int, int]:
     """The largest tile that leaves none of the subgroups without work, or the smallest."""
-    width = kernel.device.matrix_unit.execution_size
+    width = kernel.matrix_unit.execution_size
     tiles = [(height, blocks * width) for height in HEIGHTS for blocks in _BLOCKS]
     rows, columns = product.rows, product.columns
     fitting = [tile for tile in tiles if _fits(rows, tile[0]) and _fits(columns, tile[1])]
@@ -99,7 +99,7 @@ class _Tile:
     def multiply(self) -> SSAValue:
         """The tile of op(A) op(B), in the accumulation type."""
         kernel, product = self.update.kernel, self.product
-        depth = kernel.device.matrix_unit.depth(WORD_BITS)
+        depth = kernel.matrix_unit.depth(WORD_BITS)
         nothing = self.zero()
         with kernel.loop(0, product.depth, depth, [nothing], "k") as loop:
             k = loop.index

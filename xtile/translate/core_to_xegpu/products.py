@@ -52,6 +52,8 @@ def _misfit(lowering: Lowering, operation: Operation) -> str | None:
         cast("VectorType[Attribute]", operand.type) for operand in operation.operands[:3]
     )
     element = left.element_type
+    if unit is None:
+        return f"{lowering.device.name} has none"
     if element != right.element_type or element not in unit.accumulators:
         return f"it has no products of {element} and {right.element_type}"
     if not _is_exact(element, accumulator.element_type):
@@ -99,7 +101,9 @@ def _on_matrix_unit(
     right: Fragment,
     accumulator: Fragment,
 ) -> Fragment:
-    depth = lowering.device.matrix_unit.depth(16)
+    unit = lowering.device.matrix_unit
+    assert unit is not None
+    depth = unit.depth(16)
     element = cast("VectorType[Attribute]", operation.operands[0].type).element_type
     right = with_piece(lowering, right, depth)
     left = with_piece(lowering, left, PIECE)
