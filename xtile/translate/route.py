@@ -70,11 +70,21 @@ def _lower_to_xegpu(
     return translate_module(module, options.device, diagnostics)
 
 
+def _lower_to_lane(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    """The code of each work-item, in the form that the device likes best."""
+    return _lower_to_xegpu(module, options, diagnostics)
+
+
 ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-core": (_raise_tensorlang,),
     "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
     "tensorlang-to-xegpu": (_raise_tensorlang, _distribute, _clean_up, _lower_to_xegpu),
     "core-to-xegpu": (_lower_to_xegpu,),
+    "tensorlang-to-lane": (_raise_tensorlang, _distribute, _clean_up, _lower_to_lane),
+    "core-to-lane": (_distribute, _clean_up, _lower_to_lane),
+    "subgroup-to-lane": (_lower_to_lane,),
 }
 """The steps of each translation."""
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation
 
 from xtile.backends.intel.devices import Device
 from xtile.text.diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from xtile.dialects.gpu.functions import FuncOp
 
 
 @dataclass(frozen=True)
@@ -63,4 +68,121 @@ def compile_program(
     Raises:
         DiagnosticError: A kernel cannot be compiled for the device.
     """
-    raise NotImplementedError("kernels cannot be compiled to SPIR-V yet")
+    from xtile.dialects.spirv import encode
+
+    lanes = lower_to_lanes(module, device, diagnostics)
+    spirv = _translate(lanes, "xegpu-to-spirv", device, diagnostics)
+    parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
+    kernels = {
+        _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
+    }
+    is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
+    return Program(encode(spirv), kernels, is_risky=is_risky)
+
+
+def compile_to_spirv(
+    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """The SPIR-V of the kernels of a module, before it is encoded.
+
+    A module that is SPIR-V already is returned as it is.
+
+    Raises:
+        DiagnosticError: A kernel cannot be compiled for the device.
+    """
+    if is_spirv(module):
+        return module
+    lanes = lower_to_lanes(module, device, diagnostics)
+    return _translate(lanes, "xegpu-to-spirv", device, diagnostics)
+
+
+def is_spirv(module: ModuleOp) -> bool:
+    """Whether a module holds SPIR-V."""
+    return any(operation.name == "spirv.module" for operation in module.body.block.ops)
+
+
+def lower_to_lanes(
+    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """The kernels of a module as code of each work-item.
+
+    Raises:
+        DiagnosticError: A kernel cannot be compiled for the device.
+    """
+    route = _route_to_lanes(module)
+    if route is None:
+        return module
+    return _translate(module, route, device, diagnostics)
+
+
+def _route_to_lanes(module: ModuleOp) -> str | None:
+    """The way to the lane level; None if a module is there already."""
+    from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+    from xtile.dialects.tensorlang.ops.function import FuncOp as TensorLangFuncOp
+
+    levels = {kernel.attributes.get(LEVEL_ATTRIBUTE) for kernel in _kernels(module)}
+    if any(isinstance(kernel, TensorLangFuncOp) for kernel in _kernels(module)):
+        return "tensorlang-to-lane"
+    if StringAttr("block") in levels:
+        return "core-to-lane"
+    if StringAttr("subgroup") in levels:
+        return "subgroup-to-lane"
+    return None
+
+
+def _translate(
+    module: ModuleOp, route: str, device: Device, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.route import Options, translate
+
+    return translate(module, route, Options(device.name), diagnostics)
+
+
+def _kernels(module: ModuleOp) -> Iterable[Operation]:
+    """The kernels of a module, in the tensor language or as `gpu.func`."""
+    for operation in module.walk():
+        is_kernel = operation.name == "gpu.func" and "gpu.kernel" in operation.attributes
+        if is_kernel or operation.name == "tensorlang.func":
+            yield operation
+
+
+def _name(kernel: Operation) -> str:
+    return cast(StringAttr, kernel.get_attr_or_prop("sym_name")).data
+
+
+def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
+    # The entry block of a `gpu.func` also has the function's own memory.
+    if kernel.name == "gpu.func":
+        return tuple(cast("FuncOp", kernel).function_type.inputs)
+    return tuple(value.type for value in kernel.regions[0].block.args)
+
+
+def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelInterface:
+    from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
+
+    function = cast("FuncOp", kernel)
+    size = None
+    if function.known_block_size is not None:
+        x, y, z = function.known_block_size.get_values()
+        size = (x, y, z)
+    subgroup = function.attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
+    lanes = subgroup.value.data if isinstance(subgroup, IntegerAttr) else None
+    return KernelInterface(_name(kernel), parameters, size, lanes, _local_memory(function))
+
+
+def _local_memory(function: Operation) -> int:
+    """Bytes of the variables in local memory that a kernel uses."""
+    from xtile.transforms.distribute.overlap import size_in_bytes
+
+    types: dict[str, MemRefType[Attribute]] = {}
+    for operation in function.walk():
+        if operation.name == "memref.get_global":
+            name = str(operation.properties["name"])
+            types[name] = cast("MemRefType[Attribute]", operation.results[0].type)
+    return sum(
+        math.prod(type_.get_shape()) * size_in_bytes(type_.element_type) for type_ in types.values()
+    )
+
+
+def _multiplies_cooperatively(operation: Operation) -> bool:
+    return operation.name == "spirv.CooperativeMatrixMulAddKHR"
