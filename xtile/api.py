@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from io import StringIO
 from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.text.diagnostics import Diagnostics, Severity
-from xtile.text.languages import LANGUAGES, Language, guess_language, make_context
+from xtile.text.languages import LANGUAGES, Language, file_endings, guess_language, make_context
 from xtile.text.source import Source
 from xtile.text.verification import verify_module
 
@@ -25,7 +26,7 @@ class SourceWarning(UserWarning):
 def parse(
     kernel: str | os.PathLike[str],
     *,
-    language: Literal["tensorlang", "mlir"] | None = None,
+    language: Literal["tensorlang", "mlir", "spirv", "spirv-asm"] | None = None,
     revision: Literal["v0.1", "v0.3", "v0.4"] | None = None,
     check: bool = True,
     diagnostics: Diagnostics | None = None,
@@ -33,8 +34,8 @@ def parse(
     """Reads a kernel and verifies it.
 
     Args:
-        kernel: A path, as a path object or as a string that ends with `.ir` or `.mlir`; or the
-            text itself.
+        kernel: A path, as a path object or as a string that ends with `.ir`, `.mlir`, `.spv` or
+            `.spvasm`; or the text itself.
         language: What the text is written in; None goes by the file's extension or, without a
             file, by how the text begins.
         revision: The revision of tensor language text; None detects it.
@@ -60,12 +61,14 @@ def parse(
     return module
 
 
-def to_text(module: ModuleOp, language: Literal["tensorlang", "mlir"] = "tensorlang") -> str:
-    """Returns a module as text in the tensor language or in MLIR.
+def to_text(
+    module: ModuleOp, language: Literal["tensorlang", "mlir", "spirv-asm"] = "tensorlang"
+) -> str:
+    """Returns a module as text: in the tensor language, in MLIR, or SPIR-V as its assembler has it.
 
     Raises:
         DiagnosticError: The language cannot express the module.
-        ValueError: The language is neither of the two.
+        ValueError: The language is none of the three.
     """
     output = StringIO()
     if language == "tensorlang":
@@ -76,16 +79,20 @@ def to_text(module: ModuleOp, language: Literal["tensorlang", "mlir"] = "tensorl
         from xtile.text.mlir import print_mlir
 
         print_mlir(module, output)
+    elif language == "spirv-asm":
+        from xtile.dialects.spirv import disassemble, encode
+
+        output.write(disassemble(encode(module)))
     else:
-        raise _unknown_language(language)
+        raise _unknown_language(language, ("tensorlang", "mlir", "spirv-asm"))
     return output.getvalue()
 
 
 def port(
     kernel: ModuleOp | str | os.PathLike[str],
-    to: Literal["core", "xegpu"],
+    to: Literal["core", "xegpu", "spirv"],
     *,
-    chip: Literal["pvc", "bmg", "dg2"] = "pvc",
+    chip: Literal["pvc", "bmg", "dg2", "cpu", "cpu-amx"] = "pvc",
     diagnostics: Diagnostics | None = None,
 ) -> ModuleOp:
     """Translates tensor language kernels to another language.
@@ -95,8 +102,8 @@ def port(
 
     Args:
         kernel: A module, or a path or a text that `parse` reads.
-        to: The core form at block level, or XeGPU.
-        chip: The GPU whose instructions are used.
+        to: The core form at block level, XeGPU, or SPIR-V for OpenCL.
+        chip: The device whose instructions are used.
         diagnostics: Collects remarks that tell why the translation chose what it did.
 
     Returns:
@@ -131,12 +138,13 @@ def _source_and_language(
         return source, guess_language(kernel) if name is None else _language(name)
     path = os.fspath(kernel)
     if name is not None:
-        return Source.from_path(path), _language(name)
+        return Source.from_path(path, _language(name).is_binary), _language(name)
     extension = os.path.splitext(path)[1].removeprefix(".")
     if extension not in LANGUAGES:
-        known = " or ".join(f".{known}" for known in LANGUAGES)
-        raise ValueError(f"{path}: expected a file ending with {known}, or the argument language=")
-    return Source.from_path(path), LANGUAGES[extension]
+        raise ValueError(
+            f"{path}: expected a file ending with {file_endings()}, or the argument language="
+        )
+    return Source.from_path(path, LANGUAGES[extension].is_binary), LANGUAGES[extension]
 
 
 def _is_path(text: str) -> bool:
@@ -149,12 +157,12 @@ def _language(name: str) -> Language:
     for language in LANGUAGES.values():
         if language.name == name:
             return language
-    raise _unknown_language(name)
+    raise _unknown_language(name, (language.name for language in LANGUAGES.values()))
 
 
-def _unknown_language(name: str) -> ValueError:
+def _unknown_language(name: str, known_names: Iterable[str]) -> ValueError:
     """Returns the error for a language that there is not."""
-    known = " or ".join(f"'{language.name}'" for language in LANGUAGES.values())
+    known = " or ".join(f"'{known}'" for known in known_names)
     return ValueError(f"expected language {known}, but got '{name}'")
 
 

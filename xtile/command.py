@@ -48,19 +48,20 @@ def run_command(name: str, body: Callable[[], int]) -> int:
         sys.setrecursionlimit(recursion_limit)
 
 
-def write_standard_output(text: str) -> None:
-    """Writes text to standard output as UTF-8.
+def write_standard_output(text: str | bytes) -> None:
+    """Writes text to standard output as UTF-8, or bytes as they are.
 
     Raises:
         BrokenPipeError: The reader of the output went away.
     """
     # The text may have characters that the terminal's own encoding lacks.
+    data = text.encode("utf-8") if isinstance(text, str) else text
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
-        sys.stdout.write(text)
+        sys.stdout.write(data.decode("utf-8"))
     else:
         sys.stdout.flush()
-        stream.write(text.encode("utf-8"))
+        stream.write(data)
     sys.stdout.flush()
 
 

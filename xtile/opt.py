@@ -30,7 +30,13 @@ from xtile.command import (
 )
 from xtile.opt_arguments import TRANSLATIONS, add_arguments
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.languages import LANGUAGES, Language, guess_language
+from xtile.text.languages import (
+    LANGUAGES,
+    SPIRV_MAGIC,
+    Language,
+    file_endings,
+    guess_language,
+)
 from xtile.text.source import Source
 from xtile.universe import COMPLETED_DIALECTS, XTILE_UNIVERSE
 
@@ -46,9 +52,9 @@ _COLLECTION_THRESHOLD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """What one part of the input came to; `text` is None if there is nothing to print."""
+    """What one part of the input came to; `text` is None if there is nothing to write."""
 
-    text: str | None
+    text: str | bytes | None
     has_failed: bool
 
 
@@ -110,21 +116,26 @@ class XtileOptMain(xDSLOptMain):
         """Does what the command line says and returns the exit code."""
         language = self._input_language()
         try:
-            source = self._read_source()
+            source = self._read_source(language)
         except DiagnosticError as error:
             self._show(error.diagnostics)
             return EXIT_INPUT_WRONG
         if language is None:
-            language = guess_language(source.text)
+            language = _language_of(source)
         parts = language.split(source) if self.args.split_input_file else [source]
         outputs = [self._process(part, language) for part in parts]
         texts = [output.text for output in outputs if output.text is not None]
         # A file holds the result of the whole input or stays as it was.
         if texts and (self.args.output_file is None or len(texts) == len(outputs)):
-            comment = ";" if self._target.name == "tensorlang" else "//"
-            self._write(f"{comment} -----\n".join(texts))
+            self._write(self._joined(texts))
         has_failed = any(output.has_failed for output in outputs)
         return EXIT_INPUT_WRONG if has_failed else EXIT_OK
+
+    def _joined(self, outputs: list[str | bytes]) -> str | bytes:
+        """Returns the outputs of all parts as one; what is bytes has one part."""
+        texts = [output for output in outputs if isinstance(output, str)]
+        comment = "//" if self._target.name == "mlir" else ";"
+        return f"{comment} -----\n".join(texts) if texts else outputs[0]
 
     def _process(self, source: Source, language: Language) -> _Output:
         """Converts one part of the input and shows what is wrong with it."""
@@ -136,8 +147,10 @@ class XtileOptMain(xDSLOptMain):
         self._show(diagnostics.sorted())
         return _Output(text, diagnostics.has_errors)
 
-    def _convert(self, source: Source, language: Language, diagnostics: Diagnostics) -> str | None:
-        """Returns what is printed for one part of the input; None if it has errors."""
+    def _convert(
+        self, source: Source, language: Language, diagnostics: Diagnostics
+    ) -> str | bytes | None:
+        """Returns what is written for one part of the input; None if it has errors."""
         self._diagnostics = diagnostics
         module = language.read(source, diagnostics, self.ctx, self.args.tensorlang_revision)
         if module is not None:
@@ -206,16 +219,20 @@ class XtileOptMain(xDSLOptMain):
         )
         self._pass_started = time.perf_counter()
 
-    def _print(self, module: ModuleOp) -> str:
+    def _print(self, module: ModuleOp) -> str | bytes:
         """Returns a module in the target's language."""
         if self._target.name == "mlir":
             return self._mlir(module, self._xegpu_printer(module))
+        from xtile.targets import SPIRVTarget
+
         target = self._universe.all_targets[self._target.name]
         output = StringIO()
         try:
             emitter = target().from_spec(self._target)
         except ValueError as error:
             self._usage_error(f"argument -t/--target: {error}")
+        if isinstance(emitter, SPIRVTarget):
+            return emitter.encode(module)
         emitter.emit(self.ctx, module, output)
         return output.getvalue()
 
@@ -261,9 +278,12 @@ class XtileOptMain(xDSLOptMain):
                 self._usage_error("argument --translate: already says what -f/--frontend would")
             if arguments.target != "mlir":
                 self._usage_error("argument --translate: already says what -t/--target would")
-        if arguments.translate is None and (arguments.chip is not None or arguments.remarks):
-            name = "--chip" if arguments.chip is not None else "--remarks"
-            self._usage_error(f"argument {name}: needs --translate")
+        if arguments.translate is None and arguments.remarks:
+            self._usage_error("argument --remarks: needs --translate")
+        if arguments.translate is None and arguments.chip is not None and not self._is_spirv:
+            self._usage_error("argument --chip: needs --translate or a target of SPIR-V")
+        if arguments.split_input_file and parse_spec(arguments.target).name == "spirv":
+            self._usage_error("argument --split-input-file: a file of SPIR-V holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
             self._usage_error(
                 "argument --xegpu-syntax: the RFC has no generic form; leave --print-op-generic out"
@@ -286,8 +306,16 @@ class XtileOptMain(xDSLOptMain):
     def _target_spec(self) -> ArgSpec:
         """Returns the target and its options."""
         if self.args.translate is None:
-            return parse_spec(self.args.target)
+            spec = parse_spec(self.args.target)
+            if self._is_spirv and self.args.chip is not None:
+                return ArgSpec(spec.name, {**spec.args, "chip": (self.args.chip,)})
+            return spec
         return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
+
+    @property
+    def _is_spirv(self) -> bool:
+        """Whether kernels are compiled to SPIR-V."""
+        return parse_spec(self.args.target).name.startswith("spirv")
 
     def _input_language(self) -> Language | None:
         """Returns the language of the input, or None where only its text tells.
@@ -302,9 +330,8 @@ class XtileOptMain(xDSLOptMain):
             return None
         extension = os.path.splitext(self.args.input_file)[1].removeprefix(".")
         if extension not in LANGUAGES:
-            known = " or ".join(f".{known}" for known in LANGUAGES)
             self._usage_error(
-                f"{self.args.input_file}: expected a file ending with {known}; "
+                f"{self.args.input_file}: expected a file ending with {file_endings()}; "
                 "use --frontend to say what is in it"
             )
         return LANGUAGES[extension]
@@ -313,15 +340,19 @@ class XtileOptMain(xDSLOptMain):
         """Whether the command line names no file to read."""
         return self.args.input_file in (None, "-")
 
-    def _read_source(self) -> Source:
-        """Returns the text of the input.
+    def _read_source(self, language: Language | None) -> Source:
+        """Returns the text or the bytes of the input.
 
         Raises:
-            DiagnosticError: The input cannot be read or is not valid UTF-8.
+            DiagnosticError: The input cannot be read, or is text and not valid UTF-8.
         """
-        if self._reads_standard_input():
-            return Source.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
-        return Source.from_path(self.args.input_file)
+        is_binary = language is not None and language.is_binary
+        if not self._reads_standard_input():
+            return Source.from_path(self.args.input_file, is_binary)
+        data = sys.stdin.buffer.read()
+        if is_binary or (language is None and data.startswith(SPIRV_MAGIC)):
+            return Source.from_binary(STANDARD_INPUT, data)
+        return Source.from_bytes(STANDARD_INPUT, data)
 
     def _read_stream(self, stream: IO[bytes]) -> ModuleOp:
         """Reads a module as xDSL's own drivers do.
@@ -337,7 +368,7 @@ class XtileOptMain(xDSLOptMain):
         assert module is not None, "a reader that returns nothing reports an error"
         return module
 
-    def _write(self, text: str) -> None:
+    def _write(self, text: str | bytes) -> None:
         """Writes the output; ends the process if that is not possible."""
         path = self.args.output_file
         if path in (None, "-"):
@@ -384,6 +415,11 @@ def _run(args: Sequence[str] | None) -> int:
         sys.stderr.write(f"xtile-opt: error: {error}\n")
         return EXIT_USAGE_WRONG
     return driver.execute()
+
+
+def _language_of(source: Source) -> Language:
+    """Returns the language of an input that has no file name."""
+    return guess_language(source.text) if source.data is None else LANGUAGES["spv"]
 
 
 def _installed_universe() -> Universe:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import TextIOWrapper
 from typing import IO, ClassVar
 
 from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
+
+from xtile.translate.route import CHIPS
+
+DEFAULT_SPIRV_CHIP = "cpu"
+"""The device that runs everywhere: a CPU under Intel's OpenCL runtime."""
 
 
 @dataclass(frozen=True)
@@ -22,3 +28,56 @@ class TensorLangTarget(Target):
         from xtile.dialects.tensorlang.printer import print_module
 
         print_module(module, output)
+
+
+@dataclass(frozen=True)
+class SPIRVAssemblyTarget(Target):
+    """SPIR-V in the form of the SPIR-V assembler; kernels of other languages are compiled to it.
+
+    Attributes:
+        chip: The device that kernels are compiled for, a name of `xtile.translate.route.CHIPS`.
+    """
+
+    name: ClassVar[str] = "spirv-asm"
+    chip: str = DEFAULT_SPIRV_CHIP
+
+    def __post_init__(self) -> None:
+        if self.chip not in CHIPS:
+            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(CHIPS)}")
+
+    @override
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        from xtile.dialects.spirv import disassemble
+
+        output.write(disassemble(self.encode(module)))
+
+    def encode(self, module: ModuleOp) -> bytes:
+        """The module as SPIR-V words in the byte order of the machine's files, little-endian.
+
+        Raises:
+            DiagnosticError: A kernel cannot be compiled for the device.
+        """
+        from xtile.backends.intel.compilation import compile_to_spirv
+        from xtile.backends.intel.devices import DEVICES
+        from xtile.dialects.spirv import encode
+
+        return encode(compile_to_spirv(module, DEVICES[self.chip]))
+
+
+@dataclass(frozen=True)
+class SPIRVTarget(SPIRVAssemblyTarget):
+    """SPIR-V as bytes."""
+
+    name: ClassVar[str] = "spirv"
+
+    @override
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes to the bytes below a text stream, such as standard output or a file.
+
+        Raises:
+            ValueError: The stream holds nothing but text.
+        """
+        if not isinstance(output, TextIOWrapper):
+            raise ValueError("SPIR-V is bytes and cannot be written to a stream of text")
+        output.flush()
+        output.buffer.write(self.encode(module))

@@ -180,6 +180,18 @@ def _tensorlang_target() -> type[Target]:
     return TensorLangTarget
 
 
+def _spirv_target() -> type[Target]:
+    from xtile.targets import SPIRVTarget
+
+    return SPIRVTarget
+
+
+def _spirv_assembly_target() -> type[Target]:
+    from xtile.targets import SPIRVAssemblyTarget
+
+    return SPIRVAssemblyTarget
+
+
 XTILE_UNIVERSE = Universe(
     all_dialects={
         "core": _core,
@@ -200,7 +212,11 @@ XTILE_UNIVERSE = Universe(
         "tensorlang-verify": _tensorlang_verify,
         "xegpu-rfc-to-llvm22": _xegpu_rfc_to_llvm22,
     },
-    all_targets={"tensorlang": _tensorlang_target},
+    all_targets={
+        "spirv": _spirv_target,
+        "spirv-asm": _spirv_assembly_target,
+        "tensorlang": _tensorlang_target,
+    },
 )
 
 COMPLETED_DIALECTS: dict[str, Callable[[], Dialect]] = {

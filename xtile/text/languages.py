@@ -27,6 +27,7 @@ class Language:
         separators: What begins a line that separates the parts of a file of test inputs.
         read: Reads a text; errors go to the diagnostics, and the result is None where there is
             nothing to go on with. The revision, if not None, overrides what the text looks like.
+        is_binary: Whether its files hold bytes instead of text.
     """
 
     name: str
@@ -34,10 +35,13 @@ class Language:
     comment: str
     separators: tuple[str, ...]
     read: Callable[[Source, Diagnostics, Context, str | None], ModuleOp | None]
+    is_binary: bool = False
 
     def split(self, source: Source) -> list[Source]:
         """Splits a file at the lines that begin with a separator; lines keep their numbers."""
         marks = "|".join(re.escape(separator) for separator in self.separators)
+        if not self.separators:
+            return [source]
         separator = re.compile(rf"^[ \t]*(?:{marks}).*\n?", re.MULTILINE)
         parts: list[Source] = []
         start = 0
@@ -64,8 +68,10 @@ def guess_language(text: str) -> Language:
     """Returns the language that a text without a file name is most likely written in.
 
     A program of the tensor language begins with `func @`, a preprocessor line or a comment of
-    its own; everything else is MLIR.
+    its own, one of the SPIR-V assembler with an instruction; everything else is MLIR.
     """
+    if re.match(r"\s*(?:; SPIR-V|OpCapability)", text) is not None:
+        return LANGUAGES["spvasm"]
     is_tensorlang = re.match(r"\s*(?:;|\$|func\s*@|\Z)", text) is not None
     return LANGUAGES["ir" if is_tensorlang else "mlir"]
 
@@ -95,11 +101,49 @@ def _read_mlir(
     return read_mlir(source, diagnostics, context)
 
 
+def _read_spirv(
+    source: Source, diagnostics: Diagnostics, context: Context, revision: str | None
+) -> ModuleOp | None:
+    from xtile.dialects.spirv import decode
+
+    return _decoded(lambda: decode(source.data or b"", source.name), diagnostics)
+
+
+def _read_spirv_assembly(
+    source: Source, diagnostics: Diagnostics, context: Context, revision: str | None
+) -> ModuleOp | None:
+    from xtile.dialects.spirv import assemble, decode
+
+    return _decoded(lambda: decode(assemble(source.text, source.name), source.name), diagnostics)
+
+
+def _decoded(decode: Callable[[], ModuleOp], diagnostics: Diagnostics) -> ModuleOp | None:
+    from xtile.text.diagnostics import DiagnosticError
+
+    try:
+        return decode()
+    except DiagnosticError as error:
+        for diagnostic in error.diagnostics:
+            diagnostics.add(diagnostic)
+        return None
+
+
+SPIRV_MAGIC = b"\x03\x02\x23\x07"
+"""What a file of SPIR-V begins with."""
+
 LANGUAGES: dict[str, Language] = {
     language.extension: language
     for language in (
         Language("tensorlang", "ir", ";", ("// -----", "; -----"), _read_tensorlang),
         Language("mlir", "mlir", "//", ("// -----",), _read_mlir),
+        Language("spirv", "spv", ";", (), _read_spirv, is_binary=True),
+        Language("spirv-asm", "spvasm", ";", ("; -----",), _read_spirv_assembly),
     )
 }
 """The languages by the extension of their files."""
+
+
+def file_endings() -> str:
+    """What the names of files can end with, for messages: `.ir, .mlir, ... or ...`."""
+    *others, last = (f".{extension}" for extension in LANGUAGES)
+    return f"{', '.join(others)} or {last}"

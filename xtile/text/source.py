@@ -43,6 +43,8 @@ class Source:
         self.name = name
         self.text = text
         self.first_line = first_line
+        self.data: bytes | None = None
+        """The bytes of a file that is no text."""
         self._line_starts: array[int] | None = None
         # Plain integers, because a Span object for each operand of 100,000 operations would cost
         # more memory than the operations' own locations.
@@ -68,11 +70,18 @@ class Source:
             raise DiagnosticError([_invalid_byte(name, data, error)]) from None
 
     @classmethod
-    def from_path(cls, path: str | PathLike[str]) -> Source:
+    def from_binary(cls, name: str, data: bytes) -> Source:
+        """A file of bytes, which has no text to show."""
+        source = cls(name, "")
+        source.data = data
+        return source
+
+    @classmethod
+    def from_path(cls, path: str | PathLike[str], is_binary: bool = False) -> Source:
         """Reads a file.
 
         Raises:
-            DiagnosticError: The file cannot be read or is not valid UTF-8.
+            DiagnosticError: The file cannot be read, or is text and not valid UTF-8.
         """
         try:
             with open(path, "rb") as file:
@@ -84,6 +93,8 @@ class Source:
             message = f"cannot read the file: {reason or error}"
             source = cls(str(path), "")
             raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, None)]) from error
+        if is_binary:
+            return cls.from_binary(str(path), data)
         return cls.from_bytes(str(path), data)
 
     def position(self, offset: int) -> tuple[int, int]:

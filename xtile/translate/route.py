@@ -70,9 +70,7 @@ def _lower_to_xegpu(
     return translate_module(module, options.device, diagnostics)
 
 
-def _lower_to_lane(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
+def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     """The code of each work-item, in the form that the device likes best."""
     return _lower_to_xegpu(module, options, diagnostics)
 
