@@ -1,0 +1,300 @@
+"""The operations of the dialect: one class for each instruction, made from the table.
+
+```
+operation("FAdd", f32, a, b)
+operation("Load", f32, pointer, ("Aligned", 4))
+operation("CL.exp", f32, x)
+operation("BranchConditional", None, condition, (loop, i, sum), exit)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeAlias, cast
+
+from typing_extensions import override
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, UnknownLoc
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    OpTraits,
+    SSAValue,
+    SSAValues,
+    Use,
+)
+from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral, Target
+from xtile.dialects.spirv.grammar import Entry, extended_instructions, instructions
+
+EXTENDED_PREFIX = "CL."
+"""What the names of the instructions of OpenCL.std begin with."""
+
+DECORATIONS = "decorations"
+"""The attribute that holds what an instruction's result, or a function, is decorated with."""
+
+_ARGUMENTS = "arguments"
+_UNKNOWN_LOCATION = UnknownLoc()
+_VALUES = frozenset[type]((OpResult, BlockArgument))
+
+TERMINATORS = frozenset(
+    (
+        *("Branch", "BranchConditional", "Switch", "Return", "ReturnValue", "Unreachable"),
+        *("Kill", "TerminateInvocation", "IgnoreIntersectionKHR", "TerminateRayKHR"),
+        *("EmitMeshTasksEXT", "AbortKHR"),
+    )
+)
+"""The instructions that end a block.
+
+Source: SPIR-V specification, section 2.2.5 (Control Flow), "Termination Instruction".
+"""
+
+NUMBERS_OF_RESULT = frozenset(("Constant", "SpecConstant"))
+"""The instructions whose literal number is of the type of the result."""
+
+MERGES = frozenset(("LoopMerge", "SelectionMerge"))
+"""The instructions that name blocks before a terminator."""
+
+Piece: TypeAlias = SSAValue | Operation | Block | float | str | Attribute
+BuildArgument: TypeAlias = Piece | Sequence[Piece]
+"""What `operation` takes as an argument."""
+
+
+class Instruction(Operation):
+    """An instruction of SPIR-V.
+
+    Its operands are the values among the instruction's arguments, and its successors are the
+    blocks. Everything else is in the property `arguments`, which instructions that take values only
+    have not.
+    """
+
+    name = "spirv.instruction"
+    traits = OpTraits(lambda: ())
+    entry: ClassVar[Entry]
+    is_extended: ClassVar[bool] = False
+    """Whether it belongs to OpenCL.std."""
+
+    def __init__(
+        self,
+        operands: Sequence[SSAValue],
+        result_type: Attribute | None,
+        arguments: ArgumentsAttr | None = None,
+        successors: Sequence[Block] = (),
+    ) -> None:
+        # This does what xDSL's constructor does for an operation without regions, in a third of its
+        # time.
+        self._operands = SSAValues(operands)
+        uses: list[Use] = []
+        for index, operand in enumerate(operands):
+            use = Use(self, index)
+            operand.add_use(use)
+            uses.append(use)
+        self._operand_uses = tuple(uses)
+        self.results = SSAValues(() if result_type is None else (OpResult(result_type, self, 0),))
+        self.properties = {} if arguments is None else {_ARGUMENTS: arguments}
+        self.attributes = {}
+        self.location = _UNKNOWN_LOCATION
+        self._successors = ()
+        self._successor_uses = ()
+        if successors:
+            self.successors = successors
+        self.regions = ()
+        self.parent = None
+        self._next_op = None
+        self._prev_op = None
+
+    @property
+    def result(self) -> OpResult:
+        """The only result."""
+        return self.results[0]
+
+    @property
+    def values(self) -> tuple[SSAValue, ...]:
+        """The operands, as they are stored."""
+        return self._operands
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """All arguments in the order of the grammar; None stands for the next operand."""
+        attribute = self.properties.get(_ARGUMENTS)
+        if isinstance(attribute, ArgumentsAttr):
+            return attribute.data
+        return (None,) * len(self._operands)
+
+    @override
+    def verify_(self) -> None:
+        from xtile.dialects.spirv.verification import verify_instruction
+
+        verify_instruction(self)
+
+
+class MergeInstruction(Instruction):
+    """`OpLoopMerge` or `OpSelectionMerge`, which names blocks but does not branch to them."""
+
+    name = "spirv.merge"
+
+    @override
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        # xDSL's own would have an operation with successors be the last of its block.
+        following = self.next_op
+        if not (isinstance(following, Instruction) and following.entry.name in TERMINATORS):
+            raise VerifyException(f"'{self.name}' must stand before the terminator of its block")
+        self.verify_()
+
+
+_classes: dict[str, type[Instruction]] = {}
+
+
+def instruction_class(name: str) -> type[Instruction]:
+    """The class of an instruction, such as `FAdd` or `CL.exp`.
+
+    Raises:
+        ValueError: There is no such instruction.
+    """
+    found = _classes.get(name)
+    if found is not None:
+        return found
+    is_extended = name.startswith(EXTENDED_PREFIX)
+    section = extended_instructions() if is_extended else instructions()
+    entry = section.get(name.removeprefix(EXTENDED_PREFIX) if is_extended else name)
+    if entry is None:
+        raise ValueError(f"SPIR-V has no instruction {name}")
+    official = f"{EXTENDED_PREFIX if is_extended else ''}{entry.name}"
+    if official != name:
+        _classes[name] = instruction_class(official)
+        return _classes[name]
+    base = MergeInstruction if name in MERGES else Instruction
+    contents: dict[str, object] = {
+        "name": f"spirv.{name}",
+        "entry": entry,
+        "is_extended": is_extended,
+    }
+    if name in TERMINATORS:
+        contents["traits"] = OpTraits(lambda: (IsTerminator(),))
+    made = cast(type[Instruction], type(entry.name, (base,), contents))
+    _classes[name] = made
+    return made
+
+
+def operation(
+    name: str, result_type: Attribute | None, *arguments: BuildArgument, name_hint: str = ""
+) -> Instruction:
+    """Builds an instruction.
+
+    Args:
+        name: Its name without `Op`, or `CL.` and the name of an instruction of OpenCL.std.
+        result_type: The type of its result. None if it has no result or a void one; `IdType()` if
+            its result has no type.
+        arguments: The operands after the result, in the grammar's order. A value, or an operation
+            with one result, for an id; a block for a label, in a tuple with the values that its
+            arguments become; the name of a function for its id; a type for a type's id; a number or
+            a text for a literal; the name of an enumerant (`"Aligned|Volatile"`), in a tuple with
+            its parameters. Numbers of constants are rounded to the result's type.
+        name_hint: What the result is called.
+
+    Raises:
+        ValueError: There is no such instruction, or a block's arguments become something else than
+            values.
+    """
+    cls = _classes.get(name) or instruction_class(name)
+    for argument in arguments:
+        if type(argument) not in _VALUES:
+            made = _Builder(result_type if cls.entry.name in NUMBERS_OF_RESULT else None)
+            made.add(arguments)
+            instruction = made.build(cls, result_type)
+            break
+    else:
+        instruction = cls(cast(tuple[SSAValue, ...], arguments), result_type)
+    if name_hint:
+        instruction.results[0].name_hint = name_hint
+    return instruction
+
+
+def decorate(target: Operation, *decorations: str | tuple[str | int | float, ...]) -> None:
+    """Decorates an instruction's result or a function.
+
+    Args:
+        target: The instruction or the function.
+        decorations: The name of a decoration, in a tuple with its parameters:
+            `("BuiltIn", "GlobalInvocationId")`, `"Constant"`. They come after those it has.
+    """
+    before = decorations_of(target)
+    target.attributes[DECORATIONS] = ArrayAttr((*before, *map(decoration, decorations)))
+
+
+def decoration(description: str | tuple[str | int | float, ...]) -> ArgumentsAttr:
+    """The attribute of a decoration: its name, in a tuple with its parameters."""
+    builder = _Builder(None)
+    builder.add((description,))
+    return ArgumentsAttr(tuple(builder.arguments))
+
+
+def decorations_of(target: Operation) -> tuple[ArgumentsAttr, ...]:
+    """What an instruction's result or a function is decorated with."""
+    attribute = target.attributes.get(DECORATIONS)
+    if attribute is None:
+        return ()
+    return cast(ArrayAttr[ArgumentsAttr], attribute).data
+
+
+class _Builder:
+    """Sorts what `operation` is given into operands, successors and the rest."""
+
+    def __init__(self, number_type: Attribute | None) -> None:
+        self._number_type = number_type
+        self.arguments: list[Argument] = []
+        self._operands: list[SSAValue] = []
+        self._successors: list[Block] = []
+
+    def add(self, arguments: Iterable[BuildArgument]) -> None:
+        """Adds arguments in their order."""
+        for argument in arguments:
+            if isinstance(argument, SSAValue | Operation):
+                self.arguments.append(None)
+                self._operands.append(SSAValue.get(argument))
+            elif isinstance(argument, Block):
+                self._add_block(argument, ())
+            elif isinstance(argument, float | int | str | Attribute):
+                self.arguments.append(self._literal(argument))
+            elif argument and isinstance(argument[0], Block):
+                self._add_block(argument[0], argument[1:])
+            else:
+                self.add(argument)
+
+    def build(self, cls: type[Instruction], result_type: Attribute | None) -> Instruction:
+        """Builds the instruction."""
+        has_values_only = all(argument is None for argument in self.arguments)
+        arguments = None if has_values_only else ArgumentsAttr(tuple(self.arguments))
+        return cls(self._operands, result_type, arguments, self._successors)
+
+    def _add_block(self, block: Block, forwarded: Sequence[Piece]) -> None:
+        self.arguments.append(Target(len(forwarded)))
+        self._successors.append(block)
+        for value in forwarded:
+            if not isinstance(value, SSAValue | Operation):
+                raise ValueError(f"a block's arguments become values, not {value}")
+            self._operands.append(SSAValue.get(value))
+
+    def _literal(self, argument: float | str | Attribute) -> Argument:
+        if isinstance(argument, str | Attribute):
+            return argument
+        type = self._number_type
+        if isinstance(argument, float) or isa(type, AnyFloat):
+            return _float_literal(float(argument), type)
+        return int(argument)
+
+
+def _float_literal(number: float, type: Attribute | None) -> FloatLiteral:
+    from xdsl.dialects.builtin import f32
+
+    from xtile.text.mlir_numbers import float_bits
+
+    # Parameters of enumerants are `LiteralFloat`, which takes one word.
+    literal_type = type if isa(type, AnyFloat) else f32
+    return FloatLiteral(float_bits(number, literal_type), literal_type)
