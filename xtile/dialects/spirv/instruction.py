@@ -243,6 +243,22 @@ def decorations_of(target: Operation) -> tuple[ArgumentsAttr, ...]:
     return cast(ArrayAttr[ArgumentsAttr], attribute).data
 
 
+_shared: dict[tuple[Argument, ...], ArgumentsAttr] = {}
+_MAXIMUM_SHARED = 10_000
+
+
+def _shared_arguments(arguments: tuple[Argument, ...]) -> ArgumentsAttr | None:
+    """The attribute of arguments, one for equal ones; None if all of them are values."""
+    found = _shared.get(arguments)
+    if found is None:
+        if all(argument is None for argument in arguments):
+            return None
+        if len(_shared) >= _MAXIMUM_SHARED:
+            _shared.clear()
+        found = _shared[arguments] = ArgumentsAttr(arguments)
+    return found
+
+
 class _Builder:
     """Sorts what `operation` is given into operands, successors and the rest."""
 
@@ -255,23 +271,38 @@ class _Builder:
     def add(self, arguments: Iterable[BuildArgument]) -> None:
         """Adds arguments in their order."""
         for argument in arguments:
-            if isinstance(argument, SSAValue | Operation):
+            # The classes that are met most are compared first, because `isinstance` is slow here.
+            cls = type(argument)
+            if cls in _VALUES:
                 self.arguments.append(None)
-                self._operands.append(SSAValue.get(argument))
-            elif isinstance(argument, Block):
-                self._add_block(argument, ())
-            elif isinstance(argument, float | int | str | Attribute):
-                self.arguments.append(self._literal(argument))
-            elif argument and isinstance(argument[0], Block):
-                self._add_block(argument[0], argument[1:])
+                self._operands.append(cast(SSAValue, argument))
+            elif cls is tuple:
+                self._add_group(cast(Sequence[Piece], argument))
+            elif cls is str or (cls is int and self._number_type is None):
+                self.arguments.append(cast("int | str", argument))
             else:
-                self.add(argument)
+                self._add_other(argument)
 
     def build(self, cls: type[Instruction], result_type: Attribute | None) -> Instruction:
         """Builds the instruction."""
-        has_values_only = all(argument is None for argument in self.arguments)
-        arguments = None if has_values_only else ArgumentsAttr(tuple(self.arguments))
+        arguments = _shared_arguments(tuple(self.arguments))
         return cls(self._operands, result_type, arguments, self._successors)
+
+    def _add_group(self, group: Sequence[Piece]) -> None:
+        if group and isinstance(group[0], Block):
+            self._add_block(group[0], group[1:])
+        else:
+            self.add(group)
+
+    def _add_other(self, argument: BuildArgument) -> None:
+        if isinstance(argument, SSAValue | Operation):
+            self.add((SSAValue.get(argument),))
+        elif isinstance(argument, Block):
+            self._add_block(argument, ())
+        elif isinstance(argument, float | int | str | Attribute):
+            self.arguments.append(self._literal(argument))
+        else:
+            self._add_group(argument)
 
     def _add_block(self, block: Block, forwarded: Sequence[Piece]) -> None:
         self.arguments.append(Target(len(forwarded)))
