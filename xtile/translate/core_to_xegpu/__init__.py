@@ -38,9 +38,9 @@ RULES: dict[str, Rule] = {
 """The rule of each operation that does not stay what it is, in kernels without matrices."""
 
 
-def rules_of(module: ModuleOp) -> dict[str, Rule]:
-    """The rules that a module needs: those of matrices load two large dialects."""
-    if not any(_is_of_matrices(operation) for operation in module.walk()):
+def rules_of(kernels: Operation) -> dict[str, Rule]:
+    """The rules that kernels need: those of matrices load two large dialects."""
+    if not any(_is_of_matrices(operation) for operation in kernels.walk()):
         return RULES
     from xtile.translate.core_to_xegpu import blocks, matrices, products
 

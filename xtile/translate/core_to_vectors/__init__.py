@@ -1,0 +1,65 @@
+"""From the core form at subgroup level to lane level, where a work-item does a subgroup's work.
+
+On a CPU the lanes of a subgroup are the elements of a vector register. A kernel whose lanes all do
+the same becomes one in which each subgroup is a single work-item: its matrices are in private
+memory, which is in the nearest cache, and every operation on them is a loop over vectors.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Block
+
+from xtile.backends.intel.devices import Device
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import source_of
+from xtile.transforms.cleanup.dead_code import remove_dead_code
+from xtile.translate.core_to_vectors import (
+    control,
+    elementwise,
+    functions,
+    maps,
+    products,
+    reductions,
+    transfers,
+)
+from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_xegpu import RULES as SCALAR_RULES
+from xtile.translate.rule import Rule
+
+RULES: dict[str, Rule] = {
+    **SCALAR_RULES,
+    **control.RULES,
+    **elementwise.RULES,
+    **functions.RULES,
+    **maps.RULES,
+    **products.RULES,
+    **reductions.RULES,
+    **transfers.RULES,
+}
+"""The rule of each operation that is not emitted again as it is."""
+
+
+def translate_module(
+    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """Translates kernels at subgroup level for a device with a vector unit.
+
+    Args:
+        module: The module, with one or more `gpu.module`.
+        device: The device.
+        diagnostics: Where remarks go; None drops them.
+
+    Raises:
+        DiagnosticError: Something cannot be translated.
+    """
+    lowering = Vectors(RULES, device, source_of(module), diagnostics)
+    body = Block()
+    with lowering.at_end_of(body):
+        lowering.translate_block(module.body.block)
+    result = ModuleOp([])
+    result.body.detach_block(result.body.block)
+    result.body.add_block(body)
+    result.attributes["gpu.container_module"] = UnitAttr()
+    remove_dead_code(result)
+    return result

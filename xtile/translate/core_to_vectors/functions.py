@@ -1,0 +1,75 @@
+"""Kernels whose work-items are the subgroups of the source, and what such a work-item asks for."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Operation
+
+from xtile.dialects.gpu import indices
+from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.translate.core_to_vectors.applicability import find_obstacle, holds_matrices
+from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_xegpu import functions
+from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
+from xtile.translate.rule import Rule
+
+
+def _function(operation: FuncOp, lowering: Vectors) -> None:
+    """A kernel whose lanes do not all do the same is spread over them."""
+    obstacle = find_obstacle(operation) if holds_matrices(operation) else None
+    if obstacle is not None:
+        at, reason = obstacle
+        lowering.remark(f"spreads matrices over the lanes of subgroups: {reason}", at)
+    if obstacle is not None or not holds_matrices(operation):
+        lowering.spread_over_lanes(operation)
+        return
+    lowering.begin_function(operation)
+    functions.RULES[operation.name](operation, lowering)
+    function = cast("FuncOp", lowering.block.last_op)
+    function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE)
+    sizes = [1, lowering.subgroups, 1]
+    function.known_block_size = DenseArrayBase.from_list(i32, sizes)
+
+
+def _lane_id(operation: indices.LaneIdOp, lowering: Vectors) -> None:
+    """Lanes are asked for where the first one does something for all only."""
+    lowering.define(operation.result, lowering.index(0))
+
+
+def _subgroup_id(operation: indices.SubgroupIdOp, lowering: Vectors) -> None:
+    lowering.define(operation.result, lowering.as_value(lowering.subgroup()))
+
+
+def _num_subgroups(operation: indices.NumSubgroupsOp, lowering: Vectors) -> None:
+    lowering.define(operation.result, lowering.index(lowering.subgroups))
+
+
+def _subgroup_size(operation: indices.SubgroupSizeOp, lowering: Vectors) -> None:
+    lowering.define(operation.result, lowering.index(lowering.subgroup_size))
+
+
+def _block_dim(operation: indices.BlockDimOp, lowering: Vectors) -> None:
+    """The size that the source has."""
+    dimension = list(Dimension).index(operation.dimension.data)
+    lowering.define(operation.result, lowering.index(lowering.block_size[dimension]))
+
+
+def _barrier(operation: Operation, lowering: Vectors) -> None:
+    """The only work-item of a work-group does not wait for itself."""
+    if lowering.subgroups > 1:
+        lowering.emit(BarrierOp())
+
+
+RULES: dict[str, Rule] = {
+    FuncOp.name: _function,
+    BarrierOp.name: _barrier,
+    indices.BlockDimOp.name: _block_dim,
+    indices.LaneIdOp.name: _lane_id,
+    indices.NumSubgroupsOp.name: _num_subgroups,
+    indices.SubgroupIdOp.name: _subgroup_id,
+    indices.SubgroupSizeOp.name: _subgroup_size,
+}

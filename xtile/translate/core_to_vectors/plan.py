@@ -1,0 +1,192 @@
+"""What is decided of a kernel's matrices before code is emitted.
+
+A matrix that is used once, in the block where it is made, is computed where it is used: a chain
+of elementwise operations becomes one loop. Every other matrix is stored, in memory that is given
+back after its last use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from xtile.dialects.core import MapOp
+from xtile.translate.core_to_vectors import kinds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The decisions for one kernel.
+
+    Attributes:
+        deferred: The operations whose matrix is computed where it is used.
+        released: The matrices that nobody needs any more once an operation is done.
+        targets: For a matrix that a loop hands on, the variable of the loop whose memory it takes.
+    """
+
+    deferred: set[Operation] = field(default_factory=set[Operation])
+    released: dict[Operation, list[SSAValue]] = field(
+        default_factory=dict[Operation, list[SSAValue]]
+    )
+    targets: dict[SSAValue, BlockArgument] = field(default_factory=dict[SSAValue, BlockArgument])
+
+
+def plan_of(function: Operation) -> Plan:
+    """Plans a kernel."""
+    planner = _Planner()
+    blocks = [
+        block
+        for operation in function.walk()
+        if not isinstance(operation, MapOp)
+        for region in operation.regions
+        for block in region.blocks
+    ]
+    for block in blocks:
+        planner.number(block)
+    for block in blocks:
+        planner.plan_block(block)
+    return planner.plan
+
+
+class _Planner:
+    """Plans the blocks of a kernel."""
+
+    def __init__(self) -> None:
+        self.plan = Plan()
+        self._numbers: dict[Operation, int] = {}
+        self._needed: dict[SSAValue, int] = {}
+
+    def number(self, block: Block) -> None:
+        """Counts the operations of a block."""
+        for number, operation in enumerate(block.ops):
+            self._numbers[operation] = number
+
+    def plan_block(self, block: Block) -> None:
+        """Decides for the matrices that a block makes, from the last to the first."""
+        operations = list(block.ops)
+        for operation in reversed(operations):
+            for result in operation.results:
+                if is_matrix(result):
+                    self._decide(operation, result, operations)
+        for argument in block.args:
+            if is_matrix(argument):
+                self._needed[argument] = self._last_need(argument)
+        self._release(block, operations)
+        self._share(block)
+
+    def _decide(self, operation: Operation, result: SSAValue, operations: list[Operation]) -> None:
+        self._needed[result] = self._last_need(result)
+        if not kinds.is_deferrable(operation) or not _is_used_once_here(operation, result):
+            return
+        between = operations[self._numbers[operation] + 1 : self._needed[result]]
+        if kinds.reads_memory(operation) and any(map(kinds.has_effects, between)):
+            return
+        self.plan.deferred.add(operation)
+
+    def _last_need(self, value: SSAValue) -> int:
+        """The number of the operation in the value's block that reads it last."""
+        block = _block_of(value)
+        last = -1 if isinstance(value, BlockArgument) else self._numbers[cast("Operation", value.owner)]
+        for use in value.uses:
+            user = use.operation
+            around = _ancestor_in(block, user)
+            last = max(last, self._numbers[around])
+            if around is user and (user in self.plan.deferred or kinds.is_view(user)):
+                last = max(last, *(self._needed[result] for result in user.results))
+        return last
+
+    def _release(self, block: Block, operations: list[Operation]) -> None:
+        results = (result for operation in operations for result in operation.results)
+        for value in (*block.args, *results):
+            if is_matrix(value) and self._needed[value] >= 0:
+                self.plan.released.setdefault(operations[self._needed[value]], []).append(value)
+
+    # --- matrices that a loop hands on ---
+
+    def _share(self, block: Block) -> None:
+        """Lets matrices of a loop's next iteration take the memory of the last one's."""
+        loop, end = block.parent_op(), block.last_op
+        if not isinstance(loop, scf.ForOp) or end is None:
+            return
+        for value, argument in zip(end.operands, block.args[1:], strict=True):
+            made_by = value.owner
+            if not isinstance(made_by, Operation) or not is_matrix(value):
+                continue
+            if made_by.parent is not block or not kinds.is_stored(made_by):
+                continue
+            if list(end.operands).count(value) > 1 or made_by in self.plan.deferred:
+                continue
+            if self._is_free_for(made_by, argument):
+                self.plan.targets[value] = argument
+
+    def _is_free_for(self, operation: Operation, argument: SSAValue) -> bool:
+        """Whether nobody needs a matrix when an operation writes its result in its place."""
+        number = self._numbers[operation]
+        needed = self._needed[argument]
+        if needed != number:
+            return needed < number
+        return self._reads_in_place(operation, argument)
+
+    def _reads_in_place(self, operation: Operation, argument: SSAValue) -> bool:
+        """Whether an operation reads each component of a matrix only for the same one of its own."""
+        aligned = kinds.aligned_operands(operation)
+        for operand in operation.operands:
+            if operand is argument:
+                if operand not in aligned:
+                    return False
+                continue
+            made_by = operand.owner
+            if not isinstance(made_by, Operation):
+                continue
+            if made_by not in self.plan.deferred and not kinds.is_view(made_by):
+                continue
+            if operand in aligned:
+                if not self._reads_in_place(made_by, argument):
+                    return False
+            elif self._depends(made_by, argument):
+                return False
+        return True
+
+    def _depends(self, operation: Operation, argument: SSAValue) -> bool:
+        """Whether a matrix that is computed where it is used is computed from another one."""
+        for operand in operation.operands:
+            made_by = operand.owner
+            if operand is argument:
+                return True
+            if isinstance(made_by, Operation) and (
+                made_by in self.plan.deferred or kinds.is_view(made_by)
+            ):
+                if self._depends(made_by, argument):
+                    return True
+        return False
+
+
+def is_matrix(value: SSAValue) -> bool:
+    """Whether a value belongs to a subgroup."""
+    return isinstance(value.type, VectorType)
+
+
+def _is_used_once_here(operation: Operation, result: SSAValue) -> bool:
+    uses: Iterable[Operation] = (use.operation for use in result.uses)
+    return [user.parent for user in uses] == [operation.parent]
+
+
+def _block_of(value: SSAValue) -> Block:
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    assert block is not None
+    return block
+
+
+def _ancestor_in(block: Block, operation: Operation) -> Operation:
+    """The operation of a block that is or holds another one."""
+    while operation.parent is not block:
+        around = operation.parent_op()
+        assert around is not None
+        operation = around
+    return operation

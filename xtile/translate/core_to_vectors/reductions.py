@@ -1,0 +1,123 @@
+"""Reductions of the rows or the columns of a matrix."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import BFloat16Type, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.vector import MultiDimReductionOp
+from xtile.translate.core_to_vectors.lowering import Vectors, rests
+from xtile.translate.core_to_vectors.matrix import Matrix, Place
+from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
+from xtile.translate.core_to_xegpu.lowering import Number
+from xtile.translate.core_to_xegpu.pieces import length_of, slice_of
+from xtile.translate.core_to_xegpu.subgroup import combiner
+from xtile.translate.rule import Rule
+
+
+def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
+    source, accumulator = operation.operands
+    result = operation.results[0]
+    (dimension,) = cast("tuple[int]", operation.reduction_dims.get_values())
+    reduction = _Reduction(lowering, operation, lowering.matrix(accumulator))
+    buffer = lowering.new_buffer(result)
+    if dimension == 0:
+        reduction.combine_rows(lowering.matrix(source), buffer)
+    else:
+        reduction.combine_columns(lowering.matrix(source), buffer)
+    element = lowering.component_type(result.type)
+    count = cast("VectorType[Attribute]", result.type).get_shape()[0]
+    lowering.define(result, lowering.stored(buffer, (count, 1), element))
+
+
+class _Reduction:
+    """How a reduction combines components; those of bf16 in f32.
+
+    Args:
+        lowering: Where to emit.
+        operation: The reduction.
+        start: What the results are combined with.
+    """
+
+    def __init__(self, lowering: Vectors, operation: MultiDimReductionOp, start: Matrix) -> None:
+        self._lowering = lowering
+        self._start = start
+        type_ = cast("VectorType[Attribute]", operation.operands[0].type)
+        self._is_bfloat16 = isinstance(type_.element_type, BFloat16Type)
+        self._kind = str(operation.kind.data)
+
+    def combine_rows(self, matrix: Matrix, buffer: SSAValue) -> None:
+        """Combines the components of each column, for as many columns at once as there can be."""
+        rows, columns = matrix.shape
+        lowering = self._lowering
+
+        def combine(column: Number, width: int) -> None:
+            first = self._wide(self._start.piece(Place(column, column, 0), width))
+            with lowering.carrying_loop(0, rows, [first], name="row") as (row, carried, next_):
+                flat = lowering.add(lowering.multiply(row, columns), column)
+                piece = self._wide(matrix.piece(Place(flat, row, column), width))
+                next_.append(self._combine(carried[0], piece))
+            lowering.store(self._rounded(next_[0]), buffer, [column])
+
+        lowering.cover(columns, matrix.width, combine)
+
+    def combine_columns(self, matrix: Matrix, buffer: SSAValue) -> None:
+        """Combines the components of each row: vectors, and then the parts of the last one."""
+        rows, columns = matrix.shape
+        lowering = self._lowering
+        with lowering.loop(0, rows, name="row") as row:
+            total = self._wide(self._start.piece(Place(row, row, 0), 1))
+            for part in self._parts_of_row(matrix, row, columns):
+                total = self._combine(total, self._folded(part))
+            lowering.store(self._rounded(total), buffer, [row])
+
+    def _parts_of_row(self, matrix: Matrix, row: Number, columns: int) -> list[SSAValue]:
+        """A vector that all whole vectors of a row are combined to, and what is left of it."""
+        lowering, width = self._lowering, matrix.width
+        start = lowering.multiply(row, columns)
+
+        def piece(column: Number, length: int) -> SSAValue:
+            place = Place(lowering.add(start, column), row, column)
+            return self._wide(matrix.piece(place, length))
+
+        parts: list[SSAValue] = []
+        whole = columns - columns % width
+        if whole:
+            initial = [piece(0, width)]
+            with lowering.carrying_loop(width, whole, initial, width, "column") as loop:
+                column, carried, next_ = loop
+                has_more = whole > width
+                next_.append(
+                    self._combine(carried[0], piece(column, width)) if has_more else carried[0]
+                )
+            parts.append(next_[0])
+        return parts + [piece(column, length) for column, length in rests(whole, columns, width)]
+
+    def _folded(self, value: SSAValue) -> SSAValue:
+        """The elements of a vector combined, half with half."""
+        while isinstance(value.type, VectorType) and length_of(value) > 2:
+            half = length_of(value) // 2
+            low = slice_of(self._lowering, value, 0, half)
+            value = self._combine(low, slice_of(self._lowering, value, half, half))
+        if not isinstance(value.type, VectorType):
+            return value
+        element = element_of(value)
+        first, second = (
+            self._lowering.emit(vector.ExtractOp(value, [i], element)).result for i in range(2)
+        )
+        return self._combine(first, second)
+
+    def _combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return combiner(self._lowering, self._kind, element_of(a))(a, b)
+
+    def _wide(self, value: SSAValue) -> SSAValue:
+        return widen(self._lowering, value) if self._is_bfloat16 else value
+
+    def _rounded(self, value: SSAValue) -> SSAValue:
+        return narrow(self._lowering, value) if self._is_bfloat16 else value
+
+
+RULES: dict[str, Rule] = {MultiDimReductionOp.name: _multi_reduction}
