@@ -75,6 +75,14 @@ def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics 
     return _lower_to_xegpu(module, options, diagnostics)
 
 
+def _lower_to_spirv(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.xegpu_to_spirv import translate_module
+
+    return translate_module(module, options.device, diagnostics)
+
+
 ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-core": (_raise_tensorlang,),
     "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
@@ -83,6 +91,15 @@ ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-lane": (_raise_tensorlang, _distribute, _clean_up, _lower_to_lane),
     "core-to-lane": (_distribute, _clean_up, _lower_to_lane),
     "subgroup-to-lane": (_lower_to_lane,),
+    "tensorlang-to-spirv": (
+        _raise_tensorlang,
+        _distribute,
+        _clean_up,
+        _lower_to_lane,
+        _lower_to_spirv,
+    ),
+    "core-to-spirv": (_lower_to_lane, _lower_to_spirv),
+    "xegpu-to-spirv": (_lower_to_spirv,),
 }
 """The steps of each translation."""
 

@@ -1,0 +1,73 @@
+"""From the lane level of the core form and of XeGPU to SPIR-V kernels of OpenCL.
+
+One `gpu.module` or several become one `spirv.module` with an entry point for each kernel, for
+Physical64 addressing, in SPIR-V 1.4.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.backends.intel.devices import Device
+from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import source_of
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv import (
+    allocation,
+    arithmetic,
+    control,
+    conversions,
+    functions,
+    gpu,
+    literals,
+    mathematics,
+    memory,
+    subgroup,
+    views,
+)
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+
+RULES: dict[str, Rule] = {
+    **allocation.RULES,
+    **arithmetic.RULES,
+    **control.RULES,
+    **conversions.RULES,
+    **functions.RULES,
+    **gpu.RULES,
+    **literals.RULES,
+    **mathematics.RULES,
+    **memory.RULES,
+    **subgroup.RULES,
+    **views.RULES,
+}
+"""The rule of each operation, by name."""
+
+
+def translate_module(
+    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """Translates kernels at lane level.
+
+    Args:
+        module: The module, with one or more `gpu.module`.
+        device: What the code is for.
+        diagnostics: Where remarks go; None drops them.
+
+    Returns:
+        A module with one `spirv.module`.
+
+    Raises:
+        DiagnosticError: Something cannot be translated.
+    """
+    lowering = Lowering(RULES, device, source_of(module), diagnostics)
+    for operation in module.body.block.ops:
+        lowering.translate(operation)
+    lowering.constants.remove_unused()
+    target = SpirvModuleOp()
+    block = target.block
+    for declaration in list(lowering.declarations.ops):
+        declaration.detach()
+        block.add_op(declaration)
+    block.add_ops([*lowering.entry_points, *lowering.functions])
+    return ModuleOp([target])

@@ -1,0 +1,94 @@
+"""Constants, which all functions of a module share, and the operations that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import AnyFloat, i1
+from xdsl.ir import Attribute, Block, SSAValue
+
+from xtile.dialects.spirv import operation
+from xtile.text.mlir_numbers import float_bits, float_from_bits
+from xtile.transforms.cleanup.folding import wrap
+from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, length_of
+
+
+class Constants:
+    """The constants of a module, each of them once.
+
+    Args:
+        block: Where they are declared.
+
+    Attributes:
+        numbers: What each integer constant is, and each element of a vector of equal ones.
+        values: Every constant.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._known: dict[Hashable, SSAValue] = {}
+        self.numbers: dict[SSAValue, int] = {}
+        self.values: set[SSAValue] = set()
+
+    def integer(self, number: int, type_: Attribute) -> SSAValue:
+        """An integer or a truth value, or a vector of equal ones; it wraps around in its type."""
+        width = integer_width(element_type(type_))
+        return self.of_bits(wrap(number, width) if width > 1 else number & 1, type_)
+
+    def floating(self, number: float, type_: Attribute) -> SSAValue:
+        """A number of a floating type, or a vector of equal ones; it is rounded to its type."""
+        return self.of_bits(float_bits(number, cast(AnyFloat, element_type(type_))), type_)
+
+    def of_bits(self, bits: int, type_: Attribute) -> SSAValue:
+        """A constant by its bits: a floating one's, or those of an integer with its sign."""
+        key = bits, type_
+        value = self._known.get(key)
+        if value is None:
+            value = self._known[key] = self._make(bits, type_)
+        return value
+
+    def _make(self, bits: int, type_: Attribute) -> SSAValue:
+        element = element_type(type_)
+        if element != type_:
+            entry = self.of_bits(bits, element)
+            value = self._emit("ConstantComposite", type_, *[entry] * length_of(type_))
+        elif type_ == i1:
+            value = self._emit("ConstantTrue" if bits else "ConstantFalse", type_)
+        elif integer_width(type_):
+            value = self._emit("Constant", type_, bits)
+        else:
+            value = self._emit("Constant", type_, float_from_bits(bits, cast(AnyFloat, type_)))
+        if integer_width(element):
+            self.numbers[value] = bits
+        return value
+
+    def composite(self, elements: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+        """A vector of constants."""
+        key = tuple(elements), type_
+        value = self._known.get(key)
+        if value is None:
+            value = self._known[key] = self._emit("ConstantComposite", type_, *elements)
+        return value
+
+    def undefined(self, type_: Attribute) -> SSAValue:
+        """A value of which nothing is known."""
+        value = self._known.get(type_)
+        if value is None:
+            value = self._known[type_] = self._emit("Undef", type_)
+        return value
+
+    def _emit(self, name: str, type_: Attribute, *arguments: Any) -> SSAValue:
+        instruction = operation(name, type_, *arguments)
+        self._block.add_op(instruction)
+        value = instruction.results[0]
+        self.values.add(value)
+        return value
+
+    def remove_unused(self) -> None:
+        """Erases the constants that nothing uses, a vector before its elements."""
+        for value in reversed(list(self._known.values())):
+            if not value.uses:
+                instruction = cast(Any, value.owner)
+                instruction.detach()
+                instruction.erase()

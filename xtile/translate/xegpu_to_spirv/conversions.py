@@ -1,0 +1,269 @@
+"""Conversions between types of numbers.
+
+Source: SPIR-V Specification, 3.52.11 "Conversion Instructions"; docs/semantics.md, 1.9 and 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    bf16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.spirv import decorate, operation
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv import bfloat16
+from xtile.translate.xegpu_to_spirv.elementwise import elementwise, like, named
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
+    element_type,
+    piece_types,
+)
+
+# --- integers to integers ---
+
+
+def resize(
+    lowering: Lowering, value: SSAValue, target: Attribute, is_signed: bool = True
+) -> SSAValue:
+    """Integers in another width: extended with their sign or with zeros, or cut off."""
+    source = element_type(value.type)
+    if source == target:
+        return value
+    type_ = like(value, target)
+    if source == i1:
+        ones = lowering.integer(-1 if is_signed else 1, type_)
+        return lowering.select(value, ones, lowering.integer(0, type_))
+    if target == i1:
+        odd = lowering.compute("BitwiseAnd", value.type, value, lowering.integer(1, value.type))
+        return lowering.compute("INotEqual", type_, odd, lowering.integer(0, value.type))
+    return lowering.compute("SConvert" if is_signed else "UConvert", type_, value)
+
+
+def _resized(is_signed: bool) -> Rule:
+    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        return resize(lowering, operands[0], element_type(type_), is_signed)
+
+    return elementwise(compute)
+
+
+# --- floats to floats ---
+
+
+def _extend(operation: Operation, lowering: Lowering) -> None:
+    source, target = _elements(operation)
+
+    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        value = operands[0]
+        if source == bf16:
+            value = bfloat16.widen(lowering, value)
+        return value if value.type == type_ else lowering.compute("FConvert", type_, value)
+
+    if target == bf16:
+        raise lowering.error(f"no type but bf16 is as narrow: {source} cannot be extended to bf16")
+    elementwise(compute)(operation, lowering)
+
+
+_ROUNDING_MODES = ("RTE", "RTN", "RTP", "RTZ", None)
+"""In the order of `arith`'s numbers: to_nearest_even, downward, upward, toward_zero, .._away."""
+
+
+def _truncate(operation: Operation, lowering: Lowering) -> None:
+    source, target = _elements(operation)
+    mode = _rounding_mode(operation, lowering)
+    if target == bf16:
+        if mode not in (None, "RTE"):
+            raise lowering.error("bf16 is rounded to nearest, ties to even, only")
+        elementwise(lambda lowering, type_, operands: _to_bfloat16(lowering, operands[0], source))(
+            operation, lowering
+        )
+        return
+    if source == bf16:
+        raise lowering.error(f"bf16 numbers cannot be rounded to {target}")
+
+    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        return convert(lowering, "FConvert", type_, operands[0], mode)
+
+    elementwise(compute)(operation, lowering)
+
+
+def _rounding_mode(operation: Operation, lowering: Lowering) -> str | None:
+    given = operation.properties.get("roundingmode")
+    if given is None:
+        return None
+    mode = _ROUNDING_MODES[cast("IntegerAttr[Any]", given).value.data]
+    if mode is None:
+        raise lowering.error("SPIR-V does not round to nearest with ties away from zero")
+    return mode
+
+
+def convert(
+    lowering: Lowering, name: str, type_: Attribute, value: SSAValue, rounding: str | None = None
+) -> SSAValue:
+    """A conversion instruction, in a rounding mode where it is not to nearest, ties to even."""
+    instruction = operation(name, type_, value)
+    if rounding not in (None, "RTE"):
+        decorate(instruction, ("FPRoundingMode", rounding))
+    return lowering.emit(instruction).results[0]
+
+
+def _to_bfloat16(lowering: Lowering, value: SSAValue, source: Attribute) -> SSAValue:
+    if source not in (f32, f64):
+        value = lowering.compute("FConvert", like(value, f32), value)
+    return bfloat16.narrow(lowering, value)
+
+
+# --- between integers and floats ---
+
+
+def _from_integer(is_signed: bool) -> Rule:
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        _, target = _elements(operation)
+
+        def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+            return from_integer(lowering, operands[0], target, is_signed)
+
+        elementwise(compute)(operation, lowering)
+
+    return rule
+
+
+def from_integer(
+    lowering: Lowering, value: SSAValue, target: Attribute, is_signed: bool
+) -> SSAValue:
+    """Integers as floating numbers of a type, rounded once; bf16 as its bits."""
+    if element_type(value.type) == i1:
+        value = resize(lowering, value, i8, is_signed)
+    name = "ConvertSToF" if is_signed else "ConvertUToF"
+    if target != bf16:
+        return lowering.compute(name, like(value, target), value)
+    width = bit_width(element_type(value.type))
+    if width <= i16.bitwidth:
+        exact = lowering.compute(name, like(value, f32), value)
+    else:
+        # 53 bits are exact, and 42 are many more than bf16 has.
+        if width == i64.bitwidth:
+            value = _with_sticky_bit(lowering, value, is_signed)
+        exact = lowering.compute(name, like(value, f64), value)
+    return bfloat16.narrow(lowering, exact)
+
+
+_LOW_BITS = 0xFFF
+
+
+def _with_sticky_bit(lowering: Lowering, value: SSAValue, is_signed: bool) -> SSAValue:
+    """An i64 of which f64 holds every bit, and which bf16 rounds as it rounds the given one.
+
+    Of numbers with more than 53 bits, the lowest 12 become one that tells whether any was set.
+    """
+    type_ = value.type
+    truth = like(value, i1)
+    compute, integer = lowering.compute, lowering.integer
+    low = compute("BitwiseAnd", type_, value, integer(_LOW_BITS, type_))
+    has_low = compute("INotEqual", truth, low, integer(0, type_))
+    sticky = lowering.select(has_low, integer((_LOW_BITS + 1) // 2, type_), integer(0, type_))
+    high = compute("BitwiseAnd", type_, value, integer(~_LOW_BITS, type_))
+    cut = compute("BitwiseOr", type_, high, sticky)
+    limit = 2**53
+    size = compute("CL.s_abs", type_, value) if is_signed else value
+    is_large = compute("UGreaterThan", truth, size, integer(limit, type_))
+    return lowering.select(is_large, cut, value)
+
+
+def _to_integer(is_signed: bool) -> Rule:
+    """What is out of range becomes the nearest integer, and NaN becomes 0."""
+
+    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        return to_integer(lowering, operands[0], element_type(type_), is_signed)
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        source, _ = _elements(operation)
+
+        def of_bfloat16(
+            lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]
+        ) -> SSAValue:
+            return compute(lowering, type_, [bfloat16.widen(lowering, operands[0])])
+
+        elementwise(of_bfloat16 if source == bf16 else compute)(operation, lowering)
+
+    return rule
+
+
+def to_integer(lowering: Lowering, value: SSAValue, target: Attribute, is_signed: bool) -> SSAValue:
+    """Floating numbers as integers, cut off and saturated."""
+    if target == i1:
+        return _to_truth(lowering, value, is_signed)
+    instruction = operation(
+        "ConvertFToS" if is_signed else "ConvertFToU", like(value, target), value
+    )
+    decorate(instruction, "SaturatedConversion")
+    return lowering.emit(instruction).results[0]
+
+
+def _to_truth(lowering: Lowering, value: SSAValue, is_signed: bool) -> SSAValue:
+    """Whether the number is as large as true, which is -1 as a signed number and else 1."""
+    type_ = value.type
+    limit = lowering.floating(-1.0 if is_signed else 1.0, type_)
+    name = "FOrdLessThanEqual" if is_signed else "FOrdGreaterThanEqual"
+    return lowering.compute(name, like(value, i1), value, limit)
+
+
+# --- bits ---
+
+
+def _bitcast(operation: Operation, lowering: Lowering) -> None:
+    """Numbers of one type as those of another of the same width."""
+    source, target = _elements(operation)
+    (result,) = operation.results
+    if bit_width(source) == 1 or bit_width(source) != bit_width(target):
+        raise lowering.error(f"a bitcast of {source} to {target} cannot be translated to SPIR-V")
+    pieces = lowering.pieces(operation.operands[0])
+    types = piece_types(result.type)
+    lowering.define_pieces(
+        result, [bitcast(lowering, p, t) for p, t in zip(pieces, types, strict=True)]
+    )
+
+
+def bitcast(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
+    """The same bits as another type."""
+    return value if value.type == type_ else lowering.compute("Bitcast", type_, value)
+
+
+def _elements(operation: Operation) -> tuple[Attribute, Attribute]:
+    """The types of the numbers of the first operand and of the result."""
+    return element_type(operation.operands[0].type), element_type(operation.results[0].type)
+
+
+RULES: dict[str, Rule] = {
+    **named(
+        "arith",
+        {
+            "bitcast": _bitcast,
+            "extf": _extend,
+            "extsi": _resized(is_signed=True),
+            "extui": _resized(is_signed=False),
+            "fptosi": _to_integer(is_signed=True),
+            "fptoui": _to_integer(is_signed=False),
+            "index_cast": _resized(is_signed=True),
+            "index_castui": _resized(is_signed=False),
+            "sitofp": _from_integer(is_signed=True),
+            "truncf": _truncate,
+            "trunci": _resized(is_signed=True),
+            "uitofp": _from_integer(is_signed=False),
+        },
+    ),
+    "index.casts": _resized(is_signed=True),
+    "index.castu": _resized(is_signed=False),
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,71 @@
+"""Rules that compute each piece of a vector, or a number, on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import BFloat16Type, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv import bfloat16
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import element_type, length_of, of_length, piece_types
+
+Compute: TypeAlias = Callable[[Lowering, Attribute, Sequence[SSAValue]], SSAValue]
+"""Emits a piece of a result, from its type and the pieces of the operands."""
+
+
+def instruction(name: str) -> Compute:
+    """One instruction of SPIR-V."""
+    return lambda lowering, type_, operands: lowering.compute(name, type_, *operands)
+
+
+def elementwise(compute: Compute) -> Rule:
+    """The rule of an operation that treats its operands' numbers as the bits they are."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        result = operation.results[0]
+        types = piece_types(result.type)
+        pieces = zip(*[lowering.pieces(operand) for operand in operation.operands], strict=True)
+        made = [compute(lowering, t, parts) for t, parts in zip(types, pieces, strict=True)]
+        lowering.define_pieces(result, made)
+
+    return rule
+
+
+def on_floats(compute: Compute) -> Rule:
+    """The rule of an operation on floating numbers, which for bf16 is computed in f32."""
+    plain = elementwise(compute)
+
+    def rounded(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        wide = [bfloat16.widen(lowering, operand) for operand in operands]
+        result = compute(lowering, of_length(f32, length_of(type_)), wide)
+        return bfloat16.narrow(lowering, result)
+
+    of_bfloat16 = elementwise(rounded)
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        is_narrow = isinstance(element_type(operation.results[0].type), BFloat16Type)
+        (of_bfloat16 if is_narrow else plain)(operation, lowering)
+
+    return rule
+
+
+def wide_pieces(old: SSAValue, lowering: Lowering) -> Sequence[SSAValue]:
+    """The pieces of floating numbers, those of bf16 as f32."""
+    pieces = lowering.pieces(old)
+    if isinstance(element_type(old.type), BFloat16Type):
+        return [bfloat16.widen(lowering, piece) for piece in pieces]
+    return pieces
+
+
+def named(dialect: str, rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """Rules by the full names of the operations."""
+    return {f"{dialect}.{name}": rule for name, rule in rules.items()}
+
+
+def like(value: SSAValue, element: Attribute) -> Attribute:
+    """The type of as many numbers of another type as a piece has."""
+    return of_length(element, length_of(value.type))

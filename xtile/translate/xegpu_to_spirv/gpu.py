@@ -1,0 +1,161 @@
+"""Where a work-item stands, and barriers.
+
+Source: SPIR-V Specification, 3.21 "BuiltIn"; MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects.builtin import VectorType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.gpu.attributes import DimensionAttr
+from xtile.dialects.spirv import PointerType, decorate, operation
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+
+WORKGROUP_SCOPE = 2
+SUBGROUP_SCOPE = 3
+DEVICE_SCOPE = 1
+"""The scopes of synchronization and of atomic updates (SPIR-V Specification, 3.27 "Scope")."""
+
+ACQUIRE_RELEASE = 0x8
+WORKGROUP_MEMORY = 0x100
+CROSS_WORKGROUP_MEMORY = 0x200
+"""Bits of memory semantics (SPIR-V Specification, 3.25 "Memory Semantics")."""
+
+_DIMENSIONS = ("x", "y", "z")
+
+
+def builtin(lowering: Lowering, name: str, type_: Attribute) -> SSAValue:
+    """The value of a builtin variable, read at the start of the function."""
+
+    def read() -> SSAValue:
+        return lowering.compute("Load", type_, _variable(lowering, name, type_))
+
+    return lowering.shared(("builtin", name), (), read)
+
+
+def _variable(lowering: Lowering, name: str, type_: Attribute) -> SSAValue:
+    variable = lowering.builtins.get(name)
+    if variable is None:
+        made = operation("Variable", PointerType(type_, "Input"), "Input")
+        decorate(made, ("BuiltIn", name), "Constant")
+        lowering.declarations.add_op(made)
+        variable = lowering.builtins[name] = made.results[0]
+    return variable
+
+
+_VECTOR = VectorType(i64, [3])
+
+
+def component(lowering: Lowering, name: str, dimension: int) -> SSAValue:
+    """One component of a builtin variable that has three."""
+    vector = builtin(lowering, name, _VECTOR)
+    return lowering.shared(
+        (name, dimension),
+        (),
+        lambda: lowering.compute("CompositeExtract", i64, vector, dimension),
+    )
+
+
+def _dimension(operation: Operation) -> int:
+    attribute = cast(DimensionAttr, operation.properties["dimension"])
+    return _DIMENSIONS.index(str(attribute.data))
+
+
+def _of_dimension(name: str) -> Rule:
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        lowering.define(operation.results[0], component(lowering, name, _dimension(operation)))
+
+    return rule
+
+
+def _block_dim(operation: Operation, lowering: Lowering) -> None:
+    sizes, dimension = lowering.kernel.work_group_size, _dimension(operation)
+    value = (
+        component(lowering, "WorkgroupSize", dimension)
+        if sizes is None
+        else lowering.integer(sizes[dimension], i64)
+    )
+    lowering.define(operation.results[0], value)
+
+
+def _grid_dim(operation: Operation, lowering: Lowering) -> None:
+    sizes, dimension = lowering.kernel.grid, _dimension(operation)
+    value = (
+        component(lowering, "NumWorkgroups", dimension)
+        if sizes is None
+        else lowering.integer(sizes[dimension], i64)
+    )
+    lowering.define(operation.results[0], value)
+
+
+def of_subgroup(lowering: Lowering, name: str) -> SSAValue:
+    """A builtin variable of subgroups as an i64."""
+    word = builtin(lowering, name, i32)
+    return lowering.shared((name, i64), (), lambda: lowering.compute("UConvert", i64, word))
+
+
+def lane(lowering: Lowering) -> SSAValue:
+    """The number of the work-item in its subgroup, as an i32."""
+    return builtin(lowering, "SubgroupLocalInvocationId", i32)
+
+
+def _of_subgroup(name: str) -> Rule:
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        lowering.define(operation.results[0], of_subgroup(lowering, name))
+
+    return rule
+
+
+def _constant(number: Callable[[Lowering], int]) -> Rule:
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        lowering.define(operation.results[0], lowering.integer(number(lowering), i64))
+
+    return rule
+
+
+def _subgroup_size(lowering: Lowering) -> int:
+    size = lowering.kernel.subgroup_size
+    assert size is not None, "a kernel that asks for the size has one"
+    return size
+
+
+def _barrier(operation: Operation, lowering: Lowering) -> None:
+    """All work-items of the work-group wait, and see what all have written."""
+    barrier(lowering, WORKGROUP_MEMORY | CROSS_WORKGROUP_MEMORY)
+
+
+def barrier(lowering: Lowering, memory: int) -> None:
+    """Emits a barrier of the work-group.
+
+    Args:
+        lowering: Where to emit.
+        memory: Bits of the kinds of memory of which all see what was written.
+    """
+    scope = lowering.integer(WORKGROUP_SCOPE, i32)
+    semantics = lowering.integer(ACQUIRE_RELEASE | memory, i32)
+    lowering.do("ControlBarrier", scope, scope, semantics)
+
+
+RULES: dict[str, Rule] = {
+    "gpu.barrier": _barrier,
+    "gpu.block_dim": _block_dim,
+    "gpu.block_id": _of_dimension("WorkgroupId"),
+    # Each work-group is a cluster of its own.
+    "gpu.cluster_block_id": _constant(lambda lowering: 0),
+    "gpu.cluster_dim": _grid_dim,
+    "gpu.cluster_dim_blocks": _constant(lambda lowering: 1),
+    "gpu.cluster_id": _of_dimension("WorkgroupId"),
+    "gpu.global_id": _of_dimension("GlobalInvocationId"),
+    "gpu.grid_dim": _grid_dim,
+    "gpu.lane_id": _of_subgroup("SubgroupLocalInvocationId"),
+    "gpu.num_subgroups": _of_subgroup("NumSubgroups"),
+    "gpu.subgroup_id": _of_subgroup("SubgroupId"),
+    "gpu.subgroup_size": _constant(_subgroup_size),
+    "gpu.thread_id": _of_dimension("LocalInvocationId"),
+}
+"""The rule of each operation, by name."""

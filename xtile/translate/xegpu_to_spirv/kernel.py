@@ -1,0 +1,105 @@
+"""What holds for a kernel as a whole: its sizes, and its variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+
+from xtile.dialects.gpu.functions import FuncOp
+
+if TYPE_CHECKING:
+    from xtile.translate.xegpu_to_spirv.lowering import Lowering
+
+_SUBGROUP_SIZE_ATTRIBUTES = (
+    "intel_reqd_sub_group_size",
+    "subgroup_size",
+    "spirv.entry_point_abi",
+    "passthrough",
+)
+"""Where the size of a subgroup may stand, in this order."""
+
+_SUBGROUP_SIZE_TEXT = re.compile(
+    r"(?:subgroup_size|intel_reqd_sub_group_size)\"?\s*[=,]\s*\"?(\d+)"
+)
+
+_DEFAULT_SUBGROUP_SIZE = 16
+"""The size where lanes matter, but nothing is said (docs/semantics.md, 7, "Execution")."""
+
+_OF_LANES = (
+    "gpu.lane_id",
+    "gpu.subgroup_",
+    "gpu.num_subgroups",
+    "gpu.shuffle",
+    "gpu.rotate",
+    "gpu.all_reduce",
+    "xegpu.",
+)
+"""What the names of operations begin with whose result depends on the size of subgroups."""
+
+
+@dataclass
+class Kernel:
+    """A kernel that is being translated.
+
+    Attributes:
+        work_group_size: Work-items of a work-group in x, y and z; None if a launch chooses.
+        grid: Work-groups in x, y and z, if it is known.
+        subgroup_size: Work-items of a subgroup; None if the driver chooses.
+        local_bytes: How much local memory its variables need.
+    """
+
+    work_group_size: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    subgroup_size: int | None = None
+    local_bytes: int = 0
+
+
+def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:
+    """What a function says of its launch.
+
+    Raises:
+        DiagnosticError: The device has not the size of subgroups.
+    """
+    return Kernel(
+        _sizes(function, "known_block_size"),
+        _sizes(function, "known_grid_size"),
+        _subgroup_size(function, lowering),
+    )
+
+
+def _sizes(function: FuncOp, name: str) -> tuple[int, int, int] | None:
+    attribute = function.known_block_size if "block" in name else function.known_grid_size
+    if attribute is None:
+        return None
+    x, y, z = cast("Sequence[int]", attribute.get_values())
+    return x, y, z
+
+
+def _subgroup_size(function: FuncOp, lowering: Lowering) -> int | None:
+    size = _given_subgroup_size(function)
+    device = lowering.device
+    if size is None:
+        if not any(operation.name.startswith(_OF_LANES) for operation in function.walk()):
+            return None
+        size = _DEFAULT_SUBGROUP_SIZE
+    if size not in device.subgroup_sizes:
+        known = ", ".join(map(str, device.subgroup_sizes))
+        raise lowering.error(
+            f"{device.name} has no subgroups of {size} work-items; its sizes are {known}"
+        )
+    return size
+
+
+def _given_subgroup_size(function: FuncOp) -> int | None:
+    for name in _SUBGROUP_SIZE_ATTRIBUTES:
+        attribute = function.get_attr_or_prop(name)
+        if isinstance(attribute, IntegerAttr):
+            return cast("IntegerAttr[IntegerType]", attribute).value.data
+        found = None if attribute is None else _SUBGROUP_SIZE_TEXT.search(str(attribute))
+        if found is not None:
+            return int(found[1])
+    return None

@@ -1,0 +1,123 @@
+"""Constants of the source, and values of which nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    VectorType,
+    bf16,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.text.mlir_numbers import float_bits
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
+    element_type,
+    integer_width,
+    of_length,
+    piece_lengths,
+    piece_types,
+    register_type,
+)
+
+
+def scalar(lowering: Lowering, number: float, type_: Attribute) -> SSAValue:
+    """A constant of one of the source's types, as it is held in registers."""
+    return lowering.constants.of_bits(_bits(number, type_), register_type(type_))
+
+
+def _bits(number: float, type_: Attribute) -> int:
+    if isinstance(type_, BFloat16Type):
+        bits = float_bits(number, bf16)
+        return bits - 2**16 if bits >> 15 else bits
+    register = register_type(type_)
+    width = integer_width(register)
+    if width:
+        bits = int(number) & (2**width - 1)
+        return bits - 2**width if width > 1 and bits >> (width - 1) else bits
+    return float_bits(number, cast(AnyFloat, type_))
+
+
+def _constant(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    value = operation.properties["value"]
+    if isinstance(value, IntegerAttr | FloatAttr):
+        number = cast("IntegerAttr[Any] | FloatAttr[Any]", value).value.data
+        lowering.define(result, scalar(lowering, number, result.type))
+    elif isinstance(value, DenseIntOrFPElementsAttr):
+        elements = cast("Sequence[float]", cast(Any, value).get_values())
+        lowering.define(result, vector(lowering, elements, cast(VectorType[Any], result.type)))
+    else:
+        raise lowering.error(f"{value} is no constant of numbers")
+
+
+def vector(
+    lowering: Lowering, elements: Sequence[float], type_: VectorType[Attribute]
+) -> tuple[SSAValue, ...]:
+    """The pieces of a constant vector."""
+    numbers = [_bits(number, type_.element_type) for number in elements]
+    element = register_type(type_.element_type)
+    constants = lowering.constants
+    pieces: list[SSAValue] = []
+    first = 0
+    for length in piece_lengths(type_):
+        own = numbers[first : first + length]
+        piece = of_length(element, length)
+        if len(set(own)) == 1:
+            pieces.append(constants.of_bits(own[0], piece))
+        else:
+            entries = [constants.of_bits(number, element) for number in own]
+            pieces.append(constants.composite(entries, piece))
+        first += length
+    return tuple(pieces)
+
+
+def _complex_constant(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    part = cast(Any, result.type).element_type
+    entries = cast("ArrayAttr[Any]", operation.properties["value"]).data
+    parts = [lowering.floating(entry.value.data, part) for entry in entries]
+    lowering.define(result, lowering.constants.composite(parts, register_type(result.type)))
+
+
+def _index_constant(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    number = cast("IntegerAttr[Any]", operation.properties["value"]).value.data
+    lowering.define(result, scalar(lowering, number, result.type))
+
+
+def _poison(operation: Operation, lowering: Lowering) -> None:
+    """All bits are set, as on the reference device (docs/semantics.md, 7, "Values")."""
+    (result,) = operation.results
+    pieces: list[SSAValue] = []
+    for type_ in piece_types(result.type):
+        element = register_type(element_type(type_))
+        if integer_width(element):
+            pieces.append(lowering.integer(-1, type_))
+        else:
+            pieces.append(lowering.constants.of_bits(2 ** bit_width(element) - 1, type_))
+    lowering.define_pieces(result, pieces)
+
+
+RULES: dict[str, Rule] = {
+    "arith.constant": _constant,
+    "complex.constant": _complex_constant,
+    "index.bool.constant": _index_constant,
+    "index.constant": _index_constant,
+    "index.sizeof": lambda operation, lowering: lowering.define(
+        operation.results[0], lowering.integer(64, i64)
+    ),
+    "ub.poison": _poison,
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,337 @@
+"""What the rules of lane level to SPIR-V share: blocks, constants, values that become several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from typing_extensions import override
+from xdsl.dialects.builtin import MemRefType, VectorType, i1, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from xtile.backends.intel.devices import Device
+from xtile.dialects.spirv import operation
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source
+from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
+from xtile.translate.rule import Rebuilder, Rule, block_of
+from xtile.translate.xegpu_to_spirv.constants import Constants
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
+from xtile.translate.xegpu_to_spirv.kernel import Kernel
+from xtile.translate.xegpu_to_spirv.types import (
+    memref_type,
+    natural_alignment,
+    of_length,
+    piece_types,
+)
+
+ResultT = TypeVar("ResultT")
+
+Pieces = tuple[SSAValue, ...]
+"""A vector: the vectors of legal lengths that it is cut into, in order."""
+
+
+class Lowering(Rebuilder):
+    """Rebuilds kernels at lane level as SPIR-V.
+
+    A vector becomes `Pieces`, a memref a `Descriptor`, a memref of memrefs a `Group`; every other
+    value becomes one value.
+
+    A function's body is a list of blocks, but rules see the source's nesting: the innermost open
+    block belongs to the construct that is being translated, those around it stay open until the
+    construct is complete, so that `shared` can append to them what does not vary inside.
+
+    Args:
+        rules: The rule of each operation, by the operation's name.
+        device: What the code is for.
+        source: The text of the kernel, for messages.
+        diagnostics: Where remarks go; None drops them.
+    """
+
+    def __init__(
+        self,
+        rules: dict[str, Rule],
+        device: Device,
+        source: Source | None,
+        diagnostics: Diagnostics | None,
+    ) -> None:
+        super().__init__({}, "SPIR-V", source, diagnostics)
+        self._rules_by_name = rules
+        self.device = device
+        self.declarations = Block()
+        self.constants = Constants(self.declarations)
+        self.functions: list[Operation] = []
+        self.entry_points: list[Operation] = []
+        self.kernel = Kernel()
+        self.builtins: dict[str, SSAValue] = {}
+        self.globals: dict[str, Operation] = {}
+        self.variables: dict[str, SSAValue] = {}
+        self.sums: dict[SSAValue, tuple[SSAValue, int]] = {}
+        self.body = Region()
+        self._depths: dict[Block, int] = {}
+        self._levels: list[list[Block]] = []
+        self._known: list[dict[Hashable, Any]] = []
+
+    @override
+    def rule_of(self, operation: Operation) -> Rule:
+        rule = self._rules_by_name.get(operation.name)
+        return super().rule_of(operation) if rule is None else rule
+
+    @override
+    def translate(self, operation: Operation) -> None:
+        try:
+            super().translate(operation)
+        except ValueError as error:
+            # What a type cannot be is found out far from the operation.
+            self._current = operation
+            raise self.error(str(error)) from error
+
+    # --- blocks ---
+
+    @override
+    @contextmanager
+    def in_function(self, body: Block) -> Generator[Block]:
+        """Appends to the body of a new function, which begins with a block."""
+        region = body.parent
+        assert region is not None
+        before = self._open, self._known, self._depths, self._levels, self.body
+        self._open, self._known, self._levels, self.body = [body], [{}], [[]], region
+        self._depths = {self.declarations: 0, body: 0}
+        yield body
+        self._open, self._known, self._depths, self._levels, self.body = before
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Appends to a new block for a while, which is in the construct that is open."""
+        self._depths[block] = len(self._open)
+        self.body.add_block(block)
+        self._open.append(block)
+        self._known.append({})
+        self._levels.append([block])
+        yield
+        self._open.pop()
+        self._known.pop()
+        # What is visible behind the construct belongs to the one around it from now on.
+        complete = self._levels.pop()
+        for inner in complete:
+            self._depths[inner] -= 1
+        self._levels[-1] += complete
+
+    def continue_in(self, block: Block) -> None:
+        """Goes on in a new block, which follows the current one."""
+        self._depths[block] = len(self._open) - 1
+        self._levels[-1].append(block)
+        self.body.add_block(block)
+        self._open[-1] = block
+
+    @override
+    def shared(
+        self, key: Hashable, operands: Iterable[SSAValue], make: Callable[[], ResultT]
+    ) -> ResultT:
+        depth = max([self._depths[block_of(value)] for value in operands], default=0)
+        known = self._known[depth]
+        if key not in known:
+            before = self._open
+            self._open = before[: depth + 1]
+            known[key] = make()
+            self._open = before
+        return known[key]
+
+    def depth(self, number: Number) -> int:
+        """In how many constructs a number is computed; numbers that are known are in none."""
+        return 0 if isinstance(number, int) else self._depths[block_of(number)]
+
+    def place_at_entry(self, variable: Operation) -> None:
+        """Puts a variable where SPIR-V has them, at the start of the function."""
+        entry = self._open[0]
+        first = entry.first_op
+        if first is None:
+            entry.add_op(variable)
+        else:
+            entry.insert_op_before(variable, first)
+
+    # --- emitters ---
+
+    def compute(self, name: str, type_: Attribute, *arguments: Any) -> SSAValue:
+        """Emits an instruction and returns its result."""
+        return self.emit(operation(name, type_, *arguments)).results[0]
+
+    def do(self, name: str, *arguments: Any) -> None:
+        """Emits an instruction without a result."""
+        self.emit(operation(name, None, *arguments))
+
+    def shared_compute(self, name: str, type_: Attribute, *operands: SSAValue) -> SSAValue:
+        """Emits an instruction that depends on its operands only, unless it was emitted before."""
+        return self.shared(
+            (name, type_, operands), operands, lambda: self.compute(name, type_, *operands)
+        )
+
+    def integer(self, number: int, type_: Attribute) -> SSAValue:
+        """An integer constant, or a vector of equal ones."""
+        return self.constants.integer(number, type_)
+
+    def floating(self, number: float, type_: Attribute) -> SSAValue:
+        """A constant of a floating type, or a vector of equal ones."""
+        return self.constants.floating(number, type_)
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a` where the condition holds, `b` elsewhere."""
+        return self.compute("Select", a.type, condition, a, b)
+
+    def splat(self, value: SSAValue, length: int) -> SSAValue:
+        """A piece of which all elements are a scalar."""
+        if length == 1:
+            return value
+        type_ = of_length(value.type, length)
+
+        def make() -> SSAValue:
+            nothing = self.constants.undefined(type_)
+            first = self.compute("CompositeInsert", type_, value, nothing, 0)
+            return self.compute("VectorShuffle", type_, first, nothing, *[0] * length)
+
+        return self.shared(("splat", value, length), (value,), make)
+
+    # --- indices ---
+
+    def number(self, old: SSAValue) -> Number:
+        """What an index of the source has become; a constant is a number."""
+        value = self.value(old)
+        number = self.constants.numbers.get(value)
+        return value if number is None else number
+
+    def numbers(self, old: Iterable[SSAValue]) -> list[Number]:
+        """What indices of the source have become; constants are numbers."""
+        return [self.number(value) for value in old]
+
+    def as_value(self, number: Number) -> SSAValue:
+        """An index as an i64."""
+        return self.integer(number, i64) if isinstance(number, int) else number
+
+    def add(self, a: Number, b: Number) -> Number:
+        """The sum of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return wrap(a + b, INDEX_WIDTH)
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        total = self.shared_compute("IAdd", i64, self.as_value(a), self.as_value(b))
+        self.learn_sum(total, a, b)
+        return total
+
+    def learn_sum(self, total: SSAValue, a: Number, b: Number) -> None:
+        """Records that an index is the sum of two others, of which one may be known."""
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(b, int) and not isinstance(a, int):
+            base, constant = self.sums.get(a, (a, 0))
+            self.sums[total] = base, constant + b
+
+    def multiply(self, a: Number, b: Number) -> Number:
+        """The product of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return wrap(a * b, INDEX_WIDTH)
+        if a == 0 or b == 0:
+            return 0
+        if a == 1 or b == 1:
+            return b if a == 1 else a
+        return self.shared_compute("IMul", i64, self.as_value(a), self.as_value(b))
+
+    def terms(self, number: Number, factor: Number) -> tuple[Number, int]:
+        """A product of indices as the sum of a part that varies and one that is known."""
+        if isinstance(factor, int) and not isinstance(number, int):
+            base, constant = self.sums.get(number, (number, 0))
+            return self.multiply(base, factor), constant * factor
+        product = self.multiply(number, factor)
+        return (0, product) if isinstance(product, int) else (product, 0)
+
+    def linear(
+        self, offset: Number, indices: Iterable[Number], strides: Iterable[Number]
+    ) -> tuple[Number, int]:
+        """`offset + indices[0] * strides[0] + ..` as a part that varies and one that is known.
+
+        What varies least is added up first, so that loops do not do it again.
+        """
+        terms = [self.terms(offset, 1)]
+        terms += [self.terms(i, s) for i, s in zip(indices, strides, strict=True)]
+        total: Number = 0
+        for varying, _ in sorted(terms, key=lambda term: self.depth(term[0])):
+            total = self.add(total, varying)
+        return total, wrap(sum(constant for _, constant in terms), INDEX_WIDTH)
+
+    # --- values that become several ---
+
+    @override
+    def define(self, old: SSAValue, new: Any) -> None:
+        self._values[old] = new
+        is_value = isinstance(new, SSAValue) and new not in self.constants.values
+        if is_value and new.name_hint is None:
+            new.name_hint = old.name_hint
+
+    def pieces(self, old: SSAValue) -> Pieces:
+        """The pieces of a vector; those of a number are the number."""
+        meaning = self._values[old]
+        return cast(Pieces, meaning) if isinstance(meaning, tuple) else (meaning,)
+
+    def define_pieces(self, old: SSAValue, pieces: Sequence[SSAValue]) -> None:
+        """Records the pieces of a vector, or the only one of a number."""
+        self.define(old, tuple(pieces) if isinstance(old.type, VectorType) else pieces[0])
+
+    def descriptor(self, old: SSAValue) -> Descriptor:
+        """What is known of a memref."""
+        meaning = self._values[old]
+        if not isinstance(meaning, Descriptor):
+            raise self.error(f"a value of type {old.type} has no elements that can be accessed")
+        return meaning
+
+    def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
+        """All values that these values have become, for control flow to carry."""
+        result: list[SSAValue] = []
+        for value in old:
+            meaning = self._values[value]
+            if isinstance(meaning, Descriptor):
+                result += self._flat_descriptor(meaning, memref_type(value.type))
+            elif isinstance(meaning, Group):
+                raise self.error("a group of memrefs cannot pass through control flow")
+            else:
+                result += self.pieces(value)
+        return result
+
+    def flat_types(self, type_: Attribute) -> tuple[Attribute, ...]:
+        """The types of the values that a number or a vector becomes; none for other types."""
+        return () if isinstance(type_, MemRefType) else piece_types(type_)
+
+    def _flat_descriptor(
+        self, descriptor: Descriptor, type_: MemRefType[Attribute]
+    ) -> list[SSAValue]:
+        layout = layout_of(type_)
+        told = (layout.offset, *layout.sizes, *layout.strides)
+        given = (descriptor.offset, *descriptor.sizes, *descriptor.strides)
+        unknown = [own for own, known in zip(given, told, strict=True) if known is None]
+        return [descriptor.pointer, *map(self.as_value, unknown)]
+
+    def define_flat(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+        """Records the values that several values have become, one after the other."""
+        remaining = list(new)
+        for value in old:
+            if isa(value.type, MemRefType):
+                type_ = value.type
+                layout = layout_of(type_)
+                count = 1 + layout.unknowns
+                element = type_.element_type
+                offset, sizes, strides = layout.filled(remaining[1:count])
+                alignment = natural_alignment(element)
+                place = offset, tuple(sizes), tuple(strides)
+                self.define(value, Descriptor(remaining[0], element, *place, alignment))
+            else:
+                count = len(piece_types(value.type))
+                self.define_pieces(value, remaining[:count])
+            remaining = remaining[count:]
+
+    def condition(self, value: SSAValue) -> SSAValue:
+        """What a truth value of the source has become."""
+        return cast(SSAValue, self._values[value])
+
+    def true(self) -> SSAValue:
+        """The condition that always holds."""
+        return self.integer(1, i1)

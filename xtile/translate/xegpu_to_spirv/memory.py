@@ -1,0 +1,232 @@
+"""Accesses of memory: elements, and several of them that follow each other.
+
+Source: SPIR-V Specification, 3.52.8 "Memory Instructions" and 3.26 "Memory Operands".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import gcd
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.spirv import PointerType
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
+    length_of,
+    memory_type,
+    natural_alignment,
+    of_length,
+    size_in_bytes,
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The number of an element, counted from the start of the memory: the sum of two parts.
+
+    Attributes:
+        varying: What is not known.
+        constant: What is known; processors add it to addresses for nothing.
+    """
+
+    varying: Number
+    constant: int
+
+    def after(self, count: int) -> Place:
+        """The element so many behind this one."""
+        return Place(self.varying, self.constant + count)
+
+
+def place(lowering: Lowering, memory: Descriptor, indices: Iterable[Number]) -> Place:
+    """Where an element of a memref is."""
+    return Place(*lowering.linear(memory.offset, indices, memory.strides))
+
+
+def pointer_to(lowering: Lowering, memory: Descriptor, place: Place) -> SSAValue:
+    """Points to an element."""
+    pointer = memory.pointer
+    for number in (place.varying, place.constant):
+        if number != 0:
+            type_ = pointer.type
+            index = lowering.as_value(number)
+            pointer = lowering.shared_compute("InBoundsPtrAccessChain", type_, pointer, index)
+    return pointer
+
+
+def alignment_at(memory: Descriptor, place: Place) -> int:
+    """Bytes that the address of an element is sure to be a multiple of."""
+    size = size_in_bytes(memory.element)
+    known = gcd(memory.alignment, place.constant * size)
+    if isinstance(place.varying, int):
+        return known
+    return gcd(known, natural_alignment(memory.element))
+
+
+def bitcast_pointer(lowering: Lowering, pointer: SSAValue, pointee: Attribute) -> SSAValue:
+    """The same address, as a pointer to something else."""
+    old = cast(PointerType, pointer.type)
+    if old.pointee == pointee:
+        return pointer
+    return lowering.shared_compute("Bitcast", PointerType(pointee, old.storage_class), pointer)
+
+
+def _access(type_: Attribute, alignment: int) -> tuple[str | int, ...]:
+    """The memory operands: an alignment, unless it is what the type has anyway."""
+    natural = bit_width(type_) // 8
+    return () if alignment == natural else ("Aligned", min(alignment, natural))
+
+
+def load(lowering: Lowering, pointer: SSAValue, alignment: int) -> SSAValue:
+    """What a pointer points to, a number or a vector in the type of memory."""
+    type_ = cast(PointerType, pointer.type).pointee
+    operands = _access(type_, alignment)
+    if operands:
+        return lowering.compute("Load", type_, pointer, operands)
+    return lowering.compute("Load", type_, pointer)
+
+
+def store(lowering: Lowering, pointer: SSAValue, value: SSAValue, alignment: int) -> None:
+    """Stores a number or a vector that is in the type of memory."""
+    operands = _access(value.type, alignment)
+    if operands:
+        lowering.do("Store", pointer, value, operands)
+    else:
+        lowering.do("Store", pointer, value)
+
+
+def from_memory(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A number or a vector in the type of registers; `type_` is that of the number."""
+    if type_ != i1:
+        return value
+    zero = lowering.integer(0, value.type)
+    return lowering.compute("INotEqual", of_length(i1, length_of(value.type)), value, zero)
+
+
+def to_memory(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A number or a vector in the type of memory; `type_` is that of the number."""
+    if type_ != i1:
+        return value
+    stored = of_length(memory_type(type_), length_of(value.type))
+    return lowering.select(value, lowering.integer(1, stored), lowering.integer(0, stored))
+
+
+def load_piece(
+    lowering: Lowering, memory: Descriptor, first: Place, length: int, alignment: int = 1
+) -> SSAValue:
+    """Elements that follow each other, as a number or a vector.
+
+    Args:
+        lowering: Where to emit.
+        memory: The memref.
+        first: The number of the first element.
+        length: How many.
+        alignment: Bytes that the address is promised to be a multiple of.
+    """
+    pointer = _piece_pointer(lowering, memory, first, length)
+    value = load(lowering, pointer, max(alignment, alignment_at(memory, first)))
+    return from_memory(lowering, value, memory.element)
+
+
+def store_piece(
+    lowering: Lowering, memory: Descriptor, first: Place, value: SSAValue, alignment: int = 1
+) -> None:
+    """Stores a number, or a vector to elements that follow each other."""
+    length = 1 if _is_element(memory, value) else length_of(value.type)
+    pointer = _piece_pointer(lowering, memory, first, length)
+    stored = to_memory(lowering, value, memory.element)
+    store(lowering, pointer, stored, max(alignment, alignment_at(memory, first)))
+
+
+def _is_element(memory: Descriptor, value: SSAValue) -> bool:
+    """Whether a value is one element: a complex number is a vector, too."""
+    return memory_type(memory.element) == value.type
+
+
+def _piece_pointer(lowering: Lowering, memory: Descriptor, first: Place, length: int) -> SSAValue:
+    pointer = pointer_to(lowering, memory, first)
+    if length == 1:
+        return pointer
+    return bitcast_pointer(lowering, pointer, of_length(memory_type(memory.element), length))
+
+
+def _promised_alignment(operation: Operation) -> int:
+    attribute = operation.properties.get("alignment")
+    if isinstance(attribute, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", attribute).value.data
+    return 1
+
+
+def _load(operation: Operation, lowering: Lowering) -> None:
+    source, *indices = operation.operands
+    (result,) = operation.results
+    numbers = lowering.numbers(indices)
+    memory = lowering.meaning(source)
+    if isinstance(memory, Group):
+        lowering.define(result, load_memref(lowering, memory, numbers[0]))
+        return
+    memory = lowering.descriptor(source)
+    first = place(lowering, memory, numbers)
+    lowering.define(result, load_piece(lowering, memory, first, 1, _promised_alignment(operation)))
+
+
+def _store(operation: Operation, lowering: Lowering) -> None:
+    value, target, *indices = operation.operands
+    memory = lowering.descriptor(target)
+    first = place(lowering, memory, lowering.numbers(indices))
+    stored = lowering.value(value)
+    store_piece(lowering, memory, first, stored, _promised_alignment(operation))
+
+
+def load_memref(lowering: Lowering, group: Group, index: Number) -> Descriptor:
+    """A memref of a group: its pointer, its sizes and its strides are loaded."""
+
+    def number_at(pointers: Number) -> Number:
+        if isinstance(pointers, int):
+            return pointers
+        return _load_at(lowering, pointers, index)
+
+    from xtile.translate.xegpu_to_spirv.descriptors import layout_of
+
+    offset = layout_of(group.type).offset
+    assert offset is not None, "the calling convention has groups with one offset only"
+    return Descriptor(
+        _load_at(lowering, group.pointers, index),
+        group.type.element_type,
+        offset,
+        tuple(number_at(size) for size in group.sizes),
+        tuple(number_at(stride) for stride in group.strides),
+        group.alignment,
+    )
+
+
+def _load_at(lowering: Lowering, pointer: SSAValue, index: Number) -> SSAValue:
+    type_ = cast(PointerType, pointer.type)
+    element = pointer
+    if index != 0:
+        value = lowering.as_value(index)
+        element = lowering.shared_compute("InBoundsPtrAccessChain", type_, pointer, value)
+    return lowering.compute("Load", type_.pointee, element)
+
+
+def _prefetch(operation: Operation, lowering: Lowering) -> None:
+    """Asks for the cache line of an element; nothing but the time depends on it."""
+    source, *indices = operation.operands
+    memory = lowering.descriptor(source)
+    if memory.storage_class == "CrossWorkgroup":
+        pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
+        lowering.do("CL.prefetch", pointer, lowering.integer(1, i64))
+
+
+RULES: dict[str, Rule] = {
+    "memref.load": _load,
+    "memref.prefetch": _prefetch,
+    "memref.store": _store,
+}
+"""The rule of each operation, by name."""

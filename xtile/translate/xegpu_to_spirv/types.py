@@ -1,0 +1,158 @@
+"""How types of the lane level are held in SPIR-V: in registers, in memory, and in vectors' pieces.
+
+`index` is i64, bf16 is carried as the i16 with its bits, a complex number as the vector of its two
+parts. In memory a truth value is a byte.
+
+Source: SPIR-V Specification, 2.16.1 "Universal Validation Rules" (the lengths of vectors) and the
+OpenCL SPIR-V Environment Specification, 2.7 "Validation Rules".
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import prod
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i64,
+)
+from xdsl.ir import Attribute
+
+LEGAL_LENGTHS = (16, 8, 4, 2)
+"""The lengths of vectors in which longer ones are cut; 3 is legal too, but takes 4 in memory."""
+
+_INTEGER_WIDTHS = (1, 8, 16, 32, 64)
+
+
+def integer_width(type_: Attribute) -> int:
+    """Bits of an integer type; 0 for other types."""
+    return cast(IntegerType, type_).width.data if isinstance(type_, IntegerType) else 0
+
+
+def register_type(type_: Attribute) -> Attribute:
+    """The type that holds a number in a register.
+
+    Raises:
+        ValueError: Kernels have no such numbers; the message says so.
+    """
+    width = integer_width(type_)
+    if width in _INTEGER_WIDTHS:
+        return IntegerType(width)
+    if isinstance(type_, Float16Type | Float32Type | Float64Type):
+        return type_
+    if isinstance(type_, IndexType):
+        return i64
+    if isinstance(type_, BFloat16Type):
+        return i16
+    if isinstance(type_, ComplexType):
+        part = cast("ComplexType[AnyFloat]", type_).element_type
+        if part in (f32, f64):
+            return VectorType(part, [2])
+    raise ValueError(f"kernels of OpenCL have no numbers of type {type_}")
+
+
+def memory_type(type_: Attribute) -> Attribute:
+    """The type that holds a number in memory.
+
+    Raises:
+        ValueError: Kernels have no such numbers.
+    """
+    return i8 if type_ == i1 else register_type(type_)
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The type of a number, or of the elements of a vector."""
+    if isinstance(type_, VectorType):
+        return cast("VectorType[Attribute]", type_).element_type
+    return type_
+
+
+@cache
+def bit_width(type_: Attribute) -> int:
+    """Bits of a number in a register; those of both parts of a complex one."""
+    if isinstance(type_, VectorType):
+        vector = cast("VectorType[Attribute]", type_)
+        return bit_width(vector.element_type) * prod(vector.get_shape())
+    return 64 if isinstance(type_, IndexType) else cast(Any, type_).bitwidth
+
+
+def size_in_bytes(type_: Attribute) -> int:
+    """Bytes of a number in memory.
+
+    Raises:
+        ValueError: Kernels have no such numbers.
+    """
+    return bit_width(memory_type(type_)) // 8
+
+
+def natural_alignment(type_: Attribute) -> int:
+    """Bytes that the address of a number in memory is sure to be a multiple of.
+
+    A complex number is aligned as its parts are.
+
+    Raises:
+        ValueError: Kernels have no such numbers.
+    """
+    return bit_width(element_type(memory_type(type_))) // 8
+
+
+@cache
+def legal_lengths(count: int) -> tuple[int, ...]:
+    """The lengths of the pieces that a vector of a length is cut into; 1 is a scalar."""
+    lengths: list[int] = []
+    for length in (*LEGAL_LENGTHS, 1):
+        times, count = divmod(count, length)
+        lengths += [length] * times
+    return tuple(lengths)
+
+
+@cache
+def of_length(element: Attribute, length: int) -> Attribute:
+    """A piece's type: a vector, or a scalar where the length is 1."""
+    return element if length == 1 else VectorType(element, [length])
+
+
+def length_of(type_: Attribute) -> int:
+    """The number of elements of a piece."""
+    return (
+        cast("VectorType[Attribute]", type_).get_shape()[0] if isinstance(type_, VectorType) else 1
+    )
+
+
+def piece_lengths(type_: VectorType[Attribute]) -> tuple[int, ...]:
+    """The lengths of a vector's pieces: those of each row, one after the other."""
+    *outer, innermost = type_.get_shape() or (1,)
+    return legal_lengths(innermost) * prod(outer)
+
+
+def piece_types(type_: Attribute) -> tuple[Attribute, ...]:
+    """The types of the pieces of a number or a vector.
+
+    Raises:
+        ValueError: Kernels have no such numbers.
+    """
+    if not isinstance(type_, VectorType):
+        return (register_type(type_),)
+    vector = cast("VectorType[Attribute]", type_)
+    element = register_type(vector.element_type)
+    return tuple(of_length(element, length) for length in piece_lengths(vector))
+
+
+def memref_type(type_: Attribute) -> MemRefType[Attribute]:
+    """A type that is known to be a memref's."""
+    return cast("MemRefType[Attribute]", type_)
