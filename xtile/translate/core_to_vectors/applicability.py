@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import MapOp, PrefetchOp
+from xtile.dialects.core import MapOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.transforms.facts import Facts, constant_of
 from xtile.translate.core_to_vectors import kinds
@@ -73,26 +73,21 @@ _ON_MATRICES = frozenset(
 _MATMUL = (["d0", "d2"], ["d2", "d1"], ["d0", "d1"])
 
 
-def holds_matrices(function: FuncOp) -> bool:
-    """Whether a kernel has matrices of subgroups."""
-    return any(isinstance(inner, PrefetchOp) or _matrices(inner) for inner in function.walk())
+def find_obstacle(function: FuncOp, matrices: frozenset[SSAValue]) -> Obstacle | None:
+    """The first reason why one work-item cannot do the work of a subgroup; None if it can.
 
-
-def find_obstacle(function: FuncOp) -> Obstacle | None:
-    """The first reason why one work-item cannot do the work of a subgroup; None if it can."""
+    Args:
+        function: The kernel.
+        matrices: The vectors that belong to its subgroups.
+    """
     if function.known_block_size is None:
         return function, "the kernel names no known_block_size"
     facts = Facts()
     for operation in function.walk():
-        reason = _lane_problem(operation, facts) or _matrix_problem(operation)
+        reason = _lane_problem(operation, facts) or _matrix_problem(operation, matrices)
         if reason is not None:
             return operation, reason
     return None
-
-
-def _matrices(operation: Operation) -> list[VectorType[Attribute]]:
-    types = (*operation.operand_types, *operation.result_types)
-    return [cast("VectorType[Attribute]", type_) for type_ in types if isinstance(type_, VectorType)]
 
 
 # --- lanes ---
@@ -117,14 +112,14 @@ def _only_finds_first(value: SSAValue, facts: Facts) -> bool:
 
 def _is_guard_part(operation: Operation, facts: Facts) -> bool:
     """Whether an operation leads to conditions only that hold for the first lane at most."""
-    result = operation.results[0]
     if isinstance(operation, arith.CmpiOp):
-        return _is_of_first_lane(result, facts) and all(
-            _is_guard(use.operation) for use in result.uses
+        answer = operation.result
+        return _is_of_first_lane(answer, facts) and all(
+            _is_guard(use.operation) for use in answer.uses
         )
     if operation.name not in ("arith.addi", "arith.index_cast"):
         return False
-    return _only_finds_first(result, facts)
+    return _only_finds_first(operation.results[0], facts)
 
 
 def _is_guard(operation: Operation) -> bool:
@@ -179,14 +174,15 @@ def _around(operation: Operation) -> Iterator[Operation]:
 # --- matrices ---
 
 
-def _matrix_problem(operation: Operation) -> str | None:
+def _matrix_problem(operation: Operation, matrices: frozenset[SSAValue]) -> str | None:
     """Why an operation on matrices has no rule."""
-    matrices = _matrices(operation)
-    if not matrices:
+    values = (*operation.operands, *operation.results)
+    own = [cast("VectorType[Attribute]", value.type) for value in values if value in matrices]
+    if not own:
         return None
     if operation.name not in _ON_MATRICES and not kinds.is_elementwise(operation):
         return f"{operation.name} takes no part in it"
-    for type_ in matrices:
+    for type_ in own:
         if type_.get_num_dims() > 2 or math.prod(type_.get_shape()) == 0:
             return f"{type_} is no matrix"
     check = _CHECKS.get(operation.name)

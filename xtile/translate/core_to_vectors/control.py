@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from math import gcd
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.translate.core_to_vectors.lowering import UNROLL_ATTRIBUTE, Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, shape_of
 from xtile.translate.rule import Rule
 
 
-def _split(values: Sequence[SSAValue]) -> tuple[list[SSAValue], list[SSAValue]]:
-    """Those values that are no matrices, and those that are."""
-    matrices = [value for value in values if isinstance(value.type, VectorType)]
-    return [value for value in values if not isinstance(value.type, VectorType)], matrices
+def _split(
+    lowering: Vectors, values: Sequence[SSAValue], like: Sequence[SSAValue]
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """Those values for which `like` is no matrix, and those for which it is."""
+    pairs = list(zip(values, like, strict=True))
+    matrices = [value for value, other in pairs if lowering.is_matrix(other)]
+    return [value for value, other in pairs if not lowering.is_matrix(other)], matrices
 
 
 def _variables(lowering: Vectors, values: Sequence[SSAValue]) -> list[Matrix]:
@@ -61,7 +63,11 @@ def _assign(lowering: Vectors, values: Sequence[SSAValue], targets: Sequence[Mat
 
 
 def _region(
-    lowering: Vectors, old: Region, variables: Sequence[Matrix], targets: Sequence[Matrix]
+    lowering: Vectors,
+    old: Region,
+    variables: Sequence[Matrix],
+    receivers: Sequence[SSAValue],
+    targets: Sequence[Matrix],
 ) -> Region:
     """A region of at most one block, translated.
 
@@ -69,12 +75,13 @@ def _region(
         lowering: Where to emit.
         old: The region.
         variables: What the matrices among its arguments have become.
+        receivers: The values that become what it hands on.
         targets: Where the matrices go that it hands on.
     """
     if old.blocks.first is None:
         return Region()
     block = old.block
-    scalars, matrices = _split(block.args)
+    scalars, matrices = _split(lowering, block.args, block.args)
     _define_all(lowering, matrices, variables)
     types = [t for scalar in scalars for t in lowering.types(scalar.type)]
     new = Block(arg_types=types)
@@ -82,83 +89,102 @@ def _region(
     with lowering.at_end_of(new):
         for operation in block.ops:
             if isinstance(operation, scf.YieldOp | scf.ConditionOp):
-                _end(operation, lowering, targets)
+                _end(operation, lowering, receivers, targets)
             else:
                 lowering.translate(operation)
     return Region([new])
 
 
-def _end(operation: Operation, lowering: Vectors, targets: Sequence[Matrix]) -> None:
-    scalars, matrices = _split(operation.operands)
+def _end(
+    operation: Operation,
+    lowering: Vectors,
+    receivers: Sequence[SSAValue],
+    targets: Sequence[Matrix],
+) -> None:
+    """Hands values on; the first operand of a condition is kept."""
+    first = len(operation.operands) - len(receivers)
+    scalars, matrices = _split(lowering, operation.operands[first:], receivers)
     _assign(lowering, matrices, targets)
-    lowering.emit(type(operation).create(operands=lowering.flat(scalars)))
+    operands = lowering.flat([*operation.operands[:first], *scalars])
+    lowering.emit(type(operation).create(operands=operands))
     lowering.release_after(operation)
 
 
+def _types(lowering: Vectors, values: Sequence[SSAValue]) -> list[Attribute]:
+    return [type_ for value in values for type_ in lowering.types(value.type)]
+
+
 def _if(operation: scf.IfOp, lowering: Vectors) -> None:
-    scalars, matrices = _split(operation.results)
+    results = operation.results
+    scalars, matrices = _split(lowering, results, results)
     targets = _variables(lowering, matrices)
-    types = [t for scalar in scalars for t in lowering.types(scalar.type)]
     condition = lowering.value(operation.cond)
-    first, second = (_region(lowering, region, (), targets) for region in operation.regions)
-    new = lowering.emit(scf.IfOp(condition, types, first, second))
+    first, second = (
+        _region(lowering, region, (), results, targets) for region in operation.regions
+    )
+    new = lowering.emit(scf.IfOp(condition, _types(lowering, scalars), first, second))
     lowering.define_flat(scalars, list(new.results))
     _define_all(lowering, matrices, targets)
 
 
 def _for(operation: scf.ForOp, lowering: Vectors) -> None:
     """A loop; what is known of its variable is recorded before its body is translated."""
-    lower, upper, step = lowering.values([operation.lb, operation.ub, operation.step])
-    scalars, matrices = _split(operation.iter_args)
     old = operation.body.block
-    _, arguments = _split(old.args)
-    variables = _variables(lowering, arguments)
+    index, *arguments = old.args
+    scalars, matrices = _split(lowering, operation.iter_args, arguments)
+    own, carried = _split(lowering, arguments, arguments)
+    variables = _variables(lowering, carried)
     _assign(lowering, matrices, variables)
-    _define_all(lowering, arguments, variables)
-    own, _ = _split(old.args)
-    block = Block(arg_types=[t for scalar in own for t in lowering.types(scalar.type)])
-    lowering.define_flat(own, list(block.args))
-    facts = lowering.facts
-    divisor = gcd(facts.divisor(lower), facts.divisor(step))
-    facts.assume(block.args[0], divisor, facts.is_not_negative(lower))
+    _define_all(lowering, carried, variables)
+    block = Block(arg_types=_types(lowering, [index, *own]))
+    lowering.define_flat([index, *own], list(block.args))
+    _learn_variable(operation, lowering, block.args[0])
     with lowering.at_end_of(block):
         for inner in old.ops:
             if isinstance(inner, scf.YieldOp):
-                _end(inner, lowering, variables)
+                _end(inner, lowering, arguments, variables)
             else:
                 lowering.translate(inner)
-    new = scf.ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
+    bounds = lowering.values([operation.lb, operation.ub, operation.step])
+    new = scf.ForOp(*bounds, lowering.flat(scalars), Region([block]))
     for name, attribute in operation.attributes.items():
         # The operations on matrices are loops themselves.
         if name != UNROLL_ATTRIBUTE or not matrices:
             new.attributes[name] = attribute
     lowering.emit(new)
-    results, made = _split(operation.results)
+    results, made = _split(lowering, operation.results, arguments)
     lowering.define_flat(results, list(new.results))
     _define_all(lowering, made, variables)
 
 
+def _learn_variable(operation: scf.ForOp, lowering: Vectors, variable: SSAValue) -> None:
+    lower, step = lowering.values([operation.lb, operation.step])
+    facts = lowering.facts
+    divisor = gcd(facts.divisor(lower), facts.divisor(step))
+    facts.assume(variable, divisor, facts.is_not_negative(lower))
+
+
 def _while(operation: scf.WhileOp, lowering: Vectors) -> None:
     """The matrices of the condition and those of the body have memory of their own."""
-    scalars, matrices = _split(operation.operands)
-    before = _variables(lowering, matrices)
+    arguments, results = operation.before_region.block.args, operation.results
+    scalars, matrices = _split(lowering, operation.arguments, arguments)
+    before = _variables(lowering, _split(lowering, arguments, arguments)[1])
     _assign(lowering, matrices, before)
-    results, made = _split(operation.results)
+    own, made = _split(lowering, results, results)
     after = _variables(lowering, made)
-    types = [t for result in results for t in lowering.types(result.type)]
     regions = [
-        _region(lowering, operation.before_region, before, after),
-        _region(lowering, operation.after_region, after, before),
+        _region(lowering, operation.before_region, before, results, after),
+        _region(lowering, operation.after_region, after, arguments, before),
     ]
     new = scf.WhileOp.create(
         operands=lowering.flat(scalars),
-        result_types=types,
+        result_types=_types(lowering, own),
         properties=operation.properties.copy(),
         attributes=operation.attributes.copy(),
         regions=regions,
     )
     lowering.emit(new)
-    lowering.define_flat(results, list(new.results))
+    lowering.define_flat(own, list(new.results))
     _define_all(lowering, made, after)
     for variable in before:
         assert variable.buffer is not None

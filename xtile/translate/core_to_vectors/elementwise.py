@@ -9,22 +9,24 @@ from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, Vector
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ShapeCastOp
-from xtile.translate.core_to_vectors.kinds import is_elementwise
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_xegpu import constants
 from xtile.translate.core_to_xegpu.constants import bits_of
-from xtile.translate.core_to_xegpu.copying import copy, emit_on
+from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.lowering import carried_type
 from xtile.translate.rule import Rule
 
 
 def copy_or_compute(operation: Operation, lowering: Vectors) -> None:
     """Arithmetic of matrices is done on their parts; any other operation is emitted again."""
-    if is_elementwise(operation):
+    if any(lowering.is_matrix(value) for value in (*operation.operands, *operation.results)):
         compute(operation, lowering)
-    else:
-        copy(operation, lowering)
+        return
+    operands = lowering.values(operation.operands)
+    results = emit_on(operation, operands, operation.result_types, lowering)
+    for old, new in zip(operation.results, results, strict=True):
+        lowering.define(old, new)
 
 
 def compute(operation: Operation, lowering: Vectors) -> None:
@@ -63,7 +65,11 @@ def _constant(operation: Operation, lowering: Vectors) -> None:
         return
     result = operation.results[0]
     type_ = cast("VectorType[Attribute]", result.type)
-    number = cast("Any", attribute).get_values()[0]
+    numbers = cast("tuple[float]", attribute.get_values())
+    if len(set(map(repr, numbers))) > 1:
+        copy_or_compute(operation, lowering)
+        return
+    number = numbers[0]
     if isinstance(type_.element_type, BFloat16Type):
         number = bits_of(number)
     scalar = lowering.constant(number, carried_type(type_.element_type))

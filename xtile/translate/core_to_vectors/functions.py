@@ -11,28 +11,41 @@ from xtile.dialects.gpu import indices
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.subgroups import BarrierOp
-from xtile.translate.core_to_vectors.applicability import find_obstacle, holds_matrices
+from xtile.translate.core_to_vectors.applicability import find_obstacle
+from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.subgroup_values import matrices_of
 from xtile.translate.core_to_xegpu import functions
 from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.translate.rule import Rule
 
 
 def _function(operation: FuncOp, lowering: Vectors) -> None:
-    """A kernel whose lanes do not all do the same is spread over them."""
-    obstacle = find_obstacle(operation) if holds_matrices(operation) else None
+    """A kernel without matrices stays as it is; one whose lanes differ is spread over them."""
+    matrices = matrices_of(operation)
+    obstacle = find_obstacle(operation, matrices) if matrices else None
     if obstacle is not None:
         at, reason = obstacle
         lowering.remark(f"spreads matrices over the lanes of subgroups: {reason}", at)
-    if obstacle is not None or not holds_matrices(operation):
         lowering.spread_over_lanes(operation)
         return
-    lowering.begin_function(operation)
+    lowering.begin_function(operation, matrices)
     functions.RULES[operation.name](operation, lowering)
     function = cast("FuncOp", lowering.block.last_op)
-    function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE)
-    sizes = [1, lowering.subgroups, 1]
-    function.known_block_size = DenseArrayBase.from_list(i32, sizes)
+    if matrices or SUBGROUP_SIZE_ATTRIBUTE not in operation.attributes:
+        function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE)
+    if matrices:
+        sizes = [1, lowering.subgroups, 1]
+        function.known_block_size = DenseArrayBase.from_list(i32, sizes)
+
+
+def _of_subgroups(rule: Rule) -> Rule:
+    """A rule that holds where the work-items are the subgroups of the source."""
+
+    def apply(operation: Operation, lowering: Vectors) -> None:
+        (rule if lowering.plan.matrices else copy_or_compute)(operation, lowering)
+
+    return apply
 
 
 def _lane_id(operation: indices.LaneIdOp, lowering: Vectors) -> None:
@@ -64,12 +77,16 @@ def _barrier(operation: Operation, lowering: Vectors) -> None:
         lowering.emit(BarrierOp())
 
 
-RULES: dict[str, Rule] = {
-    FuncOp.name: _function,
+_OF_SUBGROUPS: dict[str, Rule] = {
     BarrierOp.name: _barrier,
     indices.BlockDimOp.name: _block_dim,
     indices.LaneIdOp.name: _lane_id,
     indices.NumSubgroupsOp.name: _num_subgroups,
     indices.SubgroupIdOp.name: _subgroup_id,
     indices.SubgroupSizeOp.name: _subgroup_size,
+}
+
+RULES: dict[str, Rule] = {
+    FuncOp.name: _function,
+    **{name: _of_subgroups(rule) for name, rule in _OF_SUBGROUPS.items()},
 }

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerType, MemRefType, VectorType, i1, i8
+from xdsl.dialects.builtin import BoolAttr, ComplexType, IndexType, IntegerType, MemRefType, VectorType, i1, i8
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.backends.intel.devices import Device, VectorUnit
@@ -62,12 +62,12 @@ class Vectors(Lowering):
         assert unit is not None
         return unit
 
-    def begin_function(self, function: FuncOp) -> None:
+    def begin_function(self, function: FuncOp, matrices: frozenset[SSAValue]) -> None:
         """Forgets the private memory of the last kernel, and plans the next one."""
-        assert function.known_block_size is not None
-        x, y, z = function.known_block_size.get_values()
-        self.block_size = (x, y, z)
-        self.plan = plan_of(function)
+        if function.known_block_size is not None:
+            x, y, z = function.known_block_size.get_values()
+            self.block_size = (x, y, z)
+        self.plan = plan_of(function, matrices)
         self._free = {}
 
     @property
@@ -106,6 +106,44 @@ class Vectors(Lowering):
     def translate(self, operation: Operation) -> None:
         super().translate(operation)
         self.release_after(operation)
+
+    # --- values ---
+
+    def is_matrix(self, old: SSAValue) -> bool:
+        """Whether a vector of the source belongs to a subgroup."""
+        return old in self.plan.matrices
+
+    @override
+    def types(self, type_: Attribute) -> list[Attribute]:
+        if isinstance(type_, VectorType):
+            return [VectorType(self.component_type(type_), type_.get_shape())]
+        return super().types(type_)
+
+    @override
+    def define_flat(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+        remaining = list(new)
+        for value in old:
+            count = len(self.types(value.type))
+            own, remaining = remaining[:count], remaining[count:]
+            self.define(value, tuple(own) if isinstance(value.type, ComplexType) else own[0])
+
+    @override
+    def value(self, old: SSAValue) -> SSAValue:
+        meaning = self.meaning(old)
+        if isinstance(meaning, Matrix):
+            # A constant or a broadcast that a work-item uses.
+            return meaning.piece(Place(0, 0, 0), meaning.count)
+        return super().value(old)
+
+    @override
+    def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
+        result: list[SSAValue] = []
+        for value in old:
+            if isinstance(value.type, VectorType):
+                result.append(self.value(value))
+            else:
+                result += super().flat([value])
+        return result
 
     # --- matrices ---
 
@@ -293,6 +331,9 @@ class Vectors(Lowering):
         if width == 1:
             return scalar
         type_ = VectorType(scalar.type, [width])
+        owner = scalar.owner
+        if isinstance(owner, arith.ConstantOp):
+            return self.constant(cast("Any", owner.value).value.data, type_)
         return self.shared(
             ("broadcast", scalar, type_),
             (scalar,),

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from xtile.dialects.core import MapOp
@@ -24,11 +23,13 @@ class Plan:
     """The decisions for one kernel.
 
     Attributes:
+        matrices: The vectors that belong to subgroups.
         deferred: The operations whose matrix is computed where it is used.
         released: The matrices that nobody needs any more once an operation is done.
         targets: For a matrix that a loop hands on, the variable of the loop whose memory it takes.
     """
 
+    matrices: frozenset[SSAValue] = frozenset()
     deferred: set[Operation] = field(default_factory=set[Operation])
     released: dict[Operation, list[SSAValue]] = field(
         default_factory=dict[Operation, list[SSAValue]]
@@ -36,9 +37,11 @@ class Plan:
     targets: dict[SSAValue, BlockArgument] = field(default_factory=dict[SSAValue, BlockArgument])
 
 
-def plan_of(function: Operation) -> Plan:
-    """Plans a kernel."""
-    planner = _Planner()
+def plan_of(function: Operation, matrices: frozenset[SSAValue]) -> Plan:
+    """Plans a kernel, of which these vectors belong to subgroups."""
+    planner = _Planner(matrices)
+    if not matrices:
+        return planner.plan
     blocks = [
         block
         for operation in function.walk()
@@ -56,8 +59,8 @@ def plan_of(function: Operation) -> Plan:
 class _Planner:
     """Plans the blocks of a kernel."""
 
-    def __init__(self) -> None:
-        self.plan = Plan()
+    def __init__(self, matrices: frozenset[SSAValue]) -> None:
+        self.plan = Plan(matrices)
         self._numbers: dict[Operation, int] = {}
         self._needed: dict[SSAValue, int] = {}
 
@@ -71,13 +74,16 @@ class _Planner:
         operations = list(block.ops)
         for operation in reversed(operations):
             for result in operation.results:
-                if is_matrix(result):
+                if self._is_matrix(result):
                     self._decide(operation, result, operations)
         for argument in block.args:
-            if is_matrix(argument):
+            if self._is_matrix(argument):
                 self._needed[argument] = self._last_need(argument)
         self._release(block, operations)
         self._share(block)
+
+    def _is_matrix(self, value: SSAValue) -> bool:
+        return value in self.plan.matrices
 
     def _decide(self, operation: Operation, result: SSAValue, operations: list[Operation]) -> None:
         self._needed[result] = self._last_need(result)
@@ -103,7 +109,7 @@ class _Planner:
     def _release(self, block: Block, operations: list[Operation]) -> None:
         results = (result for operation in operations for result in operation.results)
         for value in (*block.args, *results):
-            if is_matrix(value) and self._needed[value] >= 0:
+            if self._is_matrix(value) and self._needed[value] >= 0:
                 self.plan.released.setdefault(operations[self._needed[value]], []).append(value)
 
     # --- matrices that a loop hands on ---
@@ -115,7 +121,7 @@ class _Planner:
             return
         for value, argument in zip(end.operands, block.args[1:], strict=True):
             made_by = value.owner
-            if not isinstance(made_by, Operation) or not is_matrix(value):
+            if not isinstance(made_by, Operation) or not self._is_matrix(value):
                 continue
             if made_by.parent is not block or not kinds.is_stored(made_by):
                 continue
@@ -164,11 +170,6 @@ class _Planner:
                 if self._depends(made_by, argument):
                     return True
         return False
-
-
-def is_matrix(value: SSAValue) -> bool:
-    """Whether a value belongs to a subgroup."""
-    return isinstance(value.type, VectorType)
 
 
 def _is_used_once_here(operation: Operation, result: SSAValue) -> bool:

@@ -1,0 +1,80 @@
+"""Which vectors belong to a subgroup, and which to a work-item.
+
+At level subgroup, a vector of two dimensions is a subgroup's. One of one dimension is a
+work-item's, unless it is a row or a column of sums, or computed with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.core import MapOp
+from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
+from xtile.translate.core_to_vectors.kinds import is_elementwise
+
+_ANYBODYS = frozenset({"arith.constant", "vector.broadcast"})
+"""Operations whose result can be both."""
+
+
+def matrices_of(function: Operation) -> frozenset[SSAValue]:
+    """The vectors of a kernel at level subgroup that belong to subgroups."""
+    groups: dict[SSAValue, set[SSAValue]] = {}
+    found: set[SSAValue] = set()
+    for operation in function.walk():
+        found |= set(_certain(operation))
+        for group in _equal(operation):
+            _join(groups, [value for value in group if _rank(value) and not _is_anybodys(value)])
+    for value in list(found):
+        found |= groups.get(value, set())
+    return frozenset(found)
+
+
+def _certain(operation: Operation) -> Iterator[SSAValue]:
+    """The vectors of an operation that are a subgroup's for certain."""
+    is_of_subgroup = isinstance(operation, MapOp | MultiDimReductionOp | ShapeCastOp)
+    arguments = (a for region in operation.regions for block in region.blocks for a in block.args)
+    for value in (*operation.operands, *operation.results, *arguments):
+        if _rank(value) == 2 or (is_of_subgroup and _rank(value)):
+            yield value
+
+
+def _equal(operation: Operation) -> Iterable[Iterable[SSAValue]]:
+    """Groups of values of which all or none are a subgroup's."""
+    if is_elementwise(operation):
+        return [(*operation.operands, *operation.results)]
+    if isinstance(operation, scf.IfOp):
+        ends = [region.block.last_op for region in operation.regions if region.blocks]
+        return zip(operation.results, *(end.operands for end in ends if end), strict=False)
+    if isinstance(operation, scf.ForOp):
+        block = operation.body.block
+        assert block.last_op is not None
+        ends = block.last_op.operands
+        return zip(operation.iter_args, block.args[1:], ends, operation.results, strict=True)
+    if isinstance(operation, scf.WhileOp):
+        before, after = operation.before_region.block, operation.after_region.block
+        assert before.last_op is not None and after.last_op is not None
+        return [
+            *zip(operation.arguments, before.args, after.last_op.operands, strict=True),
+            *zip(before.last_op.operands[1:], after.args, operation.results, strict=True),
+        ]
+    return []
+
+
+def _join(groups: dict[SSAValue, set[SSAValue]], values: list[SSAValue]) -> None:
+    joined = set(values)
+    for value in values:
+        joined |= groups.get(value, set())
+    for value in joined:
+        groups[value] = joined
+
+
+def _rank(value: SSAValue) -> int:
+    return value.type.get_num_dims() if isinstance(value.type, VectorType) else 0
+
+
+def _is_anybodys(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation) and value.owner.name in _ANYBODYS
