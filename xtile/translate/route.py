@@ -72,7 +72,11 @@ def _lower_to_xegpu(
 
 def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     """The code of each work-item, in the form that the device likes best."""
-    return _lower_to_xegpu(module, options, diagnostics)
+    if options.device.vector_unit is None:
+        return _lower_to_xegpu(module, options, diagnostics)
+    from xtile.translate.core_to_vectors import translate_module
+
+    return translate_module(module, options.device, diagnostics)
 
 
 def _lower_to_spirv(
