@@ -49,15 +49,32 @@ def parse(
         DiagnosticError: The file cannot be read, or the text has errors; it holds all of them.
         ValueError: The extension of the file is of no known language.
     """
-    source, reader = _source_and_language(kernel, language)
+    source, reader = read_source(kernel, language)
     collected = Diagnostics() if diagnostics is None else diagnostics
-    module = reader.read(source, collected, make_context(), revision)
-    if module is not None and check:
-        verify_module(module, collected, source)
-    collected.raise_if_errors()
-    assert module is not None, "a reader that returns nothing reports an error"
+    module = parse_source(source, reader, collected, revision=revision, check=check)
     if diagnostics is None:
-        _warn(collected)
+        show_warnings(collected)
+    return module
+
+
+def parse_source(
+    source: Source,
+    language: Language,
+    diagnostics: Diagnostics,
+    *,
+    revision: str | None = None,
+    check: bool = True,
+) -> ModuleOp:
+    """Like `parse`, for a text that was found already; warnings go to `diagnostics`.
+
+    Raises:
+        DiagnosticError: The text has errors; it holds all of them.
+    """
+    module = language.read(source, diagnostics, make_context(), revision)
+    if module is not None and check:
+        verify_module(module, diagnostics, source)
+    diagnostics.raise_if_errors()
+    assert module is not None, "a reader that returns nothing reports an error"
     return module
 
 
@@ -80,9 +97,10 @@ def to_text(
 
         print_mlir(module, output)
     elif language == "spirv-asm":
+        from xtile.backends.intel.compilation import spirv_in
         from xtile.dialects.spirv import disassemble, encode
 
-        output.write(disassemble(encode(module)))
+        output.write(disassemble(encode(spirv_in(module))))
     else:
         raise _unknown_language(language, ("tensorlang", "mlir", "spirv-asm"))
     return output.getvalue()
@@ -129,10 +147,17 @@ def verify(module: ModuleOp) -> None:
     diagnostics.raise_if_errors()
 
 
-def _source_and_language(
-    kernel: str | os.PathLike[str], name: str | None
-) -> tuple[Source, Language]:
-    """Returns the text of a kernel and the language that it is written in."""
+def read_source(kernel: str | os.PathLike[str], name: str | None = None) -> tuple[Source, Language]:
+    """Returns the text of a kernel and the language that it is written in.
+
+    Args:
+        kernel: A path or a text, as `parse` takes it.
+        name: The language's name; None goes by the file's extension, or how the text begins.
+
+    Raises:
+        DiagnosticError: The file cannot be read.
+        ValueError: The language is not known.
+    """
     if isinstance(kernel, str) and not _is_path(kernel):
         source = Source(TEXT_NAME, kernel)
         return source, guess_language(kernel) if name is None else _language(name)
@@ -166,8 +191,8 @@ def _unknown_language(name: str, known_names: Iterable[str]) -> ValueError:
     return ValueError(f"expected language {known}, but got '{name}'")
 
 
-def _warn(diagnostics: Diagnostics) -> None:
-    """Shows what was collected as Python warnings, at the caller of `parse`."""
+def show_warnings(diagnostics: Diagnostics) -> None:
+    """Shows the warnings that were collected as Python's, at the caller of the caller."""
     for diagnostic in diagnostics:
         if diagnostic.severity is Severity.WARNING:
             warnings.warn(diagnostic.render(), SourceWarning, stacklevel=3)

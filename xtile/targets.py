@@ -57,11 +57,11 @@ class SPIRVAssemblyTarget(Target):
         Raises:
             DiagnosticError: A kernel cannot be compiled for the device.
         """
-        from xtile.backends.intel.compilation import compile_to_spirv
+        from xtile.backends.intel.compilation import compile_to_spirv, spirv_in
         from xtile.backends.intel.devices import DEVICES
         from xtile.dialects.spirv import encode
 
-        return encode(compile_to_spirv(module, DEVICES[self.chip]))
+        return encode(spirv_in(compile_to_spirv(module, DEVICES[self.chip])))
 
 
 @dataclass(frozen=True)

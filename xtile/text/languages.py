@@ -12,6 +12,7 @@ from xtile.text.source import Source
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
 
     from xtile.text.diagnostics import Diagnostics
 
@@ -117,11 +118,13 @@ def _read_spirv_assembly(
     return _decoded(lambda: decode(assemble(source.text, source.name), source.name), diagnostics)
 
 
-def _decoded(decode: Callable[[], ModuleOp], diagnostics: Diagnostics) -> ModuleOp | None:
+def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> ModuleOp | None:
+    from xdsl.dialects.builtin import ModuleOp
+
     from xtile.text.diagnostics import DiagnosticError
 
     try:
-        return decode()
+        return ModuleOp([decode()])
     except DiagnosticError as error:
         for diagnostic in error.diagnostics:
             diagnostics.add(diagnostic)

@@ -11,9 +11,11 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from xtile.backends.intel.devices import Device
-from xtile.text.diagnostics import Diagnostics
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.source import source_of
 
 if TYPE_CHECKING:
+    from xtile.dialects import spirv
     from xtile.dialects.gpu.functions import FuncOp
 
 
@@ -77,7 +79,7 @@ def compile_program(
         _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
     }
     is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
-    return Program(encode(spirv), kernels, is_risky=is_risky)
+    return Program(encode(spirv_in(spirv)), kernels, is_risky=is_risky)
 
 
 def compile_to_spirv(
@@ -99,6 +101,21 @@ def compile_to_spirv(
 def is_spirv(module: ModuleOp) -> bool:
     """Whether a module holds SPIR-V."""
     return any(operation.name == "spirv.module" for operation in module.body.block.ops)
+
+
+def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
+    """The SPIR-V that a module holds.
+
+    Raises:
+        DiagnosticError: It holds something else, or several modules of SPIR-V.
+    """
+    from xtile.dialects.spirv import ModuleOp as SPIRVModuleOp
+
+    operations = list(module.body.block.ops)
+    if len(operations) == 1 and isinstance(operations[0], SPIRVModuleOp):
+        return operations[0]
+    message = "expected one module of SPIR-V"
+    raise DiagnosticError([Diagnostic(Severity.ERROR, message, source_of(module), None)])
 
 
 def lower_to_lanes(
