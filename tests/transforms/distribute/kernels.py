@@ -41,9 +41,10 @@ DTYPES: dict[str, Any] = {
 
 def kernel(parameters: str, body: str, attributes: str = BLOCK_SIZE) -> str:
     """The text of a module with one block-level kernel."""
+    all_attributes = ", ".join(filter(None, ['core.level = "block"', attributes]))
     return (
         f"gpu.module @m {{\ngpu.func @k({parameters}) kernel "
-        f'attributes {{core.level = "block", {attributes}}} {{\n{body}\ngpu.return\n}}\n}}\n'
+        f"attributes {{{all_attributes}}} {{\n{body}\ngpu.return\n}}\n}}\n"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
 
 from tests.translate.tensorlang_to_core.agreement import GRID, Arguments, is_runnable, pairs
-from xtile.backends.intel.devices import DG2
+from xtile.backends.intel.devices import CPU, DG2, Device
 from xtile.semantics.arguments import Argument, MemrefArgument
 from xtile.semantics.configuration import configuration_of
 from xtile.semantics.engine import launch
@@ -26,8 +26,8 @@ SIZE = 8
 """About how many instructions a kernel has; of more, most fail at an index out of bounds."""
 
 
-def distributed(source: ModuleOp) -> ModuleOp | None:
-    """A kernel for DG2, which has all subgroup sizes; None if it is one that is refused."""
+def distributed(source: ModuleOp, device: Device) -> ModuleOp | None:
+    """A kernel for a device that has its subgroup size; None if it is one that is refused."""
     try:
         core = translate_module(source)
         for function, kernel in pairs(source, core):
@@ -35,7 +35,7 @@ def distributed(source: ModuleOp) -> ModuleOp | None:
             block = (*sizes.work_group_size, 1)
             kernel.known_block_size = DenseArrayBase.from_list(i32, block)
             kernel.attributes[SUBGROUP_SIZE] = IntegerAttr(sizes.subgroup_size, i32)
-        return distribute(core, DG2)
+        return distribute(core, device)
     except DiagnosticError as error:
         message = str(error)
         assert "complex numbers" in message or "is the output too" in message, message
@@ -54,12 +54,13 @@ def overlaps_itself(argument: Argument) -> bool:
     return False
 
 
+@pytest.mark.parametrize("device", [DG2, CPU], ids=["dg2", "cpu"])
 @pytest.mark.parametrize("first", [0, 1000, 2000])
-def test_values(first: int) -> None:
+def test_values(first: int, device: Device) -> None:
     compared = 0
     for seed in range(first, first + KERNELS):
         source = random_kernel(seed, SIZE)
-        module = distributed(source)
+        module = distributed(source, device)
         if module is None:
             continue
         for function, kernel in pairs(source, module):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.transforms.distribute.kernels import DTYPES, distributed, kernel, run
+from tests.transforms.distribute.kernels import BLOCK_SIZE, DTYPES, distributed, kernel, run
 from xtile.dialects.tensorlang import types
 from xtile.semantics import linalg
 from xtile.semantics.accumulation import accumulation_type
@@ -54,6 +55,33 @@ TOLERANCES = {
 BETAS = ("0", "1", "3", "dynamic 0", "dynamic 3")
 
 
+@dataclass(frozen=True)
+class Target:
+    """A device, and how kernels are written for it.
+
+    Attributes:
+        chip: The device.
+        attributes: The kernel's attributes.
+        last_stride: The last stride of memrefs whose sizes are not known.
+    """
+
+    chip: str
+    attributes: str
+    last_stride: str
+
+
+TARGETS = {
+    "pvc": Target("pvc", BLOCK_SIZE, "?"),
+    "cpu-one-work-item": Target("cpu", "", "1"),
+    "cpu-many-work-items": Target("cpu", BLOCK_SIZE, "?"),
+}
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: pytest.FixtureRequest) -> Target:
+    return TARGETS[request.param]
+
+
 def rng_of(*key: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
@@ -77,16 +105,20 @@ def number_constant(name: str, number: int, type: str) -> str:
     return f"%{name} = arith.constant {number}{point} : {type}"
 
 
-def memref(shape: tuple[int, ...], type: str, is_dynamic: bool) -> str:
+def memref(shape: tuple[int, ...], type: str, is_dynamic: bool, last_stride: str) -> str:
     sizes = "".join("?x" if is_dynamic else f"{size}x" for size in shape)
-    layout = f", strided<[{', '.join('?' for _ in shape)}]>" if is_dynamic and shape else ""
+    strides = ", ".join(["?"] * (len(shape) - 1) + [last_stride])
+    layout = f", strided<[{strides}]>" if is_dynamic and shape else ""
     return f"memref<{sizes}{type}{layout}>"
 
 
 class Case:
     """One operation with random inputs."""
 
-    def __init__(self, name: str, flags: str, type: str, beta: str, is_dynamic: bool) -> None:
+    def __init__(
+        self, target: Target, name: str, flags: str, type: str, beta: str, is_dynamic: bool
+    ) -> None:
+        self.target = target
         self.name, self.flags, self.type, self.is_dynamic = name, flags, type, is_dynamic
         self.rng = rng_of(name, flags, type, beta, is_dynamic)
         self.input_type = SMALLER.get(type, type) if self.rng.integers(2) else type
@@ -102,7 +134,7 @@ class Case:
         text = self.text(output_shape, shapes)
         alpha = self.alpha.item() if self.input_type != "bf16" else float(self.alpha)
         beta = [] if self.is_beta_known else [self.beta]
-        run(distributed(text), alpha, *inputs, *beta, output)
+        run(distributed(text, self.target.chip), alpha, *inputs, *beta, output)
         if self.type in TOLERANCES:
             scale = max(1.0, float(np.max(np.abs(expected.astype(np.complex128)))))
             difference = np.abs(output.astype(np.complex128) - expected.astype(np.complex128))
@@ -125,8 +157,9 @@ class Case:
         return result
 
     def text(self, output_shape: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> str:
-        inputs = [memref(shape, self.input_type, self.is_dynamic) for shape in shapes]
-        output = memref(output_shape, self.type, self.is_dynamic)
+        stride = self.target.last_stride
+        inputs = [memref(shape, self.input_type, self.is_dynamic, stride) for shape in shapes]
+        output = memref(output_shape, self.type, self.is_dynamic, stride)
         beta = [] if self.is_beta_known else [f"%beta: {self.type}"]
         names = [f"%in{i}" for i in range(len(inputs))]
         parameters = [
@@ -139,7 +172,7 @@ class Case:
         all_types = [self.input_type, *inputs, self.type, output]
         operands = ", ".join(["%alpha", *names, "%beta", "%out"])
         body = f"{constant}\ncore.{self.name} {self.flags} {operands} : {', '.join(all_types)}"
-        return kernel(", ".join(parameters), body)
+        return kernel(", ".join(parameters), body, self.target.attributes)
 
 
 def cases(names: dict[str, tuple[str, ...]]) -> list[Any]:
@@ -172,8 +205,10 @@ def transposed(array: Array, flags: str, flag: str) -> Array:
         }
     ),
 )
-def test_elementwise(name: str, flags: str, type: str, beta: str, is_dynamic: bool) -> None:
-    case = Case(name, flags, type, beta, is_dynamic)
+def test_elementwise(
+    target: Target, name: str, flags: str, type: str, beta: str, is_dynamic: bool
+) -> None:
+    case = Case(target, name, flags, type, beta, is_dynamic)
     rows, columns = 5, 37
     if name == "axpby":
         shape = (columns, rows) if flags else (rows, columns)
@@ -192,9 +227,9 @@ def test_elementwise(name: str, flags: str, type: str, beta: str, is_dynamic: bo
 )
 @pytest.mark.parametrize("depth", [5, 39])
 def test_reductions(
-    name: str, flags: str, type: str, beta: str, is_dynamic: bool, depth: int
+    target: Target, name: str, flags: str, type: str, beta: str, is_dynamic: bool, depth: int
 ) -> None:
-    case = Case(name, flags, type, beta, is_dynamic)
+    case = Case(target, name, flags, type, beta, is_dynamic)
     shape = (depth, 19) if "transpose_a" in flags else (19, depth)
     if name == "sum":
         case.check(
@@ -212,9 +247,9 @@ def test_reductions(
 )
 @pytest.mark.parametrize("size", [0, 1, 40])
 def test_scalars_and_vectors(
-    name: str, flags: str, type: str, beta: str, is_dynamic: bool, size: int
+    target: Target, name: str, flags: str, type: str, beta: str, is_dynamic: bool, size: int
 ) -> None:
-    case = Case(name, flags, type, beta, is_dynamic)
+    case = Case(target, name, flags, type, beta, is_dynamic)
     shape = (size,) if size else ()
     if name == "sum":
         size = size or 33
@@ -231,6 +266,7 @@ def test_scalars_and_vectors(
 )
 @pytest.mark.parametrize("shape", [(4, 16, 8), (7, 35, 5)])
 def test_products(
+    target: Target,
     name: str,
     flags: str,
     type: str,
@@ -238,7 +274,7 @@ def test_products(
     is_dynamic: bool,
     shape: tuple[int, int, int],
 ) -> None:
-    case = Case(name, flags, type, beta, is_dynamic)
+    case = Case(target, name, flags, type, beta, is_dynamic)
     rows, columns, depth = shape
     a = (depth, rows) if "transpose_a" in flags else (rows, depth)
     b = (columns, depth) if "transpose_b" in flags else (depth, columns)

@@ -198,10 +198,11 @@ def arguments(seed: int) -> list[Any]:
     return [a, b, v, np.int32(2), np.int64(seed % 4), True, False]
 
 
+@pytest.mark.parametrize("chip", ["pvc", "cpu"])
 @pytest.mark.parametrize("seed", range(PROGRAMS))
-def test_program(seed: int) -> None:
+def test_program(seed: int, chip: str) -> None:
     text = kernel(PARAMETERS, Writer(seed, is_aliased(seed)).program())
-    module = distributed(text)
+    module = distributed(text, chip)
     expected, found = arguments(seed), arguments(seed)
     run(read(text), *expected)
     run(module, *found)

@@ -10,14 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.source import Source, attach_source, source_of
 from xtile.transforms.distribute.barriers import place_barriers
-from xtile.transforms.distribute.configuration import SUBGROUP_SIZE, choose_configuration
+from xtile.transforms.distribute.configuration import (
+    SUBGROUP_SIZE,
+    Configuration,
+    choose_configuration,
+)
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.rules import rule_of
 from xtile.translate.rule import Rebuilder
@@ -63,7 +67,7 @@ def _distribute(
         configuration = choose_configuration(function, target)
     except ValueError as error:
         raise Rebuilder({}, target.name, source).error(str(error), function) from None
-    kernel = Kernel(rule_of, place_barriers(function), target, configuration, source, diagnostics)
+    kernel = _kernel(function, target, configuration, source, diagnostics)
     old = function.body.block
     body = kernel.new_block(old, [arg.type for arg in old.args])
     with kernel.in_function(body):
@@ -71,15 +75,38 @@ def _distribute(
     result = FuncOp.create(
         properties=function.properties
         | {"known_block_size": DenseArrayBase.from_list(i32, configuration.block_size)},
-        attributes=function.attributes
-        | {
-            LEVEL_ATTRIBUTE: StringAttr(Level.SUBGROUP),
-            SUBGROUP_SIZE: IntegerAttr(configuration.subgroup_size, i32),
-        },
+        attributes=function.attributes | _attributes(configuration),
         regions=[Region(body)],
     )
     result.location = function.location
     return result
+
+
+def _kernel(
+    function: FuncOp,
+    target: Device,
+    configuration: Configuration,
+    source: Source | None,
+    diagnostics: Diagnostics | None,
+) -> Kernel:
+    """What rebuilds a kernel for a device."""
+    if target.vector_unit is None:
+        rules, barriers = rule_of, place_barriers(function)
+    else:
+        from xtile.transforms.distribute.vectors.rules import rule_of as rules
+
+        barriers = place_barriers(function, is_work_of_first=True)
+    if configuration.is_one_work_item:
+        barriers = frozenset[Operation]()
+    return Kernel(rules, barriers, target, configuration, source, diagnostics)
+
+
+def _attributes(configuration: Configuration) -> dict[str, Attribute]:
+    """The attributes of a distributed kernel; of one work-item there are no subgroups."""
+    attributes: dict[str, Attribute] = {LEVEL_ATTRIBUTE: StringAttr(Level.SUBGROUP)}
+    if not configuration.is_one_work_item:
+        attributes[SUBGROUP_SIZE] = IntegerAttr(configuration.subgroup_size, i32)
+    return attributes
 
 
 def _replace(old: Operation, new: Operation) -> None:

@@ -21,15 +21,21 @@ State: TypeAlias = frozenset[Access]
 _NOTHING: State = frozenset()
 
 
-def place_barriers(function: FuncOp) -> frozenset[Operation]:
-    """The operations of collective code that a barrier must precede."""
-    return frozenset(_Placement().of_region(function.body, _NOTHING)[1])
+def place_barriers(function: FuncOp, is_work_of_first: bool = False) -> frozenset[Operation]:
+    """The operations of collective code that a barrier must precede.
+
+    Args:
+        function: The block-level kernel.
+        is_work_of_first: Whether work-item 0 alone does the linear algebra.
+    """
+    return frozenset(_Placement(is_work_of_first).of_region(function.body, _NOTHING)[1])
 
 
 class _Placement:
     """Follows what has been done since the last barrier through collective code."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_work_of_first: bool) -> None:
+        self._is_work_of_first = is_work_of_first
         # Loops are followed for several states, and so would those in them for many.
         self._known: dict[tuple[scf.ForOp, State], tuple[State, set[Operation]]] = {}
 
@@ -52,7 +58,7 @@ class _Placement:
             return self._of_branches(operation, state)
         if isinstance(operation, scf.ForOp):
             return self._of_loop(operation, state)
-        before, after = _sides(operation)
+        before, after = self._sides(operation)
         if any(new.conflicts_with(old) for new in before for old in state):
             return after if after is not None else before, {operation}
         return after if after is not None else state | before, set()
@@ -81,24 +87,23 @@ class _Placement:
                 return state | around, found
             entry |= around
 
+    def _sides(self, operation: Operation) -> tuple[State, State | None]:
+        """What an operation does before its first barrier, and after its last if it has one.
 
-def _sides(operation: Operation) -> tuple[State, State | None]:
-    """What an operation does before its first barrier, and after its last if it has one.
-
-    Only barriers that all work-items of a parallel region reach count: those in its own block.
-    """
-    if not isinstance(operation, ParallelOp):
-        return accesses(operation), None
-    block = operation.body.block
-    if not any(isinstance(nested, BarrierOp) for nested in block.ops):
-        return accesses(operation), None
-    before: set[Access] = set()
-    after: set[Access] = set()
-    has_waited = False
-    for nested in block.ops:
-        if isinstance(nested, BarrierOp):
-            has_waited = True
-            after = set()
-            continue
-        (after if has_waited else before).update(accesses_of_work_items(nested))
-    return frozenset(before), frozenset(after)
+        Only barriers that all work-items of a parallel region reach count: those in its own block.
+        """
+        if not isinstance(operation, ParallelOp):
+            return accesses(operation, self._is_work_of_first), None
+        block = operation.body.block
+        if not any(isinstance(nested, BarrierOp) for nested in block.ops):
+            return accesses(operation), None
+        before: set[Access] = set()
+        after: set[Access] = set()
+        has_waited = False
+        for nested in block.ops:
+            if isinstance(nested, BarrierOp):
+                has_waited = True
+                after = set()
+                continue
+            (after if has_waited else before).update(accesses_of_work_items(nested))
+        return frozenset(before), frozenset(after)

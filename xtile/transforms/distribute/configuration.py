@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
 from xdsl.ir import Attribute
 
 from xtile.backends.intel.devices import Device
-from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp
+from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp, ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
 
 SUBGROUP_SIZE = "intel_reqd_sub_group_size"
@@ -42,6 +42,11 @@ class Configuration:
         """How many subgroups a work-group has."""
         return math.prod(self.block_size) // self.subgroup_size
 
+    @property
+    def is_one_work_item(self) -> bool:
+        """Whether a work-group is one work-item."""
+        return math.prod(self.block_size) == 1
+
 
 def choose_configuration(function: FuncOp, device: Device) -> Configuration:
     """The sizes that a kernel names, completed by those that fit its operations.
@@ -53,7 +58,11 @@ def choose_configuration(function: FuncOp, device: Device) -> Configuration:
     if function.known_block_size is not None:
         x, y, z = function.known_block_size.get_values()
         block_size = (x, y, z)
+    if device.vector_unit is not None and _can_be_one_work_item(function, block_size):
+        return Configuration((1, 1, 1), 1)
     size = _subgroup_size(function, block_size, device)
+    if block_size is None and device.vector_unit is not None:
+        block_size = (size, 1, 1)
     if block_size is None:
         block_size = (size * _subgroups(function, size), 1, 1)
     items = math.prod(block_size)
@@ -67,6 +76,14 @@ def choose_configuration(function: FuncOp, device: Device) -> Configuration:
             f"a work-group of {items} work-items is no multiple of the subgroup size {size}"
         )
     return Configuration(block_size, size)
+
+
+def _can_be_one_work_item(function: FuncOp, block_size: tuple[int, int, int] | None) -> bool:
+    """Whether a kernel leaves the work-group's size open and has no code of each work-item."""
+    if block_size is not None:
+        return block_size == (1, 1, 1)
+    is_open = SUBGROUP_SIZE not in function.attributes
+    return is_open and not any(isinstance(nested, ParallelOp) for nested in function.walk())
 
 
 def _subgroup_size(

@@ -129,10 +129,18 @@ def space_of(value: SSAValue) -> Space:
     return Space.GLOBAL
 
 
-def accesses(operation: Operation) -> frozenset[Access]:
-    """What one operation of collective code does to memory, and all that is nested in it."""
+def accesses(operation: Operation, is_work_of_first: bool = False) -> frozenset[Access]:
+    """What one operation of collective code does to memory, and all that is nested in it.
+
+    Args:
+        operation: The operation.
+        is_work_of_first: Whether work-item 0 alone does the linear algebra.
+    """
     if isinstance(operation, BlasA2Operation | BlasA3Operation):
-        return frozenset(_linear_algebra(operation))
+        return frozenset(
+            Access(access.root, access.kind, is_work_of_first)
+            for access in _linear_algebra(operation)
+        )
     if isinstance(operation, ParallelOp):
         return accesses_of_work_items(operation)
     is_by_first = isinstance(operation, _DONE_ONCE)

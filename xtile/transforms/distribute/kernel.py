@@ -106,6 +106,11 @@ class Kernel(Rebuilder):
     # --- where a work-item stands ---
 
     @property
+    def is_alone(self) -> bool:
+        """Whether a work-group is one work-item."""
+        return self.subgroups * self.subgroup_size == 1
+
+    @property
     def lane(self) -> SSAValue:
         """The number of the work-item in its subgroup."""
         return self._named("lane", LaneIdOp)
@@ -170,11 +175,11 @@ class Kernel(Rebuilder):
             return b if a == 0 else a
         return self.pure(arith.AddiOp, self.value_of(a), self.value_of(b))
 
-    def subtract(self, a: Index, b: int) -> Index:
-        """The difference of an index and a number."""
-        if isinstance(a, int):
+    def subtract(self, a: Index, b: Index) -> Index:
+        """The difference of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
             return a - b
-        return a if b == 0 else self.pure(arith.SubiOp, a, self.index(b))
+        return a if b == 0 else self.pure(arith.SubiOp, self.value_of(a), self.value_of(b))
 
     def multiply(self, a: Index, b: int) -> Index:
         """The product of an index and a number."""
@@ -253,6 +258,15 @@ class Kernel(Rebuilder):
             self.emit(scf.YieldOp())
         self.emit(scf.IfOp(condition, [], Region(block)))
 
+    @contextmanager
+    def once(self) -> Generator[None]:
+        """What is done once by a work-group: by work-item 0."""
+        if self.is_alone:
+            yield
+            return
+        with self.when(self.is_first):
+            yield
+
     def choose(
         self,
         condition: SSAValue,
@@ -260,14 +274,23 @@ class Kernel(Rebuilder):
         if_false: Callable[[], SSAValue],
     ) -> SSAValue:
         """What `if_true` or `if_false` emits, whichever the condition selects."""
+        return self.choose_all(condition, lambda: [if_true()], lambda: [if_false()])[0]
+
+    def choose_all(
+        self,
+        condition: SSAValue,
+        if_true: Callable[[], Sequence[SSAValue]],
+        if_false: Callable[[], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """The values that `if_true` or `if_false` emits, whichever the condition selects."""
         true_block, false_block = Block(), Block()
         with self.at_end_of(true_block):
-            value = if_true()
-            self.emit(scf.YieldOp(value))
+            values = if_true()
+            self.emit(scf.YieldOp(*values))
         with self.at_end_of(false_block):
-            self.emit(scf.YieldOp(if_false()))
+            self.emit(scf.YieldOp(*if_false()))
         regions = Region(true_block), Region(false_block)
-        return self.emit(scf.IfOp(condition, [value.type], *regions)).results[0]
+        return self.emit(scf.IfOp(condition, [value.type for value in values], *regions)).results
 
     @contextmanager
     def spread(self, start: Index, stop: Index, step: int, name: str) -> Generator[Index]:

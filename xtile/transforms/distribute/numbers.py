@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.arith.casts import ExtSIOp, TruncIOp
 from xtile.transforms.distribute.kernel import Kernel
 
 
@@ -71,7 +72,7 @@ def _conversion(source: Attribute, target: Attribute) -> Callable[..., Any] | No
     if is_integer(source) and is_integer(target):
         if isinstance(source, IndexType) or isinstance(target, IndexType):
             return arith.IndexCastOp
-        return arith.ExtSIOp if _width(source) < _width(target) else arith.TruncIOp
+        return ExtSIOp if _width(source) < _width(target) else TruncIOp
     if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
         return arith.ExtFOp if _width(source) < _width(target) else arith.TruncFOp
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import cast
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ComplexType,
@@ -15,10 +16,11 @@ from xdsl.dialects.builtin import (
     IndexType,
     MemRefType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.allocation import AllocaOp
 from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel
 from xtile.transforms.distribute.shares import for_each_element
@@ -50,6 +52,11 @@ def separate(kernel: Kernel, memory: SSAValue, output: SSAValue) -> SSAValue:
             "another memref"
         )
     copy = local_buffer(kernel, element, shape)
+    if kernel.device.vector_unit is not None:
+        from xtile.transforms.distribute.vectors import elementwise
+
+        elementwise.copy(kernel, memory, copy)
+        return copy
 
     def body(indices: list[Index]) -> None:
         kernel.store(kernel.load(memory, indices), copy, indices)
@@ -64,6 +71,23 @@ def local_buffer(kernel: Kernel, element: Attribute, shape: tuple[int, ...]) -> 
     space = AddressSpaceAttr(AddressSpace.WORKGROUP)
     type = MemRefType(element, shape, memory_space=space)
     return kernel.emit(AllocaOp(operands=[[], []], result_types=[type])).memref
+
+
+def local_bytes(operation: Operation) -> int:
+    """Bytes of local memory that the function around an operation has allocated itself."""
+    function = operation.parent_op()
+    while function is not None and not isinstance(function, FuncOp):
+        function = function.parent_op()
+    if function is None:
+        return 0
+    types = [
+        nested.memref.type for nested in function.walk() if isinstance(nested, memref.AllocaOp)
+    ]
+    return sum(
+        math.prod(type_.get_shape()) * size_in_bytes(type_.element_type)
+        for type_ in types
+        if isinstance(type_.memory_space, AddressSpaceAttr)
+    )
 
 
 def size_in_bytes(type: Attribute) -> int:

@@ -74,13 +74,13 @@ def _store(operation: memref.StoreOp, kernel: Kernel) -> None:
     if not is_collective(operation) or root_of(operation.memref) is Space.PRIVATE:
         _copy(operation, kernel)
         return
-    with kernel.when(kernel.is_first):
+    with kernel.once():
         _copy(operation, kernel)
 
 
 def _atomic(operation: memref.AtomicRMWOp | AtomicUpdateOp, kernel: Kernel) -> None:
     """Work-item 0 does the update of collective code, and hands the result to all."""
-    if not is_collective(operation):
+    if not is_collective(operation) or kernel.is_alone:
         _copy(operation, kernel)
         return
     (result,) = operation.results

@@ -1,0 +1,121 @@
+"""Cuts a dimension into segments, each of which is gone through in steps of the same vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xtile.transforms.distribute.kernel import Index, Kernel
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The numbers from `start` to `stop`, in steps that are cut into vectors.
+
+    Attributes:
+        start: The first number.
+        stop: The number after the last one; the segment is a multiple of a step long.
+        widths: The widths of the vectors of one step, one after the other.
+    """
+
+    start: Index
+    stop: Index
+    widths: tuple[int, ...]
+
+    @property
+    def step(self) -> int:
+        """The length of a step."""
+        return sum(self.widths)
+
+    def places(self) -> list[tuple[int, int]]:
+        """Where each vector of a step begins, and its width."""
+        return [(sum(self.widths[:i]), width) for i, width in enumerate(self.widths)]
+
+    @contextmanager
+    def steps(self, kernel: Kernel, name: str) -> Generator[Index]:
+        """Runs its body for each step, with the number that the step begins with."""
+        with kernel.loop(self.start, self.stop, self.step, name=name) as loop:
+            yield loop.index
+
+
+def segments_of(kernel: Kernel, size: Index, width: int, count: int = 1) -> list[Segment]:
+    """Segments that cover a size.
+
+    Args:
+        kernel: The kernel that is being built.
+        size: The size.
+        width: The width of a full vector, a power of two.
+        count: The most full vectors in a step; a known size is cut into about equal steps.
+    """
+    if not isinstance(size, int):
+        return _of_unknown(kernel, size, width, count)
+    widths = _widths(size, width)
+    steps = -(-len(widths) // count)
+    if steps == 0:
+        return []
+    longest = -(-len(widths) // steps)
+    full = size // (longest * width) * longest
+    whole, rest = widths[:longest], tuple(widths[full:])
+    end = full * width
+    segments = [Segment(0, end, tuple(whole))] if full else []
+    return [*segments, Segment(end, size, rest)] if rest else segments
+
+
+def _widths(size: int, width: int) -> list[int]:
+    """As few vectors as possible that are `size` long in all; widths are powers of two."""
+    widths = [width] * (size // width)
+    rest = size % width
+    while rest:
+        widths.append(1 << (rest.bit_length() - 1))
+        rest -= widths[-1]
+    return widths
+
+
+def _of_unknown(kernel: Kernel, size: Index, width: int, count: int) -> list[Segment]:
+    """Segments of long steps, of full vectors and of single numbers; any of them may be empty."""
+    result: list[Segment] = []
+    start: Index = 0
+    kinds = dict.fromkeys(((width,) * count, (width,), (1,)))
+    for widths in kinds:
+        stop = kernel.subtract(size, kernel.remainder(size, sum(widths)))
+        result.append(Segment(start, stop, widths))
+        start = stop
+    return result
+
+
+def for_each_vector(
+    kernel: Kernel,
+    shape: Sequence[Index],
+    width: int,
+    body: Callable[[list[Index], int], None],
+) -> None:
+    """Runs the body for each vector of an array, with its first element's indices and its width.
+
+    Vectors lie along the last dimension.
+    """
+    if not shape:
+        body([], 1)
+        return
+    *outer, last = shape
+
+    def inside(prefix: list[Index]) -> None:
+        for segment in segments_of(kernel, last, width):
+            with segment.steps(kernel, "column") as column:
+                for place, width_of_place in segment.places():
+                    body([*prefix, kernel.add(column, place)], width_of_place)
+
+    _nested(kernel, outer, [], inside)
+
+
+def _nested(
+    kernel: Kernel,
+    shape: Sequence[Index],
+    prefix: list[Index],
+    body: Callable[[list[Index]], None],
+) -> None:
+    if not shape:
+        body(prefix)
+        return
+    with kernel.loop(0, shape[0], name="row") as loop:
+        _nested(kernel, shape[1:], [*prefix, loop.index], body)
