@@ -176,7 +176,12 @@ class TestInProcess:
                 [AXPBY, "--entry", "f"],
                 "the kernel has no function 'f'; it has 'axpby'",
             ),
-            (3, [AXPBY, "--device", "gpu"], "there is no device 'gpu'; available: 'reference'"),
+            (
+                3,
+                [AXPBY, "--device", "gpu"],
+                "there is no device 'gpu'; there are 'reference', 'opencl', 'auto', 'pvc', 'bmg', "
+                "'dg2', 'cpu', 'cpu-amx'",
+            ),
         ],
     )
     def test_mistakes(

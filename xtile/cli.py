@@ -24,6 +24,7 @@ examples:
   xtile run examples/axpby.ir --grid 2 --arg alpha=2.0 --arg beta=0.5 --rand \\
       --size A=33x50 --size B=33x50 --out B=result.npy
   xtile run kernel.ir --grid 4,1,1 --arg A=a.npy --arg D=zeros:16x16 --out D=d.npy --sanitize
+  xtile run kernel.ir --device opencl --rand
   xtile run examples/xegpu/gemm.mlir
       (host code: @main allocates, launches and prints by itself)
 """
@@ -52,9 +53,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
         return run_kernel(options)
     if options.command == "devices":
-        from xtile.launch.command import list_devices
+        from xtile.launch.listing import list_devices
 
         return list_devices()
+    if options.command == "cache":
+        from xtile.backends.cache_command import run_cache
+
+        return run_cache(options.action)
     parser.print_help(sys.stderr)
     return EXIT_USAGE_WRONG
 
@@ -74,7 +79,19 @@ def _make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
-    commands.add_parser("devices", help="list the devices", description="List the devices.")
+    commands.add_parser(
+        "devices",
+        help="list the devices",
+        description="List the devices, what each can do, and how to add what is missing.",
+    )
+    cache = commands.add_parser(
+        "cache",
+        help="show or clear the cache",
+        description="Show what the cache of compiled kernels holds, or clear it.",
+    )
+    cache.add_argument(
+        "action", nargs="?", choices=("show", "clear"), default="show", help="default: show"
+    )
     return parser
 
 
@@ -98,7 +115,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="X[,Y[,Z]]",
         help="the work-items of a work-group, for a gpu.func (default: what it says, or 1,1,1)",
     )
-    parser.add_argument("--device", default="reference", metavar="NAME", help="see xtile devices")
+    parser.add_argument(
+        "--device",
+        default="reference",
+        metavar="NAME",
+        help="one that xtile devices lists, or auto for OpenCL where there is such a device "
+        "(default: reference)",
+    )
+    parser.add_argument(
+        "--build-seconds",
+        type=_seconds,
+        metavar="S",
+        help="how long an OpenCL driver may take to build the kernel",
+    )
     _add_arguments(parser)
     parser.add_argument("--sanitize", action="store_true", help="look for mistakes while running")
     parser.add_argument(
@@ -141,6 +170,17 @@ def _positive(text: str) -> int:
     if not _is_count(text):
         raise argparse.ArgumentTypeError(f"expected a positive integer, given '{text}'")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    """The type of --build-seconds."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a positive number, given '{text}'")
+    return seconds
 
 
 def _is_count(text: str) -> bool:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 EXIT_OK = 0
 EXIT_INPUT_WRONG = 1
@@ -14,6 +18,9 @@ EXIT_INTERRUPTED = 130
 
 TRACE_VARIABLE = "XTILE_TRACE"
 """The environment variable that, if set, lets an internal error show its Python trace."""
+
+_FILE_WIDTH = 200
+"""Columns of a table that goes to a file or a pipe."""
 
 _RECURSION_LIMIT = 10_000
 """Python frames that a command may use; xDSL works by recursion over nested regions."""
@@ -63,6 +70,21 @@ def write_standard_output(text: str | bytes) -> None:
         sys.stdout.flush()
         stream.write(data)
     sys.stdout.flush()
+
+
+def print_table(content: RenderableType) -> None:
+    """Prints a table to standard output; off a terminal it is not cut to a width.
+
+    Raises:
+        BrokenPipeError: The reader of the output went away.
+    """
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else _FILE_WIDTH)
+    # rich itself would end the process if the reader of the output has gone.
+    with console.capture() as capture:
+        console.print(content)
+    write_standard_output(capture.get())
 
 
 def is_colored(choice: str) -> bool:

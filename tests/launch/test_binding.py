@@ -14,13 +14,13 @@ from xtile.launch.arrays import Output, as_array
 from xtile.launch.binding import bind
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import Group, GroupView
-from xtile.launch.kernel import find_function
+from xtile.launch.kernel import find_function, signature_of
 from xtile.launch.views import View
 
 
 def bind_one(type: str, value: Any, body: str = "") -> Any:
     """Binds `value` to the only parameter, %A, of a function."""
-    return bind(find_function(f"func @f(%A: {type}) {{\n{body}\n}}\n", None), [value])[0]
+    return bind(signature_of(find_function(f"func @f(%A: {type}) {{\n{body}\n}}\n", None)), [value])[0]
 
 
 def message_of(type: str, value: Any, body: str = "") -> str:
@@ -491,12 +491,12 @@ class TestSignature:
 
     def error(self, arguments: Any) -> str:
         with pytest.raises(ArgumentError) as raised:
-            bind(find_function(self.KERNEL, None), arguments)
+            bind(signature_of(find_function(self.KERNEL, None)), arguments)
         return str(raised.value)
 
     def test_by_name_in_any_order(self) -> None:
         array = column_major(4)
-        bound = bind(find_function(self.KERNEL, None), {"A": array, "alpha": 1})
+        bound = bind(signature_of(find_function(self.KERNEL, None)), {"A": array, "alpha": 1})
         assert bound[0] == 1
         assert isinstance(bound[1], View)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xtile.launch.arrays import Output
-from xtile.launch.devices import DEVICES, Device, DeviceError
-from xtile.launch.errors import ArgumentError, SanitizerError
+from xtile.launch.device_memory import DeviceArray
+from xtile.launch.devices import DEVICES, Device, LaunchResult
+from xtile.launch.errors import ArgumentError, DeviceError, SanitizerError
 from xtile.launch.groups import Group
 from xtile.launch.run import run
 
@@ -12,8 +13,10 @@ __all__ = [
     "DEVICES",
     "ArgumentError",
     "Device",
+    "DeviceArray",
     "DeviceError",
     "Group",
+    "LaunchResult",
     "Output",
     "SanitizerError",
     "run",

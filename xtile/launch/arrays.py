@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -37,13 +37,17 @@ def as_array(name: str, value: object) -> Array:
 
     Args:
         name: What messages call the argument.
-        value: A numpy array, a torch tensor on the CPU, or anything with `__dlpack__`.
+        value: A numpy array, a torch tensor on the CPU, a `pyopencl.SVM` of an array, or anything
+            with `__dlpack__`.
 
     Raises:
         ArgumentError: The value is none of these, or its memory is not accessible here.
     """
     if isinstance(value, np.ndarray):
         return value  # pyright: ignore[reportUnknownVariableType]
+    if type(value).__module__.partition(".")[0] == "pyopencl" and hasattr(value, "mem"):
+        # pyopencl.SVM marks memory of the host.
+        return as_array(name, cast(Any, value).mem)
     if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach"):
         return _from_torch(name, value)
     if hasattr(value, "__dlpack__"):

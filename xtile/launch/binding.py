@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.ir import Operation
 
 from xtile.launch.arrays import Output
+from xtile.launch.device_memory import DeviceArray, DeviceView, is_of_pyopencl
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import GroupView, bind_group
-from xtile.launch.kernel import Parameter, name_of, parameters_of
 from xtile.launch.scalars import convert_scalar
+from xtile.launch.signature import Parameter, Signature
 from xtile.launch.views import View, bind_memref, check_divisors, memory_of
-from xtile.launch.writes import written_parameters
 
-BoundArgument: TypeAlias = "np.generic | View | GroupView | None"
+BoundArgument: TypeAlias = "np.generic | View | DeviceView | GroupView | None"
 """A scalar of the parameter's type, memory, or None for a null memref.
 
 Memory for an integer parameter stands for its address.
@@ -24,15 +23,15 @@ Memory for an integer parameter stands for its address.
 
 
 def bind(
-    function: Operation,
+    signature: Signature,
     arguments: Sequence[Any] | Mapping[str, Any],
     *,
     check_promises: bool = True,
 ) -> list[BoundArgument]:
-    """Checks the arguments against the function's signature.
+    """Checks the arguments against a function's signature.
 
     Args:
-        function: The function to launch.
+        signature: That of the function to launch.
         arguments: Values in signature order, or by parameter name.
         check_promises: Whether shape_gcd and stride_gcd are checked. Promises about alignment
             are not: numpy aligns to 16 bytes, and no result depends on it.
@@ -43,11 +42,10 @@ def bind(
     Raises:
         ArgumentError: Arguments are missing, superfluous, or do not fit.
     """
-    parameters = parameters_of(function)
-    written = written_parameters(function)
-    values = _in_order(name_of(function), parameters, arguments)
+    parameters = signature.parameters
+    values = _in_order(signature.name, parameters, arguments)
     return [
-        _bind_one(parameter, value, index in written, check_promises)
+        _bind_one(parameter, value, index in signature.written, check_promises)
         for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
     ]
 
@@ -99,6 +97,8 @@ def _bind_one(
             return None
         view = bind_memref(label, parameter.memory, value, is_written)
         views, bound = [view], view
+    elif parameter.may_be_address and _is_device_memory(value):
+        return _device_address(value)
     elif parameter.may_be_address and _is_memory(value):
         return memory_of(label, value)
     else:
@@ -112,3 +112,13 @@ def _bind_one(
 def _is_memory(value: Any) -> bool:
     """Whether a value is an array, and not a number."""
     return isinstance(value, Output) or getattr(value, "ndim", 0) > 0
+
+
+def _is_device_memory(value: Any) -> bool:
+    return isinstance(value, DeviceArray) or is_of_pyopencl(value)
+
+
+def _device_address(value: Any) -> DeviceView:
+    """Memory of a device of which a kernel takes the address."""
+    array = value if isinstance(value, DeviceArray) else DeviceArray(value)
+    return DeviceView(array.memory, (), (), array.offset)

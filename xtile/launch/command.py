@@ -1,4 +1,4 @@
-"""What `xtile run` and `xtile devices` do."""
+"""What `xtile run` does."""
 
 from __future__ import annotations
 
@@ -11,41 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xtile.api import parse
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
     is_colored,
-    write_standard_output,
+    print_table,
 )
 from xtile.launch.binding import bind
-from xtile.launch.devices import DEVICES, Device, DeviceError, find_device
-from xtile.launch.errors import ArgumentError
+from xtile.launch.devices import Device, Executable, Kernel, LaunchResult, find_device
+from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.launch.groups import Group
-from xtile.launch.kernel import (
-    Parameter,
-    choose_function,
-    is_host_function,
-    name_of,
-    parameters_of,
-)
 from xtile.launch.progress import progress_bar
-from xtile.launch.reference import run_host_on_reference
 from xtile.launch.report import make_table, rows_of
-from xtile.launch.run import launch_function
+from xtile.launch.run import launch
 from xtile.launch.saving import save_result
+from xtile.launch.signature import Parameter, Signature
 from xtile.launch.specification import random_value, value_of
-from xtile.launch.writes import written_parameters
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from xdsl.ir import Operation
-
-_FILE_WIDTH = 200
-"""Columns of a table that goes to a file or a pipe."""
 
 
 class UsageError(Exception):
@@ -68,34 +55,38 @@ def run_kernel(options: Namespace) -> int:
 
 
 def _run_kernel(options: Namespace) -> int:
-    device = find_device(options.device)
-    function = _read(options)
-    parameters = parameters_of(function)
+    device = find_device(options.device, sanitize=options.sanitize)
+    executable = _load(options, device)
+    parameters = executable.signature.parameters
     outputs = _by_parameter("--out", options.out, parameters)
     _check_directories(outputs)
     values = _values(options, parameters)
     _check_outputs(outputs, parameters, values)
-    if is_host_function(function):
-        _run_host(options, function, values)
+    result = None
+    if executable.is_host:
+        _run_host(options, executable, values)
     else:
-        _launch(options, device, function, values)
+        result = _launch(options, device, executable, values)
     if parameters and not options.quiet:
-        _print(_result_table(function, parameters, values))
+        print_table(_result_table(executable.signature, values, result))
     for parameter, value in zip(parameters, values, strict=True):
         if parameter.name in outputs:
             _save(outputs[parameter.name], value)
     return EXIT_OK
 
 
-def _read(options: Namespace) -> Operation:
+def _load(options: Namespace, device: Device) -> Executable:
     """Reads the kernel and shows its warnings."""
     diagnostics = Diagnostics()
+    kernel = Kernel(Path(options.kernel), options.entry, diagnostics, options.build_seconds)
     try:
-        module = parse(Path(options.kernel), diagnostics=diagnostics)
+        executable = device.load(kernel)
+    except ArgumentError:
+        raise
     except ValueError:
         raise UsageError(f"{options.kernel}: expected a file ending with .ir or .mlir") from None
     _show(list(diagnostics))
-    return choose_function(module, options.entry)
+    return executable
 
 
 def _by_parameter(
@@ -155,10 +146,12 @@ def _value(
     raise ArgumentError(f"{parameter}: no value is given; add --arg {name}=...{hint}")
 
 
-def _launch(options: Namespace, device: Device, function: Operation, values: Sequence[Any]) -> None:
+def _launch(
+    options: Namespace, device: Device, executable: Executable, values: Sequence[Any]
+) -> LaunchResult:
     with progress_bar() as progress:
-        launch_function(
-            function,
+        return launch(
+            executable,
             values,
             options.grid,
             device,
@@ -169,7 +162,7 @@ def _launch(options: Namespace, device: Device, function: Operation, values: Seq
         )
 
 
-def _run_host(options: Namespace, function: Operation, values: Sequence[Any]) -> None:
+def _run_host(options: Namespace, executable: Executable, values: Sequence[Any]) -> None:
     """Runs a function of the host, which itself says how large its launches are.
 
     Raises:
@@ -182,10 +175,10 @@ def _run_host(options: Namespace, function: Operation, values: Sequence[Any]) ->
     ):
         if is_given:
             raise UsageError(
-                f"{option} is for kernels, but @{name_of(function)} is a function of the host; "
-                "choose a kernel with --entry"
+                f"{option} is for kernels, but @{executable.signature.name} is a function of the "
+                "host; choose a kernel with --entry"
             )
-    run_host_on_reference(function, bind(function, values, check_promises=True), options.seed)
+    executable.run_host(bind(executable.signature, values), options.seed)
 
 
 def _check_outputs(
@@ -209,35 +202,13 @@ def _save(path: str, value: Any) -> None:
 
 
 def _result_table(
-    function: Operation, parameters: Sequence[Parameter], values: Sequence[Any]
+    signature: Signature, values: Sequence[Any], result: LaunchResult | None
 ) -> RenderableType:
-    rows = rows_of(parameters, values, written_parameters(function))
-    return make_table(f"@{name_of(function)}", rows)
-
-
-def list_devices() -> int:
-    """Prints the devices; returns the exit code."""
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("device")
-    table.add_column("what it is")
-    table.add_column("sanitizer")
-    for device in DEVICES.values():
-        table.add_row(device.name, device.description, "yes" if device.can_sanitize else "no")
-    _print(table)
-    return EXIT_OK
-
-
-def _print(content: RenderableType) -> None:
-    """Prints a table to standard output; off a terminal it is not cut to a width."""
-    from rich.console import Console
-
-    console = Console(width=None if sys.stdout.isatty() else _FILE_WIDTH)
-    # rich itself would end the process if the reader of the output has gone.
-    with console.capture() as capture:
-        console.print(content)
-    write_standard_output(capture.get())
+    rows = rows_of(signature.parameters, values, signature.written)
+    title = f"@{signature.name}"
+    if result is not None and result.seconds is not None:
+        title += f" on {result.device}, {result.seconds * 1000:.3f} ms"
+    return make_table(title, rows)
 
 
 def _show(diagnostics: Sequence[Diagnostic]) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
-
-from xdsl.ir import Operation
+from typing import Any, Protocol
 
 from xtile.launch.binding import BoundArgument
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.launch.signature import Signature
+from xtile.text.diagnostics import Diagnostics
 
 Grid = tuple[int, int, int]
 
@@ -17,12 +17,53 @@ Progress = Callable[[int, int], None]
 """Called with the number of work-groups that are done and that there are."""
 
 
-class Launch(Protocol):
-    """Runs a function on a device until all work-groups are done."""
+@dataclass(frozen=True)
+class LaunchResult:
+    """What is known of a launch that is done.
 
-    def __call__(
+    Attributes:
+        device: What ran it.
+        seconds: How long the kernel ran on the device, by the device's own clock, without what
+            the host did before and after; None where a device has no such clock.
+    """
+
+    device: str
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is to be launched.
+
+    Attributes:
+        source: The path of a file ending with `.ir` or `.mlir`, a text, or a module; anything else
+            is refused when it is loaded.
+        entry: The name of the function; None for the only one, or the host's `main`.
+        diagnostics: Collects the text's warnings; None shows them as Python's.
+        build_seconds: How long a driver may take to build the kernel; None for no limit.
+    """
+
+    source: object
+    entry: str | None
+    diagnostics: Diagnostics | None = None
+    build_seconds: float | None = None
+
+
+class Executable(Protocol):
+    """A function that a device can run."""
+
+    @property
+    def signature(self) -> Signature:
+        """What its arguments must be."""
+        ...
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is code of the host, which itself launches kernels."""
+        ...
+
+    def launch(
         self,
-        function: Operation,
         arguments: Sequence[BoundArgument],
         grid: Grid,
         block: Grid | None,
@@ -30,11 +71,15 @@ class Launch(Protocol):
         sanitize: bool,
         workers: int,
         progress: Progress | None,
-    ) -> None:
-        """Runs the function; the arrays hold the results afterwards.
+    ) -> LaunchResult:
+        """Runs it until all work-groups are done; the arrays hold the results afterwards.
 
         `block` is the size of a work-group, in languages in which a launch gives it.
         """
+        ...
+
+    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+        """Runs code of the host, whose random numbers follow from `seed`, if there is one."""
         ...
 
 
@@ -45,60 +90,94 @@ class Device:
     Attributes:
         name: What `device=` calls it.
         description: One line about it.
-        launch: Runs a function.
         can_sanitize: Whether it can look for mistakes while it runs.
+        load: Makes a kernel ready to be launched.
     """
 
     name: str
     description: str
-    launch: Launch
     can_sanitize: bool
+    load: Callable[[Kernel], Executable]
 
 
-class DeviceError(ArgumentError):
-    """There is no such device here."""
-
-
-def _launch_on_reference(
-    function: Operation,
-    arguments: Sequence[BoundArgument],
-    grid: Grid,
-    block: Grid | None,
-    *,
-    sanitize: bool,
-    workers: int,
-    progress: Progress | None,
-) -> None:
+def _load_for_reference(kernel: Kernel) -> Executable:
     # numpy's engine is loaded when something runs on it.
-    from xtile.launch.reference import launch_on_reference
+    from xtile.launch.reference import load
 
-    launch_on_reference(
-        function, arguments, grid, block, sanitize=sanitize, workers=workers, progress=progress
-    )
+    return load(kernel)
 
 
-DEVICES: dict[str, Device] = {
-    device.name: device
-    for device in (
-        Device(
-            "reference",
-            "the language's meaning in numpy, on the CPU",
-            _launch_on_reference,
-            can_sanitize=True,
-        ),
-    )
-}
-"""Every device by name."""
+def _load_for_opencl(kernel: Kernel) -> Executable:
+    from xtile.launch.opencl import load
+
+    return load(kernel, None)
 
 
-def find_device(name: str) -> Device:
-    """Returns the device of that name.
+REFERENCE = Device(
+    "reference",
+    "the language's meaning in numpy, on the CPU",
+    can_sanitize=True,
+    load=_load_for_reference,
+)
+
+OPENCL = Device(
+    "opencl",
+    "the first of Intel's OpenCL devices, GPUs before CPUs",
+    can_sanitize=False,
+    load=_load_for_opencl,
+)
+
+DEVICES: dict[str, Device] = {device.name: device for device in (REFERENCE, OPENCL)}
+"""Every kind of device by name."""
+
+AUTOMATIC = "auto"
+"""The name that stands for OpenCL where there is such a device, and else for the reference."""
+
+
+def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
+    """Returns the device that is meant.
+
+    Args:
+        device: A name of `DEVICES`, `auto`, the name of an architecture that an OpenCL device
+            must have, or a `pyopencl.CommandQueue` that kernels are launched in.
+        sanitize: Whether it must be able to look for mistakes, where there is a choice.
 
     Raises:
         DeviceError: There is none.
     """
-    device = DEVICES.get(name)
-    if device is None:
-        available = ", ".join(f"'{known}'" for known in DEVICES)
-        raise DeviceError(f"there is no device '{name}'; available: {available}")
-    return device
+    if not isinstance(device, str):
+        return _device_of_queue(device)
+    if device in DEVICES:
+        return DEVICES[device]
+    if device == AUTOMATIC:
+        return REFERENCE if sanitize or not _has_opencl() else OPENCL
+    return _device_of_architecture(device)
+
+
+def _has_opencl() -> bool:
+    from xtile.launch.opencl import available_devices
+
+    return bool(available_devices())
+
+
+def _device_of_architecture(name: str) -> Device:
+    from xtile.backends.intel import devices
+
+    if name not in devices.DEVICES:
+        known = ", ".join(f"'{known}'" for known in (*DEVICES, AUTOMATIC, *devices.DEVICES))
+        raise DeviceError(f"there is no device '{name}'; there are {known}")
+    from xtile.launch.opencl import find, load
+
+    chosen = find(name)
+    return Device(name, str(chosen), can_sanitize=False, load=lambda kernel: load(kernel, chosen))
+
+
+def _device_of_queue(queue: Any) -> Device:
+    if type(queue).__module__.partition(".")[0] != "pyopencl" or not hasattr(queue, "device"):
+        raise ArgumentError(
+            f"expected the name of a device or a pyopencl.CommandQueue, given {queue!r}"
+        )
+    from xtile.launch.opencl import load_for_queue
+
+    name = queue.device.name.strip()
+    return Device(name, name, can_sanitize=False, load=lambda kernel: load_for_queue(kernel, queue))

@@ -11,6 +11,10 @@ class ArgumentError(ValueError):
     """An argument of a launch does not fit the kernel's signature, or the launch itself is odd."""
 
 
+class DeviceError(ArgumentError):
+    """There is no such device here, or its driver failed."""
+
+
 class SanitizerError(DiagnosticError):
     """The sanitizer found mistakes in a kernel.
 

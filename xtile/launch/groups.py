@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xtile.launch.arrays import as_array
+from xtile.launch.device_memory import DeviceView, as_device_array
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
 from xtile.launch.views import (
@@ -50,7 +51,7 @@ class GroupView:
         is_associated: Whether there is a list of pointers at all; without, no entry can be loaded.
     """
 
-    entries: tuple[View | None, ...]
+    entries: tuple[View | DeviceView | None, ...]
     offset: int
     is_associated: bool = True
 
@@ -104,9 +105,10 @@ def _checked_offset(label: str, type: GroupMemory, given: int | None) -> int:
 
 def _bind_entry(
     label: str, type: GroupMemory, group: Group, offset: int, index: int, is_written: bool
-) -> View:
+) -> View | DeviceView:
     memref, entry = type.element, group.entries[index]
-    if offset == 0 and group.shapes is None:
+    is_on_device = as_device_array(label, memref, entry) is not None
+    if is_on_device or (offset == 0 and group.shapes is None):
         return bind_memref(label, memref, entry, is_written)
     array = typed_array(label, memref, as_array(label, entry), is_written)
     shape = memref.shape if group.shapes is None else group.shapes[index]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
@@ -11,68 +10,26 @@ from xdsl.ir import Attribute, Operation
 
 from xtile.api import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import type_text
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.memory_types import GroupMemory, MemoryType, group_memory_of, memory_type_of
+from xtile.launch.signature import Parameter, Signature, choose_entry
+from xtile.launch.writes import written_parameters
 from xtile.semantics.language import language_of
+from xtile.text.diagnostics import Diagnostics
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a function.
-
-    Attributes:
-        name: Its name without `%`.
-        type: Its type.
-        attributes: Its named attributes: alignment (bytes), shape_gcd, stride_gcd.
-        may_be_address: Whether it is an integer in which a kernel may take a pointer.
-    """
-
-    name: str
-    type: Attribute
-    attributes: dict[str, Attribute]
-    may_be_address: bool = False
-
-    def __str__(self) -> str:
-        return f"argument '{self.name}' ({self.type_text})"
-
-    @property
-    def type_text(self) -> str:
-        """The type as its language writes it."""
-        return type_text(self.type)
-
-    @property
-    def memory(self) -> MemoryType | None:
-        """What an array must be to be the argument; None for what is no memref of numbers.
-
-        Raises:
-            ArgumentError: The type is a memref for which no array can be passed.
-        """
-        try:
-            return memory_type_of(self.type)
-        except ValueError as error:
-            raise ArgumentError(f"{self}: {error}") from None
-
-    @property
-    def group(self) -> GroupMemory | None:
-        """What a list of arrays must be to be the argument; None for what is no group.
-
-        Raises:
-            ArgumentError: The type is a group for which no arrays can be passed.
-        """
-        try:
-            return group_memory_of(self.type)
-        except ValueError as error:
-            raise ArgumentError(f"{self}: {error}") from None
-
-    @property
-    def is_memory(self) -> bool:
-        """Whether the argument is an array, or a group of arrays."""
-        return self.group is not None or self.memory is not None
+def signature_of(function: Operation) -> Signature:
+    """The signature of a function."""
+    return Signature(
+        name_of(function), tuple(parameters_of(function)), written_parameters(function)
+    )
 
 
-def find_function(kernel: object, entry: str | None) -> Operation:
+def find_function(
+    kernel: object, entry: str | None, diagnostics: Diagnostics | None = None
+) -> Operation:
     """Returns the function named `entry`, or the only function of a path, a text or a module.
+
+    Warnings about a text go to `diagnostics`, without which they are Python warnings.
 
     Raises:
         ArgumentError: It is none of these, there is no such function, or several and no `entry`.
@@ -85,15 +42,12 @@ def find_function(kernel: object, entry: str | None) -> Operation:
         raise ArgumentError(
             f"expected a kernel as a path, a text or a module, given {describe_type(kernel)}"
         )
-    return choose_function(parse(cast("str | os.PathLike[str]", kernel)), entry)
+    path_or_text = cast("str | os.PathLike[str]", kernel)
+    return choose_function(parse(path_or_text, diagnostics=diagnostics), entry)
 
 
 _KERNEL = "gpu.kernel"
 """The attribute of a `gpu.func` that is there to be launched."""
-
-
-_MAIN = "main"
-"""The function of the host that runs where none is named."""
 
 
 def name_of(function: Operation) -> str:
@@ -104,30 +58,21 @@ def name_of(function: Operation) -> str:
 
 
 def choose_function(module: ModuleOp, entry: str | None) -> Operation:
-    """Returns the function named `entry`, or the host's `main`, or the only one of a module.
-
-    A function of the host, a `func.func`, can be named; where there is no kernel, it can be the
-    only one.
+    """Returns the function that `choose_entry` chooses.
 
     Raises:
         ArgumentError: There is no such function, or several and no `entry`.
     """
-    functions = {name_of(op): op for op in module.walk() if _is_kernel(op)}
-    hosts = {name_of(op): op for op in module.walk() if is_host_function(op)}
-    if entry is None and _MAIN in hosts:
-        return hosts[_MAIN]
-    if entry in hosts or not functions:
-        functions = hosts
-    if not functions:
-        raise ArgumentError("the kernel has no function to launch")
-    names = ", ".join(f"'{name}'" for name in functions)
-    if entry is None:
-        if len(functions) > 1:
-            raise ArgumentError(f"the kernel has several functions; choose entry from {names}")
-        return next(iter(functions.values()))
-    if entry not in functions:
-        raise ArgumentError(f"the kernel has no function '{entry}'; it has {names}")
-    return functions[entry]
+    functions = functions_of(module)
+    hosts = [name for name, function in functions.items() if is_host_function(function)]
+    kernels = [name for name in functions if name not in hosts]
+    return functions[choose_entry(kernels, hosts, entry)]
+
+
+def functions_of(module: ModuleOp) -> dict[str, Operation]:
+    """The kernels and the functions of the host of a module, by name."""
+    kernels = {name_of(op): op for op in module.walk() if _is_kernel(op)}
+    return kernels | {name_of(op): op for op in module.walk() if is_host_function(op)}
 
 
 def _is_kernel(operation: Operation) -> bool:

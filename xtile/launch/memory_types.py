@@ -51,6 +51,11 @@ class MemoryType:
         """The number of modes."""
         return len(self.shape)
 
+    def holds(self, dtype: np.dtype[Any]) -> bool:
+        """Whether arrays of a type hold such elements: integers have no sign here."""
+        wanted = self.dtype
+        return dtype == wanted or (self.is_integer and dtype.str == wanted.str.replace("i", "u"))
+
     def packed_strides(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The strides of elements that follow each other."""
         strides: list[int] = []

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from xtile.launch.binding import BoundArgument
-from xtile.launch.devices import Grid, Progress
-from xtile.launch.errors import SanitizerError
+from xtile.launch.device_memory import DeviceView
+from xtile.launch.devices import REFERENCE, Grid, Kernel, LaunchResult, Progress
+from xtile.launch.errors import ArgumentError, SanitizerError
 from xtile.launch.groups import GroupView
-from xtile.launch.kernel import parameters_of
-from xtile.launch.memory_types import DYNAMIC, MemoryType, group_memory_of, memory_type_of
+from xtile.launch.kernel import find_function, is_host_function, signature_of
+from xtile.launch.memory_types import DYNAMIC, MemoryType
+from xtile.launch.signature import Parameter, Signature
 from xtile.launch.views import View
 from xtile.semantics.arguments import (
     Argument,
@@ -23,48 +26,74 @@ from xtile.semantics.arguments import (
 from xtile.text.diagnostics import Diagnostics
 
 
-def launch_on_reference(
-    function: Operation,
-    arguments: Sequence[BoundArgument],
-    grid: Grid,
-    block: Grid | None,
-    *,
-    sanitize: bool,
-    workers: int,
-    progress: Progress | None,
-) -> None:
-    """Runs a function; the arrays of the arguments hold the results afterwards.
+@dataclass(frozen=True)
+class ReferenceExecutable:
+    """A function that the reference device can run.
+
+    Attributes:
+        function: The function, of a module that is known to be right.
+        signature: What its arguments must be.
+    """
+
+    function: Operation
+    signature: Signature
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is code of the host."""
+        return is_host_function(self.function)
+
+    def launch(
+        self,
+        arguments: Sequence[BoundArgument],
+        grid: Grid,
+        block: Grid | None,
+        *,
+        sanitize: bool,
+        workers: int,
+        progress: Progress | None,
+    ) -> LaunchResult:
+        """Runs the function; the arrays of the arguments hold the results afterwards.
+
+        Raises:
+            SanitizerError: `sanitize` is set and mistakes were found.
+            DiagnosticError: An instruction cannot be executed.
+        """
+        converted = _converted(self.signature, arguments)
+        if sanitize:
+            _sanitize(self.function, converted, grid, block, progress)
+        else:
+            from xtile.semantics.engine import launch
+
+            launch(self.function, converted, grid, block=block, workers=workers, progress=progress)
+        return LaunchResult(REFERENCE.name, None)
+
+    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+        """Runs a function of the host, whose random numbers follow from `seed`, if there is one.
+
+        Raises:
+            DiagnosticError: An instruction cannot be executed.
+        """
+        from xtile.host.function import run_host
+
+        run_host(self.function, _converted(self.signature, arguments), seed=seed)
+
+
+def load(kernel: Kernel) -> ReferenceExecutable:
+    """Makes a kernel ready.
 
     Raises:
-        SanitizerError: `sanitize` is set and mistakes were found.
-        DiagnosticError: An instruction cannot be executed.
+        ArgumentError: There is no such function.
+        DiagnosticError: The text cannot be read, or the kernel breaks the language's rules.
     """
-    converted = _converted(function, arguments)
-    if sanitize:
-        _sanitize(function, converted, grid, block, progress)
-        return
-    from xtile.semantics.engine import launch
-
-    launch(function, converted, grid, block=block, workers=workers, progress=progress)
+    function = find_function(kernel.source, kernel.entry, kernel.diagnostics)
+    return ReferenceExecutable(function, signature_of(function))
 
 
-def run_host_on_reference(
-    function: Operation, arguments: Sequence[BoundArgument], seed: int | None
-) -> None:
-    """Runs a function of the host, whose random numbers follow from `seed`, if there is one.
-
-    Raises:
-        DiagnosticError: An instruction cannot be executed.
-    """
-    from xtile.host.function import run_host
-
-    run_host(function, _converted(function, arguments), seed=seed)
-
-
-def _converted(function: Operation, arguments: Sequence[BoundArgument]) -> list[Argument]:
+def _converted(signature: Signature, arguments: Sequence[BoundArgument]) -> list[Argument]:
     return [
-        _argument(parameter.type, argument)
-        for parameter, argument in zip(parameters_of(function), arguments, strict=True)
+        _argument(parameter, argument)
+        for parameter, argument in zip(signature.parameters, arguments, strict=True)
     ]
 
 
@@ -84,26 +113,37 @@ def _sanitize(
         raise SanitizerError(found.sorted())
 
 
-def _argument(type: Attribute, argument: BoundArgument) -> Argument:
+def _argument(parameter: Parameter, argument: BoundArgument) -> Argument:
     """Returns an argument as the engine takes it."""
-    group = group_memory_of(type)
-    if group is not None:
-        assert isinstance(argument, GroupView)
-        entries = [_memref(group.element, entry) for entry in argument.entries]
+    if isinstance(argument, GroupView):
+        assert parameter.group is not None
+        entries = [_memref(parameter, parameter.group.element, view) for view in argument.entries]
         return GroupArgument(entries, argument.offset, argument.is_associated)
-    memory = memory_type_of(type)
-    if memory is not None:
-        assert argument is None or isinstance(argument, View)
-        return _memref(memory, argument)
-    if isinstance(argument, View):
-        return MemrefArgument(argument.memory, is_initialized=not _is_blank(argument))
-    assert isinstance(argument, np.generic)
-    return ScalarArgument(argument)
+    if parameter.memory is not None:
+        assert not isinstance(argument, np.generic)
+        return _memref(parameter, parameter.memory, argument)
+    if isinstance(argument, np.generic):
+        return ScalarArgument(argument)
+    assert isinstance(argument, View | DeviceView)
+    view = _on_host(parameter, argument)
+    return MemrefArgument(view.memory, is_initialized=not _is_blank(view))
 
 
-def _memref(type: MemoryType, view: View | None) -> MemrefArgument:
-    if view is None:
+def _on_host(parameter: Parameter, view: View | DeviceView) -> View:
+    if isinstance(view, DeviceView):
+        raise ArgumentError(
+            f"{parameter}: memory of an OpenCL device is given, but the kernel runs on the device "
+            f"'{REFERENCE.name}'"
+        )
+    return view
+
+
+def _memref(
+    parameter: Parameter, type: MemoryType, argument: View | DeviceView | None
+) -> MemrefArgument:
+    if argument is None:
         return _null(type)
+    view = _on_host(parameter, argument)
     return MemrefArgument(view.memory, view.shape, view.strides, is_initialized=not _is_blank(view))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from xtile.launch.arrays import element_strides
 from xtile.launch.groups import Group
-from xtile.launch.kernel import Parameter
+from xtile.launch.signature import Parameter
 from xtile.launch.views import list_text
 from xtile.semantics.values import Array
 

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from xtile.launch.binding import bind
-from xtile.launch.devices import Device, Grid, Progress, find_device
+from xtile.launch.devices import (
+    Device,
+    Executable,
+    Grid,
+    Kernel,
+    LaunchResult,
+    Progress,
+    find_device,
+)
 from xtile.launch.errors import ArgumentError
-from xtile.launch.kernel import find_function
+
+if TYPE_CHECKING:
+    import pyopencl
 
 _GRID_MODES = 3
 
@@ -21,14 +30,15 @@ def run(
     kernel: str | os.PathLike[str] | ModuleOp,
     args: Sequence[Any] | Mapping[str, Any],
     grid: int | Sequence[int] = (1, 1, 1),
-    device: str = "reference",
+    device: str | pyopencl.CommandQueue = "reference",
     entry: str | None = None,
     *,
     block: int | Sequence[int] | None = None,
     sanitize: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
-) -> None:
+    build_seconds: float | None = None,
+) -> LaunchResult:
     """Launches a kernel and waits until it is done; memory arguments are updated in place.
 
     Args:
@@ -40,9 +50,13 @@ def run(
             (column-major, `order="F"`) unless the type gives other strides. A group takes a list
             of these, an `xtile.launch.Group`, or None for a null group. In MLIR's upstream
             dialects, `memref<4x8xf32>` has the shape of the array, and its last mode is the
-            contiguous one (row-major, numpy's own order).
+            contiguous one (row-major, numpy's own order). On an OpenCL device a memref also takes
+            pyopencl's arrays, buffers and SVM, and an `xtile.launch.DeviceArray`.
         grid: The number of work-groups in x, y and z; missing modes are 1.
-        device: The name of the device, one of `xtile.launch.DEVICES`.
+        device: "reference"; "opencl" for the best of Intel's OpenCL devices; "auto" for "opencl"
+            where there is such a device, and else "reference"; the name of an architecture (pvc,
+            bmg, dg2, cpu, cpu-amx) for an OpenCL device of that kind; or a
+            `pyopencl.CommandQueue`, in which the kernel is launched.
         entry: The function to launch; needed if the kernel has several.
         block: The number of work-items of a work-group in x, y and z, for a `gpu.func`; missing
             modes are 1. None takes the function's `known_block_size`, or one work-item. A function
@@ -52,17 +66,24 @@ def run(
             launch is slower.
         workers: Processes that share the work-groups.
         progress: Called from time to time with the numbers of done and of all work-groups.
+        build_seconds: How long an OpenCL driver may take to build the kernel, which happens in a
+            process of its own then. None sets a limit only for what is known to hang drivers.
+
+    Returns:
+        What ran it and, if the device has a clock, how long that took.
 
     Raises:
-        ArgumentError: An argument does not fit the signature, or the launch is malformed.
+        ArgumentError: An argument does not fit the signature, the launch is malformed, or needs
+            more than the device has.
+        DeviceError: There is no such device, or its driver failed.
         DiagnosticError: The kernel cannot be read, breaks the language's rules, or has an
             instruction that cannot be executed, such as an access out of bounds.
         SanitizerError: With `sanitize`, what was found.
     """
-    chosen = find_device(device)
-    function = find_function(kernel, entry)
-    launch_function(
-        function,
+    chosen = find_device(device, sanitize=sanitize)
+    executable = chosen.load(Kernel(kernel, entry, build_seconds=build_seconds))
+    return launch(
+        executable,
         args,
         grid,
         chosen,
@@ -73,8 +94,8 @@ def run(
     )
 
 
-def launch_function(
-    function: Operation,
+def launch(
+    executable: Executable,
     args: Sequence[Any] | Mapping[str, Any],
     grid: int | Sequence[int],
     device: Device,
@@ -83,8 +104,8 @@ def launch_function(
     sanitize: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
-) -> None:
-    """Like `run`, for a function that is known to be right."""
+) -> LaunchResult:
+    """Like `run`, for a function that a device has loaded."""
     if sanitize and not device.can_sanitize:
         raise ArgumentError(f"the device '{device.name}' cannot sanitize")
     if workers < 1:
@@ -92,9 +113,8 @@ def launch_function(
     checked_grid = _checked_sizes("grid", grid)
     checked_block = None if block is None else _checked_sizes("block", block)
     # The sanitizer itself reports broken promises, at the place in the kernel.
-    arguments = bind(function, args, check_promises=not sanitize)
-    device.launch(
-        function,
+    arguments = bind(executable.signature, args, check_promises=not sanitize)
+    return executable.launch(
         arguments,
         checked_grid,
         checked_block,

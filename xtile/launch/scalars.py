@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.kernel import Parameter
+from xtile.launch.signature import Parameter
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
 

@@ -17,8 +17,8 @@ import numpy as np
 from xtile.dialects.tensorlang.types import BOOL
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
-from xtile.launch.kernel import Parameter
 from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
+from xtile.launch.signature import Parameter
 from xtile.launch.views import list_text
 from xtile.semantics.upstream.numbers import Kind
 from xtile.semantics.values import Array

@@ -12,6 +12,13 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute
 
 from xtile.launch.arrays import Output, as_array, element_strides
+from xtile.launch.device_memory import (
+    DeviceArray,
+    DeviceView,
+    as_device_array,
+    check_size,
+    shape_of,
+)
 from xtile.launch.errors import ArgumentError
 from xtile.launch.memory_types import DYNAMIC, MemoryType
 from xtile.semantics.values import Array
@@ -45,7 +52,7 @@ def typed_array(label: str, type: MemoryType, array: Array, is_written: bool) ->
     """
     wanted = type.dtype
     if array.dtype != wanted:
-        if not type.is_integer or array.dtype.str != wanted.str.replace("i", "u"):
+        if not type.holds(array.dtype):
             order = "" if type.is_row_major else ", order='F'"
             raise ArgumentError(
                 f"{label}: expected elements of type {wanted.name}, "
@@ -68,16 +75,38 @@ def _constructor(dtype: np.dtype[Any]) -> str:
     return f"{module}.{dtype.name}"
 
 
-def bind_memref(label: str, type: MemoryType, value: Any, is_written: bool) -> View:
+def bind_memref(label: str, type: MemoryType, value: Any, is_written: bool) -> View | DeviceView:
     """Checks the argument of a memref parameter: element type, shape and strides.
 
     Raises:
         ArgumentError: The argument is no array, or does not fit.
     """
+    device_array = as_device_array(label, type, value)
+    if device_array is not None:
+        return _bind_device_array(label, type, device_array)
     is_output = isinstance(value, Output)
     given = as_array(label, value.array if isinstance(value, Output) else value)
     array = typed_array(label, type, given, is_written)
     return _checked_view(label, type, array, is_output)
+
+
+def _bind_device_array(label: str, type: MemoryType, array: DeviceArray) -> DeviceView:
+    shape = shape_of(label, type, array)
+    check_shape(label, type, shape)
+    packed = _packed_where_open(type, shape)
+    strides = packed if array.strides is None else tuple(array.strides)
+    check_strides(label, type, shape, strides)
+    view = DeviceView(array.memory, shape, strides, array.offset)
+    check_size(label, type, view, array)
+    return view
+
+
+def _packed_where_open(type: MemoryType, shape: Sequence[int]) -> tuple[int, ...]:
+    """The type's strides; where it leaves one open, that of elements that follow each other."""
+    return tuple(
+        packed if wanted == DYNAMIC else wanted
+        for wanted, packed in zip(type.strides_for(shape), type.packed_strides(shape), strict=True)
+    )
 
 
 def memory_of(label: str, value: Any) -> View:

@@ -1,0 +1,53 @@
+"""Why a driver did not build a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typing_extensions import override
+
+from xtile.backends.cache import Header
+
+_LONGEST_LOG = 20_000
+"""Characters of a driver's log that are kept."""
+
+
+@dataclass
+class BuildError(Exception):
+    """A driver refused a program, died over it, or took too long.
+
+    Attributes:
+        cause: What happened, in one line.
+        log: What the driver said.
+        seconds: The time after which it was stopped; None if it ended by itself.
+    """
+
+    cause: str
+    log: str
+    seconds: float | None = None
+
+    @override
+    def __str__(self) -> str:
+        return self.cause
+
+    def may_succeed_within(self, seconds: float | None) -> bool:
+        """Whether another attempt with more time might succeed; None is all the time."""
+        return self.seconds is not None and (seconds is None or seconds > self.seconds)
+
+    def message(self, device: str, *, is_remembered: bool = False) -> str:
+        """What users are told: the cause, and the driver's log below it."""
+        remembered = (
+            " (in an earlier attempt; `xtile cache clear` forgets it)" if is_remembered else ""
+        )
+        log = f"\n{self.log}" if self.log else ""
+        what = f"the device {device} cannot build the kernel: {self.cause}"
+        return what + remembered + log
+
+    def header(self) -> Header:
+        """What the cache keeps of it."""
+        return {"cause": self.cause, "log": self.log[:_LONGEST_LOG], "seconds": self.seconds}
+
+    @staticmethod
+    def from_header(header: Header) -> BuildError:
+        """The failure that `header` describes."""
+        return BuildError(header["cause"], header["log"], header["seconds"])

@@ -1,0 +1,101 @@
+"""One launch of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyopencl as cl
+
+from xtile.backends.intel.opencl.arguments import Value, host_memory, kernel_values
+from xtile.backends.intel.opencl.device import OpenclDevice
+from xtile.backends.intel.opencl.limits import Size3, check_grid, work_group_size
+from xtile.backends.intel.opencl.memory import CopiedMemory, Memory, SystemMemory
+from xtile.backends.intel.opencl.native import OpenclError
+from xtile.backends.intel.opencl.session import LoadedKernel
+from xtile.launch.binding import BoundArgument
+from xtile.launch.errors import DeviceError
+from xtile.launch.signature import Signature
+
+_NANOSECOND = 1e-9
+
+
+def launch(
+    kernel: LoadedKernel,
+    device: OpenclDevice,
+    queue: cl.CommandQueue,
+    signature: Signature,
+    arguments: Sequence[BoundArgument],
+    grid: Size3,
+    block: Size3 | None,
+) -> float | None:
+    """Runs a kernel and waits until it is done.
+
+    Args:
+        kernel: The kernel.
+        device: Where it was built.
+        queue: Where it is launched.
+        signature: The source function's.
+        arguments: Its arguments, which fit the signature.
+        grid: The number of work-groups.
+        block: The size of a work-group, where the kernel leaves it to the launch.
+
+    Returns:
+        Seconds that the kernel ran; None if the queue does not measure them.
+
+    Raises:
+        ArgumentError: The launch needs more than the device has.
+        DeviceError: The driver failed.
+    """
+    check_grid(signature.name, grid)
+    size = work_group_size(kernel.interface, block, device)
+    global_size = tuple(groups * items for groups, items in zip(grid, size, strict=True))
+    try:
+        # Arguments out of the range of their type are infinite.
+        with np.errstate(all="ignore"):
+            memory = _memory(device, queue, signature, arguments)
+            values = _values(kernel, device, signature, arguments, memory)
+        with kernel.lock:
+            for index, value in enumerate(values):
+                value.set(kernel.handle, index, device)
+            memory.share(kernel.handle)
+            event = cl.enqueue_nd_range_kernel(queue, kernel.handle, global_size, size)
+        event.wait()
+        memory.bring_back()
+        return _seconds(queue, event)
+    except (cl.Error, OpenclError) as error:
+        raise DeviceError(f"the device {device} failed to run @{signature.name}: {error}") from None
+
+
+def _memory(
+    device: OpenclDevice,
+    queue: cl.CommandQueue,
+    signature: Signature,
+    arguments: Sequence[BoundArgument],
+) -> Memory:
+    pieces = list(host_memory(signature, arguments))
+    if device.shares_system_memory and all(piece.is_aligned for piece in pieces):
+        return SystemMemory()
+    return CopiedMemory(queue, pieces)
+
+
+def _values(
+    kernel: LoadedKernel,
+    device: OpenclDevice,
+    signature: Signature,
+    arguments: Sequence[BoundArgument],
+    memory: Memory,
+) -> list[Value]:
+    return [
+        value
+        for parameter, convention, argument in zip(
+            signature.parameters, kernel.conventions, arguments, strict=True
+        )
+        for value in kernel_values(parameter, convention, argument, memory, device)
+    ]
+
+
+def _seconds(queue: cl.CommandQueue, event: cl.Event) -> float | None:
+    if not queue.properties & cl.command_queue_properties.PROFILING_ENABLE:
+        return None
+    return (event.profile.end - event.profile.start) * _NANOSECOND

@@ -1,0 +1,168 @@
+"""Launches on Intel's devices through OpenCL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from xtile.backends.cache import Cache
+from xtile.backends.recently_used import RecentlyUsed
+from xtile.launch.binding import BoundArgument
+from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
+from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.launch.signature import Signature, choose_entry
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from xtile.backends.intel.opencl.device import OpenclDevice
+    from xtile.launch.compiled import Compiled
+
+_TEXTS = 256
+"""Compiled texts that a process keeps for further launches."""
+
+_compiled: RecentlyUsed[Compiled] = RecentlyUsed(_TEXTS)
+
+
+def available_devices() -> tuple[OpenclDevice, ...]:
+    """The OpenCL devices that kernels can be compiled for; the best one comes first."""
+    try:
+        from xtile.backends.intel.opencl.device import find_devices
+    except ImportError:
+        return ()
+    return find_devices()
+
+
+def find(architecture: str | None) -> OpenclDevice:
+    """Returns the best OpenCL device, of an architecture if one is named.
+
+    Raises:
+        DeviceError: There is none; the message says how to get one.
+    """
+    devices = available_devices()
+    chosen = [d for d in devices if architecture in (None, d.architecture.name)]
+    if chosen:
+        return chosen[0]
+    from xtile.launch.opencl_setup import advice
+
+    if not devices:
+        raise DeviceError(f"there is no OpenCL device here; {advice()}")
+    there = ", ".join(f"'{device.architecture.name}'" for device in devices)
+    raise DeviceError(f"there is no OpenCL device '{architecture}' here; there is {there}")
+
+
+@dataclass(frozen=True)
+class OpenclExecutable:
+    """A kernel that an OpenCL device can run.
+
+    Attributes:
+        kernel: What is launched.
+        signature: That of the function.
+        key: Tells its program apart.
+        compiled: Its program.
+        device: The device.
+        queue: Where it is launched.
+    """
+
+    kernel: Kernel
+    signature: Signature
+    key: str
+    compiled: Compiled
+    device: OpenclDevice
+    queue: cl.CommandQueue
+
+    @property
+    def is_host(self) -> bool:
+        """Never: code of the host is refused when it is loaded."""
+        return False
+
+    def launch(
+        self,
+        arguments: Sequence[BoundArgument],
+        grid: Grid,
+        block: Grid | None,
+        *,
+        sanitize: bool,
+        workers: int,
+        progress: Progress | None,
+    ) -> LaunchResult:
+        """Runs the kernel; the arrays of the arguments hold the results afterwards.
+
+        The driver itself divides the work.
+
+        Raises:
+            ArgumentError: The launch needs more than the device has.
+            DeviceError: The driver cannot build the kernel, or fails.
+        """
+        from xtile.backends.intel.opencl.launching import launch
+        from xtile.backends.intel.opencl.session import session_of
+
+        session = session_of(self.device, self.queue.context)
+        program, name = self.compiled.program, self.signature.name
+        loaded = session.kernel(self.key, program, name, self.kernel.build_seconds)
+        seconds = launch(loaded, self.device, self.queue, self.signature, arguments, grid, block)
+        if progress is not None:
+            groups = grid[0] * grid[1] * grid[2]
+            progress(groups, groups)
+        return LaunchResult(str(self.device), seconds)
+
+    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+        """Never called, because `is_host` is false.
+
+        Raises:
+            ArgumentError: Always.
+        """
+        raise ArgumentError(f"@{self.signature.name} is a kernel")
+
+
+def load(kernel: Kernel, device: OpenclDevice | None) -> OpenclExecutable:
+    """Makes a kernel ready for a device, or for the best one.
+
+    Raises:
+        ArgumentError: There is no such function, or it is code of the host.
+        DeviceError: There is no device.
+        DiagnosticError: The text has errors, or cannot be compiled for the device.
+    """
+    chosen = find(None) if device is None else device
+    from xtile.backends.intel.opencl.session import own_queue
+
+    return _load(kernel, chosen, own_queue(chosen))
+
+
+def load_for_queue(kernel: Kernel, queue: cl.CommandQueue) -> OpenclExecutable:
+    """Makes a kernel ready to be launched in a queue.
+
+    Raises:
+        ArgumentError: There is no such function, or it is code of the host.
+        DeviceError: Kernels cannot be compiled for the queue's device.
+        DiagnosticError: The text has errors, or cannot be compiled for the device.
+    """
+    return _load(kernel, _device_of(queue), queue)
+
+
+@cache
+def _device_of(queue: cl.CommandQueue) -> OpenclDevice:
+    from xtile.backends.intel.opencl.device import OpenclDevice, architecture_of
+
+    architecture = architecture_of(queue.device)
+    if architecture is None:
+        raise DeviceError(f"kernels cannot be compiled for the device {queue.device.name.strip()}")
+    return OpenclDevice(queue.device, architecture)
+
+
+def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> OpenclExecutable:
+    from xtile.launch.compiled import compile_text, show, text_of
+
+    text = text_of(kernel)
+    key = text.key(device.architecture)
+    compiled = _compiled.get(key, lambda: compile_text(text, key, device.architecture, Cache()))
+    show(compiled.warnings, kernel)
+    name = choose_entry(list(compiled.signatures), compiled.hosts, kernel.entry)
+    if name not in compiled.signatures:
+        raise ArgumentError(
+            f"@{name} is a function of the host, which runs on the device 'reference' only; "
+            "choose a kernel with entry"
+        )
+    return OpenclExecutable(kernel, compiled.signatures[name], key, compiled, device, queue)

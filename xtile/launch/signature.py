@@ -1,0 +1,113 @@
+"""What a launch must know of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang.types import type_text
+from xtile.launch.errors import ArgumentError
+from xtile.launch.memory_types import GroupMemory, MemoryType, group_memory_of, memory_type_of
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a function.
+
+    Attributes:
+        name: Its name without `%`.
+        type: Its type.
+        attributes: Its named attributes: alignment (bytes), shape_gcd, stride_gcd.
+        may_be_address: Whether it is an integer in which a kernel may take a pointer.
+    """
+
+    name: str
+    type: Attribute
+    attributes: dict[str, Attribute]
+    may_be_address: bool = False
+
+    def __str__(self) -> str:
+        return f"argument '{self.name}' ({self.type_text})"
+
+    @property
+    def type_text(self) -> str:
+        """The type as its language writes it."""
+        return type_text(self.type)
+
+    @property
+    def memory(self) -> MemoryType | None:
+        """What an array must be to be the argument; None for what is no memref of numbers.
+
+        Raises:
+            ArgumentError: The type is a memref for which no array can be passed.
+        """
+        try:
+            return memory_type_of(self.type)
+        except ValueError as error:
+            raise ArgumentError(f"{self}: {error}") from None
+
+    @property
+    def group(self) -> GroupMemory | None:
+        """What a list of arrays must be to be the argument; None for what is no group.
+
+        Raises:
+            ArgumentError: The type is a group for which no arrays can be passed.
+        """
+        try:
+            return group_memory_of(self.type)
+        except ValueError as error:
+            raise ArgumentError(f"{self}: {error}") from None
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether the argument is an array, or a group of arrays."""
+        return self.group is not None or self.memory is not None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The parameters of a function, and what it does to them.
+
+    Attributes:
+        name: The function's name.
+        parameters: Its parameters.
+        written: The indices of the memref and group parameters that it may write to.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    written: frozenset[int]
+
+
+_MAIN = "main"
+"""The function of the host that runs where none is named."""
+
+
+def choose_entry(kernels: Sequence[str], hosts: Sequence[str], entry: str | None) -> str:
+    """Returns `entry`, or the host's `main`, or the only function there is.
+
+    A function of the host can be named; where there is no kernel, it can be the only one.
+
+    Args:
+        kernels: The names of the kernels.
+        hosts: The names of the functions of the host.
+        entry: The name of a function, if one is named.
+
+    Raises:
+        ArgumentError: There is no such function, or several and no `entry`.
+    """
+    if entry is None and _MAIN in hosts:
+        return _MAIN
+    functions = hosts if entry in hosts or not kernels else kernels
+    if not functions:
+        raise ArgumentError("the kernel has no function to launch")
+    names = ", ".join(f"'{name}'" for name in functions)
+    if entry is None:
+        if len(functions) > 1:
+            raise ArgumentError(f"the kernel has several functions; choose entry from {names}")
+        return functions[0]
+    if entry not in functions:
+        raise ArgumentError(f"the kernel has no function '{entry}'; it has {names}")
+    return entry
