@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xtile.dialects.spirv.arguments import ArgumentsAttr
+    from xtile.dialects.spirv.decoder import decode
     from xtile.dialects.spirv.dialect import SPIRV
     from xtile.dialects.spirv.encoder import encode
     from xtile.dialects.spirv.instruction import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ArgumentsAttr": "arguments",
+    "decode": "decoder",
     "SPIRV": "dialect",
     "encode": "encoder",
     "Instruction": "instruction",
@@ -71,6 +73,7 @@ __all__ = [
     "PointerType",
     "StructType",
     "VoidType",
+    "decode",
     "decorate",
     "encode",
     "instruction_class",

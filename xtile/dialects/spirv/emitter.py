@@ -29,13 +29,10 @@ class Emitter:
 
     Args:
         requirements: Where the needs of instructions, enumerants and types go.
-        constants: The module's `i32` constants by number, which types may refer to.
         has_names: Whether names of values are kept.
     """
 
-    def __init__(
-        self, requirements: Requirements, constants: dict[int, Instruction], has_names: bool
-    ) -> None:
+    def __init__(self, requirements: Requirements, has_names: bool) -> None:
         self.declarations: list[int] = []
         """The types, constants and variables."""
         self.names: list[int] = []
@@ -47,15 +44,14 @@ class Emitter:
         self.bound = 1
         """One more than the largest id."""
         self._requirements = requirements
-        self._constants = constants
+        self._sizes: dict[int, int] = {}
         self._has_names = has_names
-        self._declared: set[Instruction] = set()
         # Values, blocks and types are looked up by identity, because hashing them is slow.
         self._ids: dict[int, int] = {}
         self._types: dict[Attribute, int] = {}
         self._types_by_identity: dict[int, int] = {}
-        # As long as an attribute lives, no other one has its identity.
-        self._kept_types: list[Attribute] = []
+        # As long as a thing lives, nothing else has its identity.
+        self._kept: list[object] = []
         self._functions: dict[str, int] = {}
         self._templates: dict[tuple[type[Instruction], ArgumentsAttr], list[Word]] = {}
         self._used: set[type[Instruction]] = set()
@@ -95,7 +91,7 @@ class Emitter:
             if found is None:
                 found = self._declare_type(type)
             self._types_by_identity[id(type)] = found
-            self._kept_types.append(type)
+            self._kept.append(type)
         return found
 
     def _declare_type(self, type: Attribute) -> int:
@@ -119,29 +115,28 @@ class Emitter:
         if isinstance(word, Attribute):
             return self.type_id(word)
         if isinstance(word, ConstantId):
-            return self._constant(word.number)
+            return self._size(word.number)
         assert isinstance(word, Function)
         self.called.add(word.name)
         return self.function_id(word.name)
 
-    def _constant(self, number: int) -> int:
-        """The id of an `i32` constant, which is declared now if it is not yet."""
-        constant = self._constants.get(number)
-        if constant is None:
-            constant = self._constants[number] = operation("Constant", i32, number)
-        self.declare(constant)
-        return self.id_of(constant.result)
+    def _size(self, number: int) -> int:
+        """The id of an `i32` constant that only types have, so that no order depends on others."""
+        found = self._sizes.get(number)
+        if found is None:
+            constant = operation("Constant", i32, number)
+            self.declare(constant)
+            found = self._sizes[number] = self.id_of(constant.result)
+            self._kept.append(constant)
+        return found
 
     # --- instructions ---
 
     def declare(self, instruction: Instruction) -> None:
-        """Adds an instruction of the module itself to the declarations, unless it is there."""
-        if instruction not in self._declared:
-            self._declared.add(instruction)
-            # The types come first.
-            words: list[int] = []
-            self.instruction(instruction, words)
-            self.declarations += words
+        """Adds an instruction to the declarations, after the types that it needs."""
+        words: list[int] = []
+        self.instruction(instruction, words)
+        self.declarations += words
 
     def instruction(self, instruction: Instruction, out: list[int]) -> None:
         """Appends an instruction.

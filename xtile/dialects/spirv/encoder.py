@@ -10,9 +10,9 @@ import sys
 from array import array
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.dialects.spirv.binary import MAGIC, OPENCL_SET
 from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
 from xtile.dialects.spirv.emitter import Emitter, emit
 from xtile.dialects.spirv.errors import error_at
@@ -24,12 +24,8 @@ from xtile.dialects.spirv.requirements import Requirements
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import ArgumentError, resolve, string_words
 
-MAGIC = 0x07230203
 GENERATOR = 0
 """The generator's registered number; 0 stands for none."""
-
-OPENCL_SET = "OpenCL.std"
-"""The name of the extended instruction set that the dialect has."""
 
 _MAXIMUM_WORDS = (1 << 16) - 1
 
@@ -56,6 +52,12 @@ _SECTIONS = {
 }
 """Where an instruction at module level stands in a binary, unless among the declarations."""
 
+_ORDER = (
+    *("imports", "entry points", "execution modes", "sources", "names", "processes"),
+    *("annotations", "declarations", "functions of others", "functions"),
+)
+"""The order of the sections, in which ids are given and types declared."""
+
 
 def encode(module: ModuleOp, *, names: bool = True) -> bytes:
     """Encodes a module in little-endian order; equal modules give equal bytes.
@@ -70,12 +72,22 @@ def encode(module: ModuleOp, *, names: bool = True) -> bytes:
     return _Encoder(module, names).encode()
 
 
+def computed_requirements(module: ModuleOp) -> tuple[list[str], list[str]]:
+    """The capabilities and the extensions that `encode` computes for a module.
+
+    Raises:
+        DiagnosticError: As `encode` does.
+    """
+    encoder = _Encoder(module, names=False)
+    encoder.encode()
+    return encoder.requirements.solve()
+
+
 class _Encoder:
     def __init__(self, module: ModuleOp, names: bool) -> None:
         self._module = module
-        self._operations = list(module.block.ops)
-        self._requirements = Requirements(module.version)
-        self._emitter = Emitter(self._requirements, _constants(self._operations), names)
+        self.requirements = Requirements(module.version)
+        self._emitter = Emitter(self.requirements, names)
         self._sections: dict[str, list[int]] = {
             **{name: [] for name in ("imports", "execution modes", "sources", "processes")},
             "names": self._emitter.names,
@@ -87,18 +99,14 @@ class _Encoder:
         self._calls: dict[str, set[str]] = {}
 
     def encode(self) -> bytes:
-        functions: list[FuncOp] = []
-        for operation in self._operations:
+        for operation in sorted(self._module.block.ops, key=_rank):
             if isinstance(operation, FuncOp):
-                functions.append(operation)
+                self._calls[operation.sym_name] = self._emitter.called = set()
+                self._function(operation)
             elif isinstance(operation, Instruction):
                 self._module_level(operation)
             else:
                 raise error_at(operation, f"'{operation.name}' cannot stand in 'spirv.module'")
-        # Functions of other modules come before those with a body.
-        for function in sorted(functions, key=lambda function: bool(function.body.blocks)):
-            self._calls[function.sym_name] = self._emitter.called = set()
-            self._function(function)
         data = array("I", self._all_words())
         if sys.byteorder == "big":
             data.byteswap()
@@ -153,10 +161,10 @@ class _Encoder:
 
     def _declared_requirements(self) -> list[int]:
         for name in self._module.capabilities:
-            self._requirements.use_capability(name)
+            self.requirements.use_capability(name)
         for name in self._module.extensions:
-            self._requirements.use_extension(name)
-        capabilities, extensions = self._requirements.solve()
+            self.requirements.use_extension(name)
+        capabilities, extensions = self.requirements.solve()
         words: list[int] = []
         section = enumerants("Capability")
         assert section is not None
@@ -177,7 +185,7 @@ class _Encoder:
         except ArgumentError as error:
             raise error_at(self._module, f"'spirv.module': {error}") from None
         for enumerant in resolved.enumerants:
-            self._requirements.use(enumerant)
+            self.requirements.use(enumerant)
         words: list[int] = []
         emit(words, entry.number, [word for word in resolved.words if isinstance(word, int)])
         return words
@@ -290,20 +298,13 @@ def _incoming(function: FuncOp, blocks: list[Block]) -> dict[Block, dict[Block, 
     return incoming
 
 
-def _constants(operations: list[Operation]) -> dict[int, Instruction]:
-    """The `i32` constants of a module by number, the first of each."""
-    found: dict[int, Instruction] = {}
-    for operation in operations:
-        if (
-            isinstance(operation, Instruction)
-            and operation.entry.name == "Constant"
-            and operation.results
-            and operation.result.type == i32
-        ):
-            number = operation.arguments[0]
-            if isinstance(number, int):
-                found.setdefault(number, operation)
-    return found
+def _rank(operation: Operation) -> int:
+    """The place of an operation's section."""
+    if isinstance(operation, FuncOp):
+        return _ORDER.index("functions" if operation.body.blocks else "functions of others")
+    if isinstance(operation, Instruction):
+        return _ORDER.index(_SECTIONS.get(operation.entry.name, "declarations"))
+    return len(_ORDER)
 
 
 def _entry(name: str) -> Entry:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeAlias, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, UnknownLoc
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, IntegerType, UnknownLoc
 from xdsl.ir import (
     Attribute,
     Block,
@@ -318,7 +318,16 @@ class _Builder:
         type = self._number_type
         if isinstance(argument, float) or isa(type, AnyFloat):
             return _float_literal(float(argument), type)
-        return int(argument)
+        return _signed(int(argument), type)
+
+
+def _signed(number: int, type: Attribute | None) -> int:
+    """A number, as a signed one if it fits the type: equal constants are equal numbers."""
+    if isa(type, IntegerType):
+        width = type.width.data
+        if number >> (width - 1) == 1:
+            return number - (1 << width)
+    return number
 
 
 def _float_literal(number: float, type: Attribute | None) -> FloatLiteral:
