@@ -101,7 +101,7 @@ class OpenclExecutable:
 
         session = session_of(self.device, self.queue.context)
         program, name = self.compiled.program, self.signature.name
-        loaded = session.kernel(self.key, program, name, self.kernel.build_seconds)
+        loaded = session.kernel(self.key, program, name, seconds=self.kernel.build_seconds)
         seconds = launch(loaded, self.device, self.queue, self.signature, arguments, grid, block)
         if progress is not None:
             groups = grid[0] * grid[1] * grid[2]

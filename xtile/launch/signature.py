@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.ir import Attribute
 
@@ -29,14 +30,18 @@ class Parameter:
     may_be_address: bool = False
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return f"argument '{self.name}' ({self.type_text})"
 
-    @property
+    @cached_property
     def type_text(self) -> str:
         """The type as its language writes it."""
         return type_text(self.type)
 
-    @property
+    @cached_property
     def memory(self) -> MemoryType | None:
         """What an array must be to be the argument; None for what is no memref of numbers.
 
@@ -48,7 +53,7 @@ class Parameter:
         except ValueError as error:
             raise ArgumentError(f"{self}: {error}") from None
 
-    @property
+    @cached_property
     def group(self) -> GroupMemory | None:
         """What a list of arrays must be to be the argument; None for what is no group.
 

@@ -192,10 +192,11 @@ def _address(parameter: Parameter, view: AnyView, memory: Memory) -> int:
 
 def _bytes_before(parameter: Parameter) -> int:
     """Bytes between the memory's element 0 and an array that begins at the type's offset."""
-    memory, type = parameter.memory, parameter.type
-    if memory is None or not isinstance(type, MemRefType):
+    memory = parameter.memory
+    if memory is None or not isinstance(parameter.type, MemRefType):
         return 0
-    return (cast("MemRefType[Attribute]", type).get_offset() or 0) * memory.dtype.itemsize
+    type = cast("MemRefType[Attribute]", parameter.type)
+    return (type.get_offset() or 0) * memory.dtype.itemsize
 
 
 def _from_offset(label: str, buffer: cl.Buffer, offset: int) -> cl.Buffer:

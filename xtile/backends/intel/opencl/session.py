@@ -58,7 +58,12 @@ class Session:
         self._kernels: RecentlyUsed[LoadedKernel] = RecentlyUsed(_PROGRAMS)
 
     def kernel(
-        self, key: str, program: Program, name: str, seconds: float | None = None
+        self,
+        key: str,
+        program: Program,
+        name: str,
+        cache: Cache | None = None,
+        seconds: float | None = None,
     ) -> LoadedKernel:
         """A kernel of a program, which is built if it was not.
 
@@ -66,6 +71,7 @@ class Session:
             key: Tells programs apart.
             program: The program.
             name: The name of the kernel.
+            cache: Holds what drivers built; None: the user's own.
             seconds: How long the driver may take; None: as long as it likes.
 
         Raises:
@@ -75,7 +81,7 @@ class Session:
 
         def make_program() -> cl.Program:
             check_types(name, program.spirv, self.device)
-            return build(self.device, self.context, program, Cache(), seconds)
+            return build(self.device, self.context, program, cache or Cache(), seconds)
 
         def make_kernel() -> LoadedKernel:
             interface = program.kernels[name]
@@ -115,14 +121,28 @@ def session_of(device: OpenclDevice, context: cl.Context) -> Session:
 
 
 @cache
-def own_queue(device: OpenclDevice) -> cl.CommandQueue:
-    """The queue in which kernels are launched where callers have none.
+def own_context(device: OpenclDevice) -> cl.Context:
+    """The context in which kernels are launched where callers have none.
 
     Raises:
         DeviceError: The driver makes none.
     """
     try:
-        context = cl.Context([device.handle])
+        return cl.Context([device.handle])
+    except cl.Error as error:
+        raise DeviceError(f"the device {device} cannot be used: {error}") from None
+
+
+@cache
+def own_queue(device: OpenclDevice) -> cl.CommandQueue:
+    """The queue in that context.
+
+    Raises:
+        DeviceError: The driver makes none.
+    """
+    # A driver need not keep the context of a queue; `own_context` does.
+    context = own_context(device)
+    try:
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(context, device.handle, properties)
     except cl.Error as error:
