@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.core import AtomicKind, AtomicUpdateOp, ScanKind, SubgroupScanOp
-from xtile.semantics import core_block, core_matrix
+from xtile.semantics import core_block, core_cooperative_matrix, core_matrix
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.memory import Index, as_index, parts
@@ -147,6 +147,7 @@ def _nothing(operation: Operation, compiler: Compiler) -> Step:
 
 HANDLERS: dict[str, Handler] = {
     **core_block.HANDLERS,
+    **core_cooperative_matrix.HANDLERS,
     **core_matrix.HANDLERS,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,

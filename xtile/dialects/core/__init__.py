@@ -15,6 +15,14 @@ from xtile.dialects.core.blas import (
     HadamardOp,
     SumOp,
 )
+from xtile.dialects.core.cooperative_matrix import (
+    CooperativeMatrixFillOp,
+    CooperativeMatrixLoadOp,
+    CooperativeMatrixMultiplyAddOp,
+    CooperativeMatrixStoreOp,
+    CooperativeMatrixType,
+    MatrixUse,
+)
 from xtile.dialects.core.subgroup import (
     AtomicKindAttr,
     AtomicUpdateOp,
@@ -36,6 +44,11 @@ __all__ = [
     "BlasA2Operation",
     "BlasA3Operation",
     "BlasOperation",
+    "CooperativeMatrixFillOp",
+    "CooperativeMatrixLoadOp",
+    "CooperativeMatrixMultiplyAddOp",
+    "CooperativeMatrixStoreOp",
+    "CooperativeMatrixType",
     "Core",
     "CumsumOp",
     "FragmentExtractOp",
@@ -46,6 +59,7 @@ __all__ = [
     "HadamardOp",
     "Level",
     "MapOp",
+    "MatrixUse",
     "ParallelOp",
     "PrefetchOp",
     "ScanKind",
@@ -61,6 +75,10 @@ Core = Dialect(
     [
         AtomicUpdateOp,
         AxpbyOp,
+        CooperativeMatrixFillOp,
+        CooperativeMatrixLoadOp,
+        CooperativeMatrixMultiplyAddOp,
+        CooperativeMatrixStoreOp,
         CumsumOp,
         FragmentExtractOp,
         FragmentInsertOp,
@@ -75,5 +93,5 @@ Core = Dialect(
         SumOp,
         YieldOp,
     ],
-    [AtomicKindAttr, ScanKindAttr],
+    [AtomicKindAttr, CooperativeMatrixType, ScanKindAttr],
 )

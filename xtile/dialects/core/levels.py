@@ -10,6 +10,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.blas import BlasOperation
+from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.core.subgroup import ParallelOp
 
 Problem = tuple[Operation, str]
@@ -52,6 +53,8 @@ def _check_block(operation: Operation) -> str | None:
         )
     if _is_parallel(operation):
         return None
+    if is_on_cooperative_matrices(operation):
+        return f"{operation.name} must stand in core.parallel, because matrices belong to subgroups"
     if operation.name in _OF_WORK_ITEMS:
         return f"{operation.name} must stand in core.parallel, where work-items act on their own"
     # A constant belongs to nobody.
@@ -67,7 +70,7 @@ def _check_subgroup(operation: Operation) -> str | None:
 
 
 def _check_lane(operation: Operation) -> str | None:
-    if operation.dialect_name() == "core":
+    if operation.dialect_name() == "core" and not is_on_cooperative_matrices(operation):
         return f"{operation.name} must be lowered first"
     if _holds_vectors(operation, 2):
         return f"{operation.name} has a matrix, which belongs to a subgroup and not to a lane"

@@ -58,6 +58,8 @@ _MOVABLE = frozenset(
 _PURE_DIALECTS = frozenset({"arith", "complex", "math"})
 _PURE = frozenset(
     {
+        "core.cooperative_matrix_fill",
+        "core.cooperative_matrix_multiply_add",
         "core.fragment_extract",
         "core.fragment_insert",
         "memref.cast",
@@ -82,7 +84,9 @@ _PURE = frozenset(
     }
 )
 
-_READS = frozenset({"memref.load", "vector.load", "vector.transfer_read"})
+_READS = frozenset(
+    {"core.cooperative_matrix_load", "memref.load", "vector.load", "vector.transfer_read"}
+)
 """Operations that only read memory: they may be removed, but neither shared nor moved."""
 
 
