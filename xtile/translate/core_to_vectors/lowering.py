@@ -371,8 +371,8 @@ class Vectors(Lowering):
     def cover(self, count: int, width: int, emit: Callable[[Number, int], None]) -> None:
         """Goes through `count` components in pieces of `width`, and of less at the end."""
         whole = count - count % width
-        with self.loop(0, whole, width, name="at") as at:
-            if whole:
+        if whole:
+            with self.loop(0, whole, width, name="at") as at:
                 emit(at, width)
         for start, length in rests(whole, count, width):
             emit(start, length)
@@ -399,7 +399,7 @@ class Vectors(Lowering):
         Yields the variable, the values of the last iteration, and a list to put the next ones in,
         which afterwards holds the results.
         """
-        if isinstance(start, int) and isinstance(stop, int) and stop - start <= step:
+        if isinstance(start, int) and isinstance(stop, int) and start < stop <= start + step:
             results: list[SSAValue] = []
             yield start, initial, results
             return

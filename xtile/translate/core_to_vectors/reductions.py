@@ -86,14 +86,12 @@ class _Reduction:
         parts: list[SSAValue] = []
         whole = columns - columns % width
         if whole:
-            initial = [piece(0, width)]
-            with lowering.carrying_loop(width, whole, initial, width, "column") as loop:
+            parts.append(piece(0, width))
+        if whole > width:
+            with lowering.carrying_loop(width, whole, parts, width, "column") as loop:
                 column, carried, next_ = loop
-                has_more = whole > width
-                next_.append(
-                    self._combine(carried[0], piece(column, width)) if has_more else carried[0]
-                )
-            parts.append(next_[0])
+                next_.append(self._combine(carried[0], piece(column, width)))
+            parts = next_
         return parts + [piece(column, length) for column, length in rests(whole, columns, width)]
 
     def _folded(self, value: SSAValue) -> SSAValue:
