@@ -14,20 +14,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from xtile.dialects.spirv.grammar import (
+    OPENCL_SET,
     Entry,
     Operand,
     Version,
     enumerants,
-    extended_instructions,
     instructions,
+    opencl_instructions,
 )
 from xtile.dialects.spirv.words import ID_KINDS, PAIRS, WORD_BITS, known_enumerants
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source
 
 MAGIC = 0x07230203
-OPENCL_SET = "OpenCL.std"
-"""The name of the extended instruction set that the dialect has."""
 
 HEADER_WORDS = 5
 _VERSIONS = [(1, minor) for minor in range(7)]
@@ -278,7 +277,7 @@ class _InstructionReader:
                 raise self._error(place - 1, f"%{set_id} is no set of extended instructions")
             self._add(kind, number)
             return
-        entry = extended_instructions().of_number(number)
+        entry = opencl_instructions().of_number(number)
         if entry is None:
             raise self._error(place, f"{OPENCL_SET} has no instruction with number {number}")
         self._add(kind, entry)

@@ -14,9 +14,10 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
 
 from xtile.dialects.spirv.annotation_decoder import AnnotationDecoder
-from xtile.dialects.spirv.binary import OPENCL_SET, Binary, Number, RawInstruction, read_binary
+from xtile.dialects.spirv.binary import Binary, Number, RawInstruction, read_binary
 from xtile.dialects.spirv.encoder import computed_requirements
 from xtile.dialects.spirv.function_decoder import FunctionDecoder, linkage_of
+from xtile.dialects.spirv.grammar import OPENCL_SET
 from xtile.dialects.spirv.instruction import MERGES, TERMINATORS, Instruction
 from xtile.dialects.spirv.instruction_decoder import InstructionDecoder
 from xtile.dialects.spirv.module import ModuleOp

@@ -4,7 +4,7 @@ from xdsl.ir import Dialect, Operation
 
 from xtile.dialects.compilation import SPIRV as TARGETS
 from xtile.dialects.spirv.arguments import ArgumentsAttr
-from xtile.dialects.spirv.grammar import extended_instructions, instructions
+from xtile.dialects.spirv.grammar import instructions, opencl_instructions
 from xtile.dialects.spirv.instruction import EXTENDED_PREFIX, instruction_class
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.types import TYPES
@@ -18,7 +18,7 @@ INSTRUCTIONS: list[type[Operation]] = [
         for name in instructions().names
         if name not in _COMPUTED and not name.startswith("Type")
     ),
-    *(instruction_class(EXTENDED_PREFIX + name) for name in extended_instructions().names),
+    *(instruction_class(EXTENDED_PREFIX + name) for name in opencl_instructions().names),
 ]
 """The operation of each instruction."""
 

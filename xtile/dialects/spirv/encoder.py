@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.spirv.binary import MAGIC, OPENCL_SET
+from xtile.dialects.spirv.binary import MAGIC
 from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
 from xtile.dialects.spirv.emitter import Emitter, emit
 from xtile.dialects.spirv.errors import error_at
-from xtile.dialects.spirv.grammar import Entry, enumerants, instructions
+from xtile.dialects.spirv.grammar import OPENCL_SET, Entry, enumerants, instructions
 from xtile.dialects.spirv.instruction import Instruction, decoration, decorations_of
 from xtile.dialects.spirv.interfaces import interface_of
 from xtile.dialects.spirv.module import FuncOp, ModuleOp

@@ -14,6 +14,9 @@ from pathlib import Path
 TABLE = Path(__file__).with_name("grammar.txt")
 """The table, which `generate.py` writes."""
 
+OPENCL_SET = "OpenCL.std"
+"""The extended instruction set that the dialect has operations for."""
+
 Version = tuple[int, int]
 """A version of SPIR-V: (1, 4)."""
 
@@ -118,9 +121,19 @@ def instructions() -> Section:
     return sections()["Instruction"]
 
 
-def extended_instructions() -> Section:
-    """The instructions of the extended instruction set OpenCL.std."""
-    return sections()["OpenCL.std"]
+def opencl_instructions() -> Section:
+    """The instructions of OpenCL.std."""
+    return sections()[OPENCL_SET]
+
+
+def extended_instructions(name: str) -> Section | None:
+    """The instructions of an extended set, or None if the table has it not."""
+    return sections().get(name) if "." in name else None
+
+
+def generator_name(number: int) -> str | None:
+    """The vendor and the name of the tool with a registered number, or None."""
+    return sections()["Generator"].lines.get(str(number))
 
 
 def enumerants(kind: str) -> Section | None:

@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral, Target
-from xtile.dialects.spirv.grammar import Entry, extended_instructions, instructions
+from xtile.dialects.spirv.grammar import Entry, instructions, opencl_instructions
 
 EXTENDED_PREFIX = "CL."
 """What the names of the instructions of OpenCL.std begin with."""
@@ -161,7 +161,7 @@ def instruction_class(name: str) -> type[Instruction]:
     if found is not None:
         return found
     is_extended = name.startswith(EXTENDED_PREFIX)
-    section = extended_instructions() if is_extended else instructions()
+    section = opencl_instructions() if is_extended else instructions()
     entry = section.get(name.removeprefix(EXTENDED_PREFIX) if is_extended else name)
     if entry is None:
         raise ValueError(f"SPIR-V has no instruction {name}")
