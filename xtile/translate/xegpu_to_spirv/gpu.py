@@ -5,6 +5,7 @@ Source: SPIR-V Specification, 3.21 "BuiltIn"; MLIR (LLVM 22), `Dialect/GPU/IR/GP
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import cast
 
@@ -124,6 +125,17 @@ def _subgroup_size(lowering: Lowering) -> int:
     return size
 
 
+def _num_subgroups(operation: Operation, lowering: Lowering) -> None:
+    sizes, lanes = lowering.kernel.work_group_size, lowering.kernel.subgroup_size
+    if sizes is None or lanes is None:
+        value = of_subgroup(lowering, "NumSubgroups")
+    else:
+        # Loops often have this step. For all that a driver knows a builtin could be 0, and the loop
+        # endless; Intel's CPU runtime then ignores the size of the subgroup.
+        value = lowering.integer(-(-math.prod(sizes) // lanes), i64)
+    lowering.define(operation.results[0], value)
+
+
 def _barrier(operation: Operation, lowering: Lowering) -> None:
     """All work-items of the work-group wait, and see what all have written."""
     barrier(lowering, WORKGROUP_MEMORY | CROSS_WORKGROUP_MEMORY)
@@ -153,7 +165,7 @@ RULES: dict[str, Rule] = {
     "gpu.global_id": _of_dimension("GlobalInvocationId"),
     "gpu.grid_dim": _grid_dim,
     "gpu.lane_id": _of_subgroup("SubgroupLocalInvocationId"),
-    "gpu.num_subgroups": _of_subgroup("NumSubgroups"),
+    "gpu.num_subgroups": _num_subgroups,
     "gpu.subgroup_id": _of_subgroup("SubgroupId"),
     "gpu.subgroup_size": _constant(_subgroup_size),
     "gpu.thread_id": _of_dimension("LocalInvocationId"),
