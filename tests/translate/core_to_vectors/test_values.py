@@ -109,7 +109,9 @@ def _product(types: tuple[str, str, str, str], shape: tuple[int, int, int]) -> s
 
 @pytest.mark.parametrize("types", PRODUCTS, ids=" ".join)
 @pytest.mark.parametrize("shape", [(16, 6, 12), (28, 13, 5)], ids=str)
-def test_products_of_each_type(types: tuple[str, str, str, str], shape: tuple[int, int, int]) -> None:
+def test_products_of_each_type(
+    types: tuple[str, str, str, str], shape: tuple[int, int, int]
+) -> None:
     assert vectors_agree(_product(types, shape))
 
 
@@ -303,7 +305,8 @@ def test_matrices_that_a_loop_exchanges() -> None:
         %c5 = constant 5 : index
         %a = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}
         %b = cooperative_matrix_load %B[%c0,%c0] : {_MATRIX}
-        %x, %y, %z = for %k=%c0,%c5,%c1 init(%p=%a, %q=%b, %r=%a) -> ({_MATRIX},{_MATRIX},{_MATRIX}) {{
+        %x, %y, %z = for %k=%c0,%c5,%c1 init(%p=%a, %q=%b, %r=%a)
+                -> ({_MATRIX},{_MATRIX},{_MATRIX}) {{
             %s = add %p, %q : {_MATRIX}
             yield (%q, %s, %p)
         }}
@@ -404,31 +407,26 @@ def test_subgroups_exchange_matrices_through_local_memory() -> None:
         %n = cooperative_matrix_load %memory[%jj,%c0] : coopmatrix<f32x16x4,matrix_acc>
         cooperative_matrix_store %n, %B[%ii,%c0]""",
         work_group_size=(64, 1),
-    ).replace(
-        "    parallel {", "    %memory = alloca : memref<f32x64x4,local>\n    parallel {"
-    )
+    ).replace("    parallel {", "    %memory = alloca : memref<f32x64x4,local>\n    parallel {")
     assert vectors_agree(text)
 
 
 def test_what_the_first_work_item_does_for_all() -> None:
-    """Outside of a parallel region an atomic update is done once."""
-    text = (
-        "func @f(%A: memref<f32x16x4>, %s: memref<f32>, %t: memref<f32>)\n"
-        "        attributes {subgroup_size=16, work_group_size=[64,1]} {\n"
-        "    %c0 = constant 0 : index\n"
-        "    %v = load %A[%c0,%c0] : f32\n"
-        "    %old = atomic_add %v, %s[] : f32\n"
-        "    store %old, %t[]\n"
-        "    parallel {\n"
-        "        %m = cooperative_matrix_load %A[%c0,%c0] : coopmatrix<f32x16x4,matrix_acc>\n"
-        "        %n = add %m, %m : coopmatrix<f32x16x4,matrix_acc>\n"
-        "        %i = subgroup_id.x : i32\n"
-        "        %z = constant 0 : i32\n"
-        "        %is_first = equal %i, %z : bool\n"
-        "        barrier.global\n"
-        "        if %is_first {\n"
-        "            cooperative_matrix_store %n, %A[%c0,%c0]\n"
-        "        }\n"
-        "    }\n}\n"
+    """Outside of a parallel region a number is stored once."""
+    text = of_subgroups(
+        "%A: memref<f32x16x4>, %s: memref<f32>",
+        """
+        %m = cooperative_matrix_load %A[%c0,%c0] : coopmatrix<f32x16x4,matrix_acc>
+        %n = cooperative_matrix_scale %v, %m : coopmatrix<f32x16x4,matrix_acc>
+        %i = subgroup_id.x : i32
+        %z = constant 0 : i32
+        %is_first = equal %i, %z : bool
+        barrier.global
+        if %is_first {
+            cooperative_matrix_store %n, %A[%c0,%c0]
+        }""",
+        work_group_size=(64, 1),
+    ).replace(
+        "    parallel {", "    %v = load %A[%c0,%c0] : f32\n    store %v, %s[]\n    parallel {"
     )
     assert vectors_agree(text)

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core import MapOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.vector import MultiDimReductionOp
 from xtile.transforms.facts import Facts, constant_of
 from xtile.translate.core_to_vectors import kinds
 
@@ -208,11 +209,14 @@ def _product_problem(operation: Operation) -> str | None:
     sums = cast("VectorType[Attribute]", operation.operands[2].type).element_type
     if names != _MATMUL or "add" not in str(operation.properties["kind"]):
         return "it is not the product C := A B + C"
-    return f"sums of {sums} are no sums of a vector unit" if isinstance(sums, BFloat16Type) else None
+    return (
+        f"sums of {sums} are no sums of a vector unit" if isinstance(sums, BFloat16Type) else None
+    )
 
 
 def _reduction_problem(operation: Operation) -> str | None:
-    dimensions = cast("tuple[int]", operation.properties["reduction_dims"].get_values())
+    assert isinstance(operation, MultiDimReductionOp)
+    dimensions = cast("tuple[int]", operation.reduction_dims.get_values())
     rank = cast("VectorType[Attribute]", operation.operands[0].type).get_num_dims()
     if rank != 2 or len(dimensions) != 1:
         return "a matrix is reduced along one of its two dimensions"

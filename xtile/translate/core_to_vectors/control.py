@@ -8,7 +8,8 @@ from math import gcd
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.translate.core_to_vectors.lowering import UNROLL_ATTRIBUTE, Vectors
+from xtile.translate.core_to_vectors.emitting import UNROLL_ATTRIBUTE
+from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, shape_of
 from xtile.translate.rule import Rule
 
@@ -145,8 +146,8 @@ def _for(operation: scf.ForOp, lowering: Vectors) -> None:
                 _end(inner, lowering, arguments, variables)
             else:
                 lowering.translate(inner)
-    bounds = lowering.values([operation.lb, operation.ub, operation.step])
-    new = scf.ForOp(*bounds, lowering.flat(scalars), Region([block]))
+    lower, upper, step = lowering.values([operation.lb, operation.ub, operation.step])
+    new = scf.ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
     for name, attribute in operation.attributes.items():
         # The operations on matrices are loops themselves.
         if name != UNROLL_ATTRIBUTE or not matrices:

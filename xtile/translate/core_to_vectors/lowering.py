@@ -6,33 +6,41 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from typing_extensions import override
-from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import BoolAttr, ComplexType, IndexType, IntegerType, MemRefType, VectorType, i1, i8
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import (
+    ComplexType,
+    MemRefType,
+    VectorType,
+    i1,
+    i8,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.backends.intel.devices import Device, VectorUnit
-from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
-from xtile.dialects.memref import access, allocation
+from xtile.dialects.memref import allocation
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.overlap import size_in_bytes
+from xtile.translate.core_to_vectors.emitting import Emitter
 from xtile.translate.core_to_vectors.kinds import is_view
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_vectors.plan import Plan, plan_of
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number, carried_type
 from xtile.translate.rule import Rule
 
-UNROLL_ATTRIBUTE = "core.unroll"
-"""The attribute of a loop that says whether to unroll it."""
+_NOTHING: frozenset[SSAValue] = frozenset()
+
+_LEAST_SIZE = 4
+"""Bytes of the smallest components that a register is full of; smaller ones are widened."""
 
 
-class Vectors(Lowering):
+class Vectors(Emitter):
     """Rebuilds kernels so that one work-item does the work of a subgroup.
 
     Args:
@@ -115,7 +123,7 @@ class Vectors(Lowering):
 
     @override
     def types(self, type_: Attribute) -> list[Attribute]:
-        if isinstance(type_, VectorType):
+        if isa(type_, VectorType):
             return [VectorType(self.component_type(type_), type_.get_shape())]
         return super().types(type_)
 
@@ -182,8 +190,8 @@ class Vectors(Lowering):
 
     def width_of(self, *elements: Attribute) -> int:
         """How many components a vector register holds; those of less than 4 bytes are widened."""
-        bytes_ = max(4, *(8 if isinstance(e, IndexType) else _size(e) for e in elements))
-        return self.vector_unit.bytes // bytes_
+        sizes = (size_in_bytes(element) for element in elements)
+        return self.vector_unit.bytes // max(_LEAST_SIZE, *sizes)
 
     def stored(self, buffer: SSAValue, shape: tuple[int, int], element: Attribute) -> Matrix:
         """The matrix that is in private memory."""
@@ -197,7 +205,7 @@ class Vectors(Lowering):
             piece,
             is_flat=True,
             aligned=frozenset({buffer}),
-            others=frozenset(),
+            others=_NOTHING,
             width=self.width_of(element),
             buffer=buffer,
         )
@@ -213,8 +221,8 @@ class Vectors(Lowering):
             scalar.type,
             piece,
             is_flat=True,
-            aligned=frozenset(),
-            others=frozenset(),
+            aligned=_NOTHING,
+            others=_NOTHING,
             width=self.width_of(scalar.type),
             scalar=scalar,
         )
@@ -236,8 +244,8 @@ class Vectors(Lowering):
             element,
             piece,
             is_flat=is_flat and all(operand.is_flat for operand in operands),
-            aligned=frozenset().union(*(operand.aligned for operand in operands)),
-            others=frozenset().union(*(operand.others for operand in operands)),
+            aligned=_NOTHING.union(*(operand.aligned for operand in operands)),
+            others=_NOTHING.union(*(operand.others for operand in operands)),
             width=min(self.width_of(element), *(operand.width for operand in operands)),
             cost=1 + sum(operand.cost for operand in operands),
         )
@@ -298,48 +306,6 @@ class Vectors(Lowering):
             if isinstance(meaning, Matrix) and meaning.buffer is not None:
                 self.free(meaning.buffer)
 
-    # --- accesses ---
-
-    def load(
-        self, memory: SSAValue, indices: Sequence[Number], width: int, element: Attribute
-    ) -> SSAValue:
-        """Neighbouring elements of memory: a vector, or a scalar for one element."""
-        places = [self.as_value(index) for index in indices]
-        type_ = cast("MemRefType[Attribute]", memory.type).element_type
-        if width == 1:
-            load = access.LoadOp.build(operands=[memory, places], result_types=[type_])
-            value = self.emit(load).results[0]
-        else:
-            value = self.emit(_vector_load(memory, places, VectorType(type_, [width]))).results[0]
-        if element == i1 and type_ == i8:
-            return self.emit(TruncIOp(value, cast("Any", _like(value, i1)))).result
-        return value
-
-    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Number]) -> None:
-        """Stores a vector, or a scalar, in neighbouring elements of memory."""
-        places = [self.as_value(index) for index in indices]
-        type_ = cast("MemRefType[Attribute]", memory.type).element_type
-        if type_ == i8 and _element(value) == i1:
-            value = self.emit(ExtUIOp(value, cast("Any", _like(value, i8)))).result
-        if isinstance(value.type, VectorType):
-            self.emit(vector.StoreOp.build(operands=[value, memory, places]))
-        else:
-            self.emit(access.StoreOp.build(operands=[value, memory, places]))
-
-    def broadcast(self, scalar: SSAValue, width: int) -> SSAValue:
-        """The vector of equal scalars, as far out as the scalar is known."""
-        if width == 1:
-            return scalar
-        type_ = VectorType(scalar.type, [width])
-        owner = scalar.owner
-        if isinstance(owner, arith.ConstantOp):
-            return self.constant(cast("Any", owner.value).value.data, type_)
-        return self.shared(
-            ("broadcast", scalar, type_),
-            (scalar,),
-            lambda: self.emit(vector.BroadcastOp(scalar, type_)).results[0],
-        )
-
     # --- going through matrices ---
 
     def store_matrix(self, matrix: Matrix, buffer: SSAValue) -> None:
@@ -347,7 +313,8 @@ class Vectors(Lowering):
         if matrix.buffer is buffer:
             return
         self.each_piece(
-            matrix, lambda place, width: self.store(matrix.piece(place, width), buffer, [place.flat])
+            matrix,
+            lambda place, width: self.store(matrix.piece(place, width), buffer, [place.flat]),
         )
 
     def each_piece(self, matrix: Matrix, emit: Callable[[Place, int], None]) -> None:
@@ -367,138 +334,3 @@ class Vectors(Lowering):
         self.cover(
             columns, matrix.width, lambda at, n: emit(Place(self.add(start, at), row, at), n)
         )
-
-    def cover(self, count: int, width: int, emit: Callable[[Number, int], None]) -> None:
-        """Goes through `count` components in pieces of `width`, and of less at the end."""
-        whole = count - count % width
-        if whole:
-            with self.loop(0, whole, width, name="at") as at:
-                emit(at, width)
-        for start, length in rests(whole, count, width):
-            emit(start, length)
-
-    @contextmanager
-    def loop(
-        self, start: Number, stop: Number, step: int = 1, name: str = "i"
-    ) -> Generator[Number]:
-        """A loop that stays one; what runs once for certain is no loop."""
-        with self.carrying_loop(start, stop, (), step, name) as (index, _, _):
-            yield index
-
-    @contextmanager
-    def carrying_loop(
-        self,
-        start: Number,
-        stop: Number,
-        initial: Sequence[SSAValue],
-        step: int = 1,
-        name: str = "i",
-    ) -> Generator[tuple[Number, Sequence[SSAValue], list[SSAValue]]]:
-        """A loop with values that are handed on.
-
-        Yields the variable, the values of the last iteration, and a list to put the next ones in,
-        which afterwards holds the results.
-        """
-        if isinstance(start, int) and isinstance(stop, int) and start < stop <= start + step:
-            results: list[SSAValue] = []
-            yield start, initial, results
-            return
-        block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
-        block.args[0].name_hint = name
-        if isinstance(start, int) and start >= 0:
-            self.facts.assume(block.args[0], step if start == 0 else 1, True)
-        results = []
-        with self.at_end_of(block):
-            yield block.args[0], block.args[1:], results
-            self.emit(scf.YieldOp(*results))
-        bounds = (self.as_value(start), self.as_value(stop), self.index(step))
-        loop = scf.ForOp(*bounds, initial, Region([block]))
-        loop.attributes[UNROLL_ATTRIBUTE] = BoolAttr.from_bool(False)
-        results[:] = self.emit(loop).results
-
-    @contextmanager
-    def when(self, condition: SSAValue | None) -> Generator[None]:
-        """What is only done where a condition holds; None always does."""
-        if condition is None:
-            yield
-            return
-        block = Block()
-        with self.at_end_of(block):
-            yield
-            self.emit(scf.YieldOp())
-        self.emit(scf.IfOp(condition, [], Region([block])))
-
-    def either(
-        self,
-        condition: SSAValue | None,
-        then: Callable[[], None],
-        otherwise: Callable[[], None],
-    ) -> None:
-        """Does one of two things; without a condition the first."""
-        if condition is None:
-            then()
-            return
-        regions: list[Region] = []
-        for emit in (then, otherwise):
-            block = Block()
-            with self.at_end_of(block):
-                emit()
-                self.emit(scf.YieldOp())
-            regions.append(Region([block]))
-        self.emit(scf.IfOp(condition, [], *regions))
-
-    # --- integers ---
-
-    def subtract(self, a: Number, b: Number) -> Number:
-        """The difference of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self._shared_binary(arith.SubiOp, a, b)
-
-    def smaller(self, a: Number, b: Number) -> Number:
-        """The smaller one of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
-        return self._shared_binary(arith.MinSIOp, a, b)
-
-    def larger(self, a: Number, b: Number) -> Number:
-        """The larger one of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return max(a, b)
-        return self._shared_binary(arith.MaxSIOp, a, b)
-
-    def is_at_least(self, a: Number, b: Number) -> SSAValue:
-        """Whether an index is not smaller than another one."""
-        return self._compare("sge", a, b)
-
-
-def rests(first: int, last: int, width: int) -> list[tuple[int, int]]:
-    """Where the pieces begin that cover the numbers from `first` to `last`, and their lengths."""
-    result: list[tuple[int, int]] = []
-    while first < last:
-        while width > last - first:
-            width //= 2
-        result.append((first, width))
-        first += width
-    return result
-
-
-def _vector_load(memory: SSAValue, indices: list[SSAValue], type_: Attribute) -> Operation:
-    return vector.LoadOp.build(operands=[memory, indices], result_types=[type_])
-
-
-def _element(value: SSAValue) -> Attribute:
-    type_ = value.type
-    return cast("VectorType[Attribute]", type_).element_type if isinstance(type_, VectorType) else type_
-
-
-def _like(value: SSAValue, element: Attribute) -> Attribute:
-    if isinstance(value.type, VectorType):
-        return VectorType(element, cast("VectorType[Attribute]", value.type).get_shape())
-    return element
-
-
-def _size(element: Attribute) -> int:
-    if isinstance(element, IntegerType) and element.width.data == 1:
-        return 1
-    return size_in_bytes(element)

@@ -141,12 +141,11 @@ def _map_components(operation: MapOp, lowering: Vectors) -> None:
     result = operation.result
     buffer = lowering.new_buffer(result)
     rows, columns = (source := lowering.matrix(operation.source)).shape
-    with lowering.temporary(source) as stored:
-        with lowering.loop(0, rows, name="row") as row:
-            start = lowering.multiply(row, columns)
-            with lowering.loop(0, columns, name="column") as column:
-                place = Place(lowering.add(start, column), row, column)
-                _map_component(operation, lowering, stored, buffer, place)
+    with lowering.temporary(source) as stored, lowering.loop(0, rows, name="row") as row:
+        start = lowering.multiply(row, columns)
+        with lowering.loop(0, columns, name="column") as column:
+            place = Place(lowering.add(start, column), row, column)
+            _map_component(operation, lowering, stored, buffer, place)
     element = lowering.component_type(result.type)
     lowering.define(result, lowering.stored(buffer, (rows, columns), element))
 

@@ -97,7 +97,11 @@ class _Planner:
     def _last_need(self, value: SSAValue) -> int:
         """The number of the operation in the value's block that reads it last."""
         block = _block_of(value)
-        last = -1 if isinstance(value, BlockArgument) else self._numbers[cast("Operation", value.owner)]
+        last = (
+            -1
+            if isinstance(value, BlockArgument)
+            else self._numbers[cast("Operation", value.owner)]
+        )
         for use in value.uses:
             user = use.operation
             around = _ancestor_in(block, user)
@@ -139,17 +143,15 @@ class _Planner:
         return self._reads_in_place(operation, argument)
 
     def _reads_in_place(self, operation: Operation, argument: SSAValue) -> bool:
-        """Whether an operation reads each component of a matrix only for the same one of its own."""
+        """Whether an operation reads each component of a matrix only for its own in that place."""
         aligned = kinds.aligned_operands(operation)
         for operand in operation.operands:
             if operand is argument:
                 if operand not in aligned:
                     return False
                 continue
-            made_by = operand.owner
-            if not isinstance(made_by, Operation):
-                continue
-            if made_by not in self.plan.deferred and not kinds.is_view(made_by):
+            made_by = self._computed_by(operand)
+            if made_by is None:
                 continue
             if operand in aligned:
                 if not self._reads_in_place(made_by, argument):
@@ -161,15 +163,17 @@ class _Planner:
     def _depends(self, operation: Operation, argument: SSAValue) -> bool:
         """Whether a matrix that is computed where it is used is computed from another one."""
         for operand in operation.operands:
-            made_by = operand.owner
-            if operand is argument:
+            made_by = self._computed_by(operand)
+            if operand is argument or (made_by is not None and self._depends(made_by, argument)):
                 return True
-            if isinstance(made_by, Operation) and (
-                made_by in self.plan.deferred or kinds.is_view(made_by)
-            ):
-                if self._depends(made_by, argument):
-                    return True
         return False
+
+    def _computed_by(self, value: SSAValue) -> Operation | None:
+        """What computes a matrix that is not stored; None for others."""
+        owner = value.owner
+        if isinstance(owner, Operation) and (owner in self.plan.deferred or kinds.is_view(owner)):
+            return owner
+        return None
 
 
 def _is_used_once_here(operation: Operation, result: SSAValue) -> bool:

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, VectorType, f32
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtSIOp
 from xtile.dialects.vector import ContractionOp
 from xtile.translate.core_to_vectors.elementwise import piece_type
+from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
-from xtile.translate.core_to_vectors.lowering import Vectors, rests
+from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, widen
 from xtile.translate.core_to_xegpu.lowering import Number
@@ -101,7 +102,9 @@ def _widened(lowering: Vectors, matrix: Matrix, old: SSAValue, sums: SSAValue) -
 
 def _length(value: SSAValue) -> int:
     type_ = value.type
-    return cast("VectorType[Attribute]", type_).get_shape()[0] if isinstance(type_, VectorType) else 1
+    return (
+        cast("VectorType[Attribute]", type_).get_shape()[0] if isinstance(type_, VectorType) else 1
+    )
 
 
 @contextmanager
@@ -188,9 +191,7 @@ def _multiply(
         rows = lowering.loop(block.row, block.row + block.rows, block.height, name="row")
         step = block.width * block.count
         with rows as row:
-            columns = lowering.loop(
-                block.column, block.column + block.columns, step, name="column"
-            )
+            columns = lowering.loop(block.column, block.column + block.columns, step, name="column")
             with columns as column:
                 _multiply_block(lowering, block, (row, column), operands, buffer)
 

@@ -6,10 +6,12 @@ from typing import cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import BFloat16Type, VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.vector import MultiDimReductionOp
-from xtile.translate.core_to_vectors.lowering import Vectors, rests
+from xtile.translate.core_to_vectors.emitting import rests
+from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.lowering import Number
@@ -96,12 +98,11 @@ class _Reduction:
 
     def _folded(self, value: SSAValue) -> SSAValue:
         """The elements of a vector combined, half with half."""
-        while isinstance(value.type, VectorType) and length_of(value) > 2:
-            half = length_of(value) // 2
+        if not isa(value.type, VectorType):
+            return value
+        while (half := length_of(value) // 2) > 1:
             low = slice_of(self._lowering, value, 0, half)
             value = self._combine(low, slice_of(self._lowering, value, half, half))
-        if not isinstance(value.type, VectorType):
-            return value
         element = element_of(value)
         first, second = (
             self._lowering.emit(vector.ExtractOp(value, [i], element)).result for i in range(2)

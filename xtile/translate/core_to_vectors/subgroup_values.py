@@ -56,7 +56,8 @@ def _equal(operation: Operation) -> Iterable[Iterable[SSAValue]]:
         return zip(operation.iter_args, block.args[1:], ends, operation.results, strict=True)
     if isinstance(operation, scf.WhileOp):
         before, after = operation.before_region.block, operation.after_region.block
-        assert before.last_op is not None and after.last_op is not None
+        assert before.last_op is not None
+        assert after.last_op is not None
         return [
             *zip(operation.arguments, before.args, after.last_op.operands, strict=True),
             *zip(before.last_op.operands[1:], after.args, operation.results, strict=True),
@@ -73,7 +74,8 @@ def _join(groups: dict[SSAValue, set[SSAValue]], values: list[SSAValue]) -> None
 
 
 def _rank(value: SSAValue) -> int:
-    return value.type.get_num_dims() if isinstance(value.type, VectorType) else 0
+    type_ = value.type
+    return len(type_.shape) if isinstance(type_, VectorType) else 0
 
 
 def _is_anybodys(value: SSAValue) -> bool:

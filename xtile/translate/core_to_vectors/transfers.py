@@ -13,6 +13,7 @@ from typing import cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
@@ -215,9 +216,7 @@ def _write(operation: TransferWriteOp, lowering: Vectors) -> None:
 
 
 def _write_pieces(block: _Access, matrix: Matrix) -> None:
-    block.each(
-        matrix.width, lambda place, width: block.store(matrix.piece(place, width), place)
-    )
+    block.each(matrix.width, lambda place, width: block.store(matrix.piece(place, width), place))
 
 
 # --- atomic updates ---
@@ -225,7 +224,8 @@ def _write_pieces(block: _Access, matrix: Matrix) -> None:
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
     """Updates elements one after the other; those outside were 0."""
-    if not isinstance(operation.value.type, VectorType):
+    type_ = operation.value.type
+    if not isa(type_, VectorType):
         atomics.RULES[operation.name](operation, lowering)
         return
     is_transposed = operation.transpose is not None
@@ -234,13 +234,13 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
     row, column = (rank - 1, rank - 2) if is_transposed else (rank - 2, rank - 1)
     memory = lowering.value(operation.memory)
     indices = lowering.numbers(operation.indices)
-    shape = shape_of(operation.value.type)
+    shape = shape_of(type_)
     inside = (row in checked, column in checked)
     block = _Access(lowering, memory, indices, shape, is_transposed, inside)
-    element = cast("VectorType[Attribute]", operation.value.type).element_type
+    element = type_.element_type
     kind = str(operation.kind.data)
     old = lowering.new_buffer(operation.result) if operation.result.uses else None
-    carried = lowering.component_type(operation.value.type)
+    carried = lowering.component_type(type_)
     if old is not None:
         before = lowering.stored(old, shape, carried)
         _fill_outside(lowering, block, lowering.constant(0, carried), before)

@@ -1,0 +1,183 @@
+"""Accesses of memory by vectors, loops, branches, and arithmetic of indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import BoolAttr, IndexType, MemRefType, VectorType, i1, i8
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
+from xtile.dialects.memref import access
+from xtile.translate.core_to_xegpu.bfloat16 import element_of, like
+from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+
+UNROLL_ATTRIBUTE = "core.unroll"
+"""The attribute of a loop that says whether to unroll it."""
+
+
+class Emitter(Lowering):
+    """Emits the code of a work-item that computes with vectors."""
+
+    # --- accesses ---
+
+    def load(
+        self, memory: SSAValue, indices: Sequence[Number], width: int, element: Attribute
+    ) -> SSAValue:
+        """Neighbouring elements of memory: a vector, or a scalar for one element."""
+        places = [self.as_value(index) for index in indices]
+        type_ = cast("MemRefType[Attribute]", memory.type).element_type
+        if width == 1:
+            scalar = access.LoadOp.build(operands=[memory, places], result_types=[type_])
+            value = self.emit(scalar).results[0]
+        else:
+            vector_type = VectorType(type_, [width])
+            load = vector.LoadOp.build(operands=[memory, places], result_types=[vector_type])
+            value = self.emit(load).results[0]
+        if element == i1 and type_ == i8:
+            return self.emit(TruncIOp(value, cast("Any", like(value, i1)))).result
+        return value
+
+    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Number]) -> None:
+        """Stores a vector, or a scalar, in neighbouring elements of memory."""
+        places = [self.as_value(index) for index in indices]
+        type_ = cast("MemRefType[Attribute]", memory.type).element_type
+        if type_ == i8 and element_of(value) == i1:
+            value = self.emit(ExtUIOp(value, cast("Any", like(value, i8)))).result
+        if isinstance(value.type, VectorType):
+            self.emit(vector.StoreOp.build(operands=[value, memory, places]))
+        else:
+            self.emit(access.StoreOp.build(operands=[value, memory, places]))
+
+    def broadcast(self, scalar: SSAValue, width: int) -> SSAValue:
+        """The vector of equal scalars, as far out as the scalar is known."""
+        if width == 1:
+            return scalar
+        type_ = VectorType(scalar.type, [width])
+        owner = scalar.owner
+        if isinstance(owner, arith.ConstantOp):
+            return self.constant(cast("Any", owner.value).value.data, type_)
+        return self.shared(
+            ("broadcast", scalar, type_),
+            (scalar,),
+            lambda: self.emit(vector.BroadcastOp(scalar, type_)).results[0],
+        )
+
+    # --- control flow ---
+
+    def cover(self, count: int, width: int, emit: Callable[[Number, int], None]) -> None:
+        """Goes through `count` components in pieces of `width`, and of less at the end."""
+        whole = count - count % width
+        if whole:
+            with self.loop(0, whole, width, name="at") as at:
+                emit(at, width)
+        for start, length in rests(whole, count, width):
+            emit(start, length)
+
+    @contextmanager
+    def loop(
+        self, start: Number, stop: Number, step: int = 1, name: str = "i"
+    ) -> Generator[Number]:
+        """A loop that stays one; what runs once for certain is no loop."""
+        with self.carrying_loop(start, stop, (), step, name) as (index, _, _):
+            yield index
+
+    @contextmanager
+    def carrying_loop(
+        self,
+        start: Number,
+        stop: Number,
+        initial: Sequence[SSAValue],
+        step: int = 1,
+        name: str = "i",
+    ) -> Generator[tuple[Number, Sequence[SSAValue], list[SSAValue]]]:
+        """A loop with values that are handed on.
+
+        Yields the variable, the values of the last iteration, and a list to put the next ones in,
+        which afterwards holds the results.
+        """
+        if isinstance(start, int) and isinstance(stop, int) and start < stop <= start + step:
+            results: list[SSAValue] = []
+            yield start, initial, results
+            return
+        block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
+        block.args[0].name_hint = name
+        if isinstance(start, int) and start >= 0:
+            self.facts.assume(block.args[0], step if start == 0 else 1, True)
+        results = []
+        with self.at_end_of(block):
+            yield block.args[0], block.args[1:], results
+            self.emit(scf.YieldOp(*results))
+        bounds = (self.as_value(start), self.as_value(stop), self.index(step))
+        loop = scf.ForOp(*bounds, initial, Region([block]))
+        loop.attributes[UNROLL_ATTRIBUTE] = BoolAttr.from_bool(False)
+        results[:] = self.emit(loop).results
+
+    @contextmanager
+    def when(self, condition: SSAValue | None) -> Generator[None]:
+        """What is only done where a condition holds; None always does."""
+        if condition is None:
+            yield
+            return
+        block = Block()
+        with self.at_end_of(block):
+            yield
+            self.emit(scf.YieldOp())
+        self.emit(scf.IfOp(condition, [], Region([block])))
+
+    def either(
+        self,
+        condition: SSAValue | None,
+        then: Callable[[], None],
+        otherwise: Callable[[], None],
+    ) -> None:
+        """Does one of two things; without a condition the first."""
+        if condition is None:
+            then()
+            return
+        regions: list[Region] = []
+        for emit in (then, otherwise):
+            block = Block()
+            with self.at_end_of(block):
+                emit()
+                self.emit(scf.YieldOp())
+            regions.append(Region([block]))
+        self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
+
+    # --- integers ---
+
+    def subtract(self, a: Number, b: Number) -> Number:
+        """The difference of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a - b
+        return a if b == 0 else self._shared_binary(arith.SubiOp, a, b)
+
+    def smaller(self, a: Number, b: Number) -> Number:
+        """The smaller one of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self._shared_binary(arith.MinSIOp, a, b)
+
+    def larger(self, a: Number, b: Number) -> Number:
+        """The larger one of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return self._shared_binary(arith.MaxSIOp, a, b)
+
+    def is_at_least(self, a: Number, b: Number) -> SSAValue:
+        """Whether an index is not smaller than another one."""
+        return self._compare("sge", a, b)
+
+
+def rests(first: int, last: int, width: int) -> list[tuple[int, int]]:
+    """Where the pieces begin that cover the numbers from `first` to `last`, and their lengths."""
+    result: list[tuple[int, int]] = []
+    while first < last:
+        while width > last - first:
+            width //= 2
+        result.append((first, width))
+        first += width
+    return result
