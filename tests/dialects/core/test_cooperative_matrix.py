@@ -131,7 +131,7 @@ WRONG: list[tuple[str, str]] = [
             "!core.cooperative_matrix<16x16xi32, accumulator> "
             "-> !core.cooperative_matrix<16x16xi32, accumulator>"
         ),
-        "products of bf16 are added up in f32",
+        "matrix_a> are added up in f32",
     ),
     (
         f"%r = core.cooperative_matrix_multiply_add %a, %b, %c : {A}, {B}, {C} -> {A}",

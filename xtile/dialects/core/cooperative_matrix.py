@@ -280,7 +280,7 @@ class CooperativeMatrixMultiplyAddOp(IRDLOperation):
             raise VerifyException(f"{a} and {b} have elements of different types")
         wanted = i32 if isinstance(a.component_type, IntegerType) else f32
         if c.component_type != wanted:
-            raise VerifyException(f"products of {a.component_type} are added up in {wanted}")
+            raise VerifyException(f"the products of {a} are added up in {wanted}")
         if self.result.type != c:
             raise VerifyException(f"the result has the type of the sums, {c}")
 

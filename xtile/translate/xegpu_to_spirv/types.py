@@ -33,6 +33,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xtile.dialects import spirv
+from xtile.dialects.core import CooperativeMatrixType, MatrixUse
+
 LEGAL_LENGTHS = (16, 8, 4, 2)
 """The lengths of vectors in which longer ones are cut; 3 is legal too, but takes 4 in memory."""
 
@@ -63,7 +66,24 @@ def register_type(type_: Attribute) -> Attribute:
         part = cast("ComplexType[AnyFloat]", type_).element_type
         if part in (f32, f64):
             return VectorType(part, [2])
+    if isinstance(type_, CooperativeMatrixType):
+        return cooperative_matrix_type(type_)
     raise ValueError(f"kernels of OpenCL have no numbers of type {type_}")
+
+
+_MATRIX_USES = {
+    MatrixUse.MATRIX_A: "MatrixAKHR",
+    MatrixUse.MATRIX_B: "MatrixBKHR",
+    MatrixUse.ACCUMULATOR: "MatrixAccumulatorKHR",
+}
+
+
+@cache
+def cooperative_matrix_type(type_: CooperativeMatrixType) -> spirv.CooperativeMatrixType:
+    """The type of a matrix that a subgroup holds as a whole."""
+    component = register_type(type_.component_type)
+    use = _MATRIX_USES[MatrixUse(type_.use.data)]
+    return spirv.CooperativeMatrixType(component, "Subgroup", *type_.shape, use)
 
 
 def memory_type(type_: Attribute) -> Attribute:

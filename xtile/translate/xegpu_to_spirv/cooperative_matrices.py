@@ -1,0 +1,146 @@
+"""Matrices that a subgroup holds as a whole: the instructions of SPV_KHR_cooperative_matrix.
+
+Intel's OpenCL runtime for CPUs compiles them to AMX, if
+
+- B is loaded packed, with the distance of its rows counted in components;
+- bf16 components are declared as `i16`, and the product says that they are bf16;
+- distances of rows are `i64`, and accesses have no memory operands;
+- the module declares no capability beside CooperativeMatrixKHR. The last two of what follows here
+  would need others, but nothing else says what is meant.
+
+It ends the whole process where it does not know what to do, so that what it does not know is
+refused here.
+
+Source: SPV_KHR_cooperative_matrix; SPV_INTEL_joint_matrix (`PackedINTEL`,
+`MatrixAAndBBFloat16ComponentsINTEL`).
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BFloat16Type, i32
+from xdsl.ir import SSAValue
+
+from xtile.dialects.core.cooperative_matrix import (
+    WORD_BITS,
+    CooperativeMatrixFillOp,
+    CooperativeMatrixLoadOp,
+    CooperativeMatrixMultiplyAddOp,
+    CooperativeMatrixStoreOp,
+    CooperativeMatrixType,
+    MatrixUse,
+    type_of,
+)
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to
+from xtile.translate.xegpu_to_spirv.types import cooperative_matrix_type, memory_type
+
+_SIGNED_COMPONENTS = "|".join(
+    f"Matrix{matrix}SignedComponentsKHR" for matrix in ("A", "B", "C", "Result")
+)
+
+_BFLOAT16_COMPONENTS = 0x40
+"""MatrixAAndBBFloat16ComponentsINTEL, which Khronos's grammar does not have."""
+
+_ROW_MAJOR = 0
+_PACKED = 2
+"""Layouts in memory: RowMajorKHR, and PackedINTEL, which Khronos's grammar does not have."""
+
+
+def _load(operation: CooperativeMatrixLoadOp, lowering: Lowering) -> None:
+    matrix = type_of(operation.result)
+    is_packed = operation.packed is not None
+    if matrix.use.data == MatrixUse.MATRIX_B and not is_packed:
+        raise lowering.error(f"{lowering.device.name} loads {matrix} from packed memory only")
+    memory = lowering.descriptor(operation.memory)
+    # The words of an A hold its rows as they are.
+    layout = _PACKED if matrix.use.data == MatrixUse.MATRIX_B else _ROW_MAJOR
+    pointer = _pointer(lowering, memory, operation.indices, matrix)
+    pitch = lowering.multiply(memory.strides[-2], WORD_BITS // matrix.bits if is_packed else 1)
+    loaded = lowering.compute(
+        "CooperativeMatrixLoadKHR",
+        cooperative_matrix_type(matrix),
+        pointer,
+        lowering.integer(layout, i32),
+        lowering.as_value(pitch),
+    )
+    lowering.define(operation.result, loaded)
+
+
+def _store(operation: CooperativeMatrixStoreOp, lowering: Lowering) -> None:
+    matrix = type_of(operation.matrix)
+    memory = lowering.descriptor(operation.memory)
+    lowering.do(
+        "CooperativeMatrixStoreKHR",
+        _pointer(lowering, memory, operation.indices, matrix),
+        lowering.value(operation.matrix),
+        lowering.integer(_ROW_MAJOR, i32),
+        lowering.as_value(memory.strides[-2]),
+    )
+
+
+def _pointer(
+    lowering: Lowering,
+    memory: Descriptor,
+    indices: tuple[SSAValue, ...],
+    matrix: CooperativeMatrixType,
+) -> SSAValue:
+    """Points to the first component of a block."""
+    first = place(lowering, memory, lowering.numbers(indices))
+    pointer = pointer_to(lowering, memory, first)
+    return bitcast_pointer(lowering, pointer, memory_type(matrix.component_type))
+
+
+def _fill(operation: CooperativeMatrixFillOp, lowering: Lowering) -> None:
+    """OpConstantNull is no way to fill a matrix with zeros: the runtime ends the process."""
+    matrix = cooperative_matrix_type(type_of(operation.result))
+    value = lowering.value(operation.value)
+    lowering.define(operation.result, lowering.compute("CompositeConstruct", matrix, value))
+
+
+def _multiply_add(operation: CooperativeMatrixMultiplyAddOp, lowering: Lowering) -> None:
+    a, b, c = (type_of(operand) for operand in operation.operands)
+    _check_product(lowering, a, b, c)
+    is_bfloat16 = isinstance(a.component_type, BFloat16Type)
+    product = lowering.compute(
+        "CooperativeMatrixMulAddKHR",
+        cooperative_matrix_type(c),
+        *(lowering.value(operand) for operand in operation.operands),
+        _BFLOAT16_COMPONENTS if is_bfloat16 else _SIGNED_COMPONENTS,
+    )
+    lowering.define(operation.result, product)
+
+
+def _check_product(
+    lowering: Lowering,
+    a: CooperativeMatrixType,
+    b: CooperativeMatrixType,
+    c: CooperativeMatrixType,
+) -> None:
+    """Checks that the device has a product."""
+    device = lowering.device
+    (rows, depth), columns = a.shape, b.shape[1]
+    wanted = rows, columns, depth, a.component_type, c.component_type
+    known = [
+        (each.rows, each.columns, each.depth, each.inputs, each.accumulator)
+        for each in device.cooperative_matrices
+    ]
+    if wanted in known:
+        return
+    if not known:
+        raise lowering.error(f"{device.name} has no cooperative matrices; cpu-amx has")
+    shapes = ", ".join(f"{m} x {n} x {k} of {inputs}" for m, n, k, inputs, _ in known)
+    raise lowering.error(
+        f"{device.name} has no product of {rows} x {columns} x {depth} elements of "
+        f"{a.component_type}; it has {shapes}"
+    )
+
+
+RULES: dict[str, Rule] = {
+    CooperativeMatrixFillOp.name: _fill,
+    CooperativeMatrixLoadOp.name: _load,
+    CooperativeMatrixMultiplyAddOp.name: _multiply_add,
+    CooperativeMatrixStoreOp.name: _store,
+}
+"""The rule of each operation, by name."""
