@@ -18,7 +18,12 @@ from xtile.dialects.tensorlang.ops.builtins import (
     SubgroupLocalIdOp,
     SubgroupSizeOp,
 )
-from xtile.dialects.tensorlang.ops.collective import ForeachOp, ForeachTileOp, ParallelOp
+from xtile.dialects.tensorlang.ops.collective import (
+    AllocaOp,
+    ForeachOp,
+    ForeachTileOp,
+    ParallelOp,
+)
 from xtile.dialects.tensorlang.ops.control import IfOp
 from xtile.dialects.tensorlang.ops.cooperative_matrix import (
     CooperativeMatrixApplyOp,
@@ -36,6 +41,7 @@ from xtile.dialects.tensorlang.types import (
     MemrefType,
     is_number,
 )
+from xtile.testing.tensorlang.choices import plain_constant
 
 SUBGROUP_SIZE = 16
 WORK_GROUP_SIZE = (32, 2)
@@ -128,8 +134,16 @@ class _Visible:
         elif isinstance(type_, MemrefType):
             zero = _constant(0)
             indices = [zero.result] * type_.order
+            yield zero
+            if isinstance(value.owner, AllocaOp):
+                # New memory holds nothing that devices agree on.
+                number = plain_constant(type_.element_type, 1)
+                one = ConstantOp.build(
+                    properties={"value": number}, result_types=[type_.element_type]
+                )
+                yield from (one, StoreOp.build(operands=[one.result, value, indices]))
             load = LoadOp.build(operands=[value, indices], result_types=[type_.element_type])
-            yield from (zero, load)
+            yield load
             yield from self._store_number(load.result)
         elif type_ == BOOL:
             yield from self._store_bool(value)

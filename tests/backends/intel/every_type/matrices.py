@@ -1,0 +1,166 @@
+"""The instructions on cooperative matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from tests.backends.intel.every_type.kernel import WORK_ITEM, Kernel
+from xtile.dialects.tensorlang.ops import arithmetic
+from xtile.dialects.tensorlang.types import (
+    COMPLEX_TYPES,
+    NUMBER_TYPES,
+    is_cast_allowed,
+    is_promotable,
+    real_part_type,
+    type_text,
+)
+from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
+from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
+
+
+def matrix_kernels() -> Iterator[Kernel]:
+    """For each type the instructions on cooperative matrices."""
+    for name, type_ in NUMBER_TYPES.items():
+        for use in ("matrix_a", "matrix_b", "matrix_acc"):
+            yield _matrix_accesses(name, use)
+        yield _matrix_arithmetic(name)
+        for target in NUMBER_TYPES.values():
+            if is_promotable(type_, target):
+                yield _mul_add(name, type_text(target))
+
+
+def _matrix_accesses(name: str, use: str) -> Kernel:
+    """Loads and stores, of blocks that reach beyond the end where that is checked."""
+    memref, matrix = f"memref<{name}x40x40>", f"coopmatrix<{name}x16x8,{use}>"
+    kernel = Kernel(f"access_{name}_{use}", [f"%a: {memref}"])
+    kernel.add("parallel {", *WORK_ITEM)
+    kernel.add("%c2 = constant 2 : index", "%c8 = constant 8 : index")
+    kernel.add("%skip = mul %subgroup, %c8 : index")
+    kernel.add("%x = constant 3 : index", "%y = add %skip, %c2 : index")
+    kernel.add("%beyond = constant 35 : index", "%before = constant -5 : index")
+    checks = {
+        "": ("%x, %y", "%y, %x"),
+        ".rows_checked": ("%beyond, %y", "%y, %beyond"),
+        ".cols_checked": ("%x, %before", "%before, %x"),
+        ".both_checked": ("%before, %beyond", "%beyond, %before"),
+    }
+    for (check, places), (t, place), atomic in product(
+        checks.items(), enumerate(("n", "t")), ("", "atomic_")
+    ):
+        label = f"{atomic}{place}{check.replace('.', '_')}"
+        modifiers = f".{place}{check}"
+        kernel.add(
+            f"%{label} = cooperative_matrix_{atomic}load{modifiers} %a[{places[t]}] : {matrix}"
+        )
+        to = kernel.output(label, f"memref<{name}x16x32>")
+        kernel.add(f"%zero_{label} = constant 0 : index")
+        kernel.add(f"cooperative_matrix_store %{label}, {to}[%zero_{label},%skip]")
+        if check or atomic:
+            # Subgroups would write to one place.
+            continue
+        to = kernel.output(f"stored_{label}", f"memref<{name}x40x40>")
+        kernel.add(f"cooperative_matrix_store{modifiers} %{label}, {to}[{places[t]}]")
+    kernel.add("}")
+    return kernel
+
+
+def _matrix_arithmetic(name: str) -> Kernel:
+    """Arithmetic component by component, reductions, and what depends on the layout."""
+    type_ = NUMBER_TYPES[name]
+    matrix, memref = f"coopmatrix<{name}x16x8,matrix_acc>", f"memref<{name}x16x8>"
+    inputs = [f"%a: {memref}", f"%b: {memref}", f"%x: {name}"]
+    kernel = Kernel(f"matrix_{name}", inputs, "{subgroup_size=16, work_group_size=[16,1]}")
+    kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
+    kernel.add(f"%A = cooperative_matrix_load %a[%c0,%c0] : {matrix}")
+    kernel.add(f"%B = cooperative_matrix_load %b[%c0,%c0] : {matrix}")
+    for operation, allowed in ALLOWED_TYPES.items():
+        mnemonic = operation.mnemonic()
+        if is_allowed(type_, allowed) and issubclass(operation, _COMPONENT_BY_COMPONENT):
+            is_binary = issubclass(operation, arithmetic.BinaryArithmeticOperation)
+            is_part = operation in (arithmetic.AbsOp, arithmetic.ImOp, arithmetic.ReOp)
+            result = type_text(real_part_type(type_)) if is_part else name
+            instruction = f"{mnemonic} {'%A, %B' if is_binary else '%A'}"
+            _store_matrix(kernel, mnemonic, instruction, result)
+    for target, target_type in NUMBER_TYPES.items():
+        if is_cast_allowed(type_, target_type):
+            _store_matrix(kernel, f"cast_{target}", "cast %A", target)
+    _store_matrix(kernel, "scale", "cooperative_matrix_scale %x, %A", name)
+    _store_matrix(kernel, "construct", "cooperative_matrix_construct %x", name)
+    functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
+    for function, (mode, shape) in product(functions, (("row", "16x1"), ("column", "1x8"))):
+        instruction = f"cooperative_matrix_reduce_{function}.{mode}"
+        _store_matrix(kernel, f"{function}_{mode}", f"{instruction} %A", name, shape)
+    kernel.add(f"%r = cooperative_matrix_apply (%i,%j,%v)=%A -> {matrix} {{")
+    kernel.add("    %d = sub %i, %j : i32", "    %zero = constant 0 : i32")
+    kernel.add("    %lower = greater_than %d, %zero : bool")
+    kernel.add(f"    %w = if %lower -> ({name}) {{", f"        %t = add %v, %x : {name}")
+    kernel.add(
+        "        yield (%t)", "    } else {", "        yield (%v)", "    }", "    yield (%w)", "}"
+    )
+    kernel.add(f"%one = cooperative_matrix_extract %r[5] : {name}")
+    kernel.store("extract", "%one", f"memref<{name}x16>", "%id")
+    _store_matrix(kernel, "insert", "cooperative_matrix_insert %one, %r[2]", name)
+    kernel.add("}")
+    return kernel
+
+
+_COMPONENT_BY_COMPONENT = (
+    arithmetic.BinaryArithmeticOperation,
+    arithmetic.UnaryArithmeticOperation,
+)
+
+
+def _store_matrix(
+    kernel: Kernel, label: str, instruction: str, component: str, shape: str = "16x8"
+) -> None:
+    """Appends an instruction that gives a matrix, and the store of its result."""
+    to = kernel.output(label, f"memref<{component}x{shape}>")
+    kernel.add(f"%{label} = {instruction} : coopmatrix<{component}x{shape},matrix_acc>")
+    kernel.add(f"cooperative_matrix_store %{label}, {to}[%c0,%c0]")
+
+
+def _mul_add(name: str, accumulator: str) -> Kernel:
+    """A product of matrices of one type that is added to one of another."""
+    inputs = [
+        f"%a: memref<{name}x16x12>",
+        f"%b: memref<{name}x12x8>",
+        f"%c: memref<{accumulator}x16x8>",
+    ]
+    attributes = "{subgroup_size=16, work_group_size=[16,1]}"
+    kernel = Kernel(f"mul_add_{name}_{accumulator}", inputs, attributes)
+    kernel.add("parallel {", "%c0 = constant 0 : index")
+    for operand, shape, use, type in (
+        ("a", "16x12", "matrix_a", name),
+        ("b", "12x8", "matrix_b", name),
+        ("c", "16x8", "matrix_acc", accumulator),
+    ):
+        matrix = f"coopmatrix<{type}x{shape},{use}>"
+        kernel.add(f"%m{operand} = cooperative_matrix_load %{operand}[%c0,%c0] : {matrix}")
+    _store_matrix(kernel, "d", "cooperative_matrix_mul_add %ma, %mb, %mc", accumulator)
+    kernel.add("}")
+    return kernel
+
+
+def matrix_atomic_kernels() -> Iterator[Kernel]:
+    """For each type the atomic updates with matrices, on memory of each subgroup's own."""
+    for name, type_ in NUMBER_TYPES.items():
+        memref, matrix = f"memref<{name}x16x32>", f"coopmatrix<{name}x16x8,matrix_acc>"
+        functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
+        inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in functions)]
+        kernel = Kernel(f"matrix_atomic_{name}", inputs)
+        kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
+        kernel.add("%c8 = constant 8 : index", "%y = mul %subgroup, %c8 : index")
+        kernel.add(f"%A = cooperative_matrix_load %a[%c0,%y] : {matrix}")
+        for function in functions:
+            kernel.add(
+                f"%{function} = cooperative_matrix_atomic_{function} %A, %to_{function}[%c0,%y] "
+                f": {matrix}"
+            )
+            to = kernel.output(f"old_{function}", memref)
+            kernel.add(f"cooperative_matrix_store %{function}, {to}[%c0,%y]")
+        kernel.add(
+            f"cooperative_matrix_atomic_store %A, {kernel.output('atomic_store', memref)}[%c0,%y]"
+        )
+        kernel.add("}")
+        yield kernel

@@ -1,0 +1,120 @@
+"""Instructions on scalars: arithmetic, exchanges between work-items, and atomic ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from tests.backends.intel.every_type.kernel import WORK_ITEM, Kernel
+from xtile.dialects.tensorlang.ops import arithmetic
+from xtile.dialects.tensorlang.types import (
+    BOOL,
+    COMPLEX_TYPES,
+    NUMBER_TYPES,
+    is_cast_allowed,
+    real_part_type,
+    type_text,
+)
+from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
+from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
+
+SIZE = 1024
+"""Elements of the inputs of arithmetic."""
+
+
+def arithmetic_kernels() -> Iterator[Kernel]:
+    """For each type the arithmetic, comparisons, functions and casts of its numbers."""
+    for name, type_ in NUMBER_TYPES.items():
+        kernel = _over_elements(f"arithmetic_{name}", name)
+        for operation, allowed in ALLOWED_TYPES.items():
+            if not is_allowed(type_, allowed):
+                continue
+            mnemonic = operation.mnemonic()
+            if issubclass(operation, arithmetic.ComparisonOperation):
+                kernel.add(f"%{mnemonic} = {mnemonic} %x, %y : bool")
+                kernel.store_bool(mnemonic, f"%{mnemonic}", f"memref<i8x{SIZE}>", "%i")
+                continue
+            is_binary = issubclass(operation, arithmetic.BinaryArithmeticOperation)
+            is_part = operation in (arithmetic.AbsOp, arithmetic.ImOp, arithmetic.ReOp)
+            result = type_text(real_part_type(type_) if is_part else type_)
+            kernel.add(f"%{mnemonic} = {mnemonic} {'%x, %y' if is_binary else '%x'} : {result}")
+            kernel.store(mnemonic, f"%{mnemonic}", f"memref<{result}x{SIZE}>", "%i")
+        for target, target_type in NUMBER_TYPES.items():
+            if is_cast_allowed(type_, target_type):
+                kernel.add(f"%cast_{target} = cast %x : {target}")
+                kernel.store(f"cast_{target}", f"%cast_{target}", f"memref<{target}x{SIZE}>", "%i")
+        kernel.add("}")
+        yield kernel
+    yield _bool_kernel()
+
+
+def _bool_kernel() -> Kernel:
+    kernel = _over_elements("arithmetic_bool", "i8")
+    kernel.add("%p = less_than %x, %y : bool", "%q = less_than %x, %no : bool")
+    for operation, allowed in ALLOWED_TYPES.items():
+        if is_allowed(BOOL, allowed):
+            mnemonic = operation.mnemonic()
+            is_binary = issubclass(operation, arithmetic.BinaryArithmeticOperation)
+            kernel.add(f"%{mnemonic} = {mnemonic} {'%p, %q' if is_binary else '%p'} : bool")
+            kernel.store_bool(mnemonic, f"%{mnemonic}", f"memref<i8x{SIZE}>", "%i")
+    kernel.add("}")
+    return kernel
+
+
+def _over_elements(name: str, type: str) -> Kernel:
+    """The beginning of a kernel in which x and y are the numbers of two arrays."""
+    kernel = Kernel(name, [f"%a: memref<{type}x{SIZE}>", f"%b: memref<{type}x{SIZE}>"])
+    kernel.add(
+        "%first = constant 0 : index",
+        f"%size = constant {SIZE} : index",
+        "foreach (%i)=(%first),(%size) {",
+        "%yes = constant 1 : i8",
+        "%no = constant 0 : i8",
+        f"%x = load %a[%i] : {type}",
+        f"%y = load %b[%i] : {type}",
+    )
+    return kernel
+
+
+def subgroup_kernels() -> Iterator[Kernel]:
+    """For each type and subgroup size the instructions in which work-items exchange numbers."""
+    for (name, type_), size in product(NUMBER_TYPES.items(), (8, 16, 32)):
+        attributes = f"{{subgroup_size={size}, work_group_size=[{2 * size},2]}}"
+        memref = f"memref<{name}x{4 * size}>"
+        kernel = Kernel(f"subgroup_{name}_{size}", [f"%a: {memref}"], attributes)
+        kernel.add("parallel {", *WORK_ITEM, f"%x = load %a[%id] : {name}")
+        kernel.add("%three = constant 3 : i32", "%last = sub %lanes, %three : i32")
+        for index in ("three", "last", "group"):
+            kernel.add(f"%from_{index} = subgroup_broadcast %x, %{index} : {name}")
+            kernel.store(f"subgroup_broadcast_{index}", f"%from_{index}", memref, "%id")
+        functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
+        for kind, function in product(("reduce", "exclusive_scan", "inclusive_scan"), functions):
+            mnemonic = f"subgroup_{kind}_{function}"
+            kernel.add(f"%{mnemonic} = {mnemonic} %x : {name}")
+            kernel.store(mnemonic, f"%{mnemonic}", memref, "%id")
+        kernel.add("}")
+        yield kernel
+
+
+def atomic_kernels() -> Iterator[Kernel]:
+    """For each type the atomic instructions, on one element for each and on one for all."""
+    for name, type_ in NUMBER_TYPES.items():
+        memref, one = f"memref<{name}x32>", f"memref<{name}x4>"
+        kernel = Kernel(
+            f"atomic_{name}",
+            [f"%a: {memref}", *(f"%own_{i}: {memref}" for i in range(4)), f"%shared: {one}"],
+        )
+        kernel.add("parallel {", *WORK_ITEM, f"%x = load %a[%id] : {name}")
+        kernel.add(f"%loaded = atomic_load %own_0[%id] : {name}")
+        kernel.store("atomic_load", "%loaded", memref, "%id")
+        kernel.add("atomic_store %x, %own_0[%id]")
+        functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
+        for i, function in enumerate(functions, 1):
+            kernel.add(f"%{function} = atomic_{function} %x, %own_{i}[%id] : {name}")
+            kernel.store(f"atomic_{function}", f"%{function}", memref, "%id")
+            kernel.add(
+                f"%at_{function} = constant {i} : index",
+                f"%all_{function} = atomic_{function} %x, %shared[%at_{function}] : {name}",
+            )
+        kernel.add("}")
+        yield kernel

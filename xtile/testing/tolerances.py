@@ -1,0 +1,166 @@
+"""How far apart the results of two devices may be: one table by instruction and type.
+
+What is not in the table is exact: integers, bits, comparisons, casts, moves, and floating
+arithmetic that IEEE 754 rounds once (docs/semantics.md, 1.1). There every bit must agree, except
+for which NaN a NaN is and the sign of a zero that is a maximum or a minimum (1.6).
+
+Sources:
+
+- OpenCL C 3.0, section 7.4 "Relative Error as ULPs", full profile: what a device may be off.
+- The extension cl_khr_fp16, "Relative Error as ULPs": the same for f16.
+- docs/semantics.md 1.10: the reference device is within 4 units in f32 and f64.
+- Brent, Percival and Zimmermann, "Error bounds on complex floating-point multiplication", 2007.
+- Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2: sums in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Attribute
+
+from xtile.dialects.tensorlang.types import (
+    BF16,
+    C32,
+    C64,
+    COMPLEX_TYPES,
+    F16,
+    F32,
+    F64,
+    FLOATING_TYPES,
+    real_part_type,
+)
+from xtile.semantics.accumulation import accumulation_type
+
+Numbers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far apart two results of one instruction on equal operands may be.
+
+    Attributes:
+        ulps: For each type, units in the last place of the result; of its modulus, if it is
+            complex. What the device and the reference device may be off, together. A type that
+            is missing is exact.
+        reason: Where the numbers come from.
+    """
+
+    ulps: Mapping[Attribute, float]
+    reason: str
+
+
+_REFERENCE = 4.0
+"""What the reference device may be off in f32 and f64, in units in the last place."""
+
+
+def _function(f32: float, f16: float, f64: float) -> Tolerance:
+    """A function for which the specification allows the device these errors."""
+    return Tolerance(
+        {F32: f32 + _REFERENCE, F64: f64 + _REFERENCE, F16: f16 + 1.0, BF16: 1.0},
+        "the device's error by OpenCL C and cl_khr_fp16, and the reference device's; bf16 is "
+        "computed in f32 and rounded, so that two errors in f32 move it to the next number at most",
+    )
+
+
+_EXPONENTIAL = _function(3.0, 2.0, 3.0)
+_LOGARITHM = _function(3.0, 2.0, 3.0)
+_TRIGONOMETRIC = _function(4.0, 2.0, 4.0)
+
+_COMPLEX_EXPONENTIAL = 2 * (4.0 + 4.0 + 2.0)
+"""e^x (cos y + i sin y): both factors are within 4 units on both devices, and are rounded."""
+
+TOLERANCES: Mapping[str, Tolerance] = {
+    "mul": Tolerance(
+        {C32: 5.0, C64: 5.0},
+        "each product is within sqrt(5) units of roundoff of its modulus, fused or not",
+    ),
+    "div": Tolerance(
+        {F32: 2.5, F16: 1.0, BF16: 1.0, C32: 24.0, C64: 16.0},
+        "OpenCL C allows 2.5 units in f32, 0 in f64, cl_khr_fp16 1; a complex quotient has 7 "
+        "roundings on each device, of which 2 are divisions",
+    ),
+    "abs": Tolerance(
+        {C32: 4.0 + 1.0, C64: 4.0 + 1.0}, "hypot is within 4 units in OpenCL C, and 1 in numpy"
+    ),
+    "exp": Tolerance(
+        {**_EXPONENTIAL.ulps, C32: _COMPLEX_EXPONENTIAL, C64: _COMPLEX_EXPONENTIAL},
+        _EXPONENTIAL.reason,
+    ),
+    "exp2": Tolerance(
+        {**_EXPONENTIAL.ulps, C32: _COMPLEX_EXPONENTIAL, C64: _COMPLEX_EXPONENTIAL},
+        _EXPONENTIAL.reason,
+    ),
+    "log": _LOGARITHM,
+    "log2": _LOGARITHM,
+    "cos": _TRIGONOMETRIC,
+    "sin": _TRIGONOMETRIC,
+}
+"""The tolerance of each instruction that is not exact and does not add up."""
+
+SUMS = frozenset(
+    {
+        *("axpby", "cumsum", "gemm", "gemv", "ger", "hadamard", "sum"),
+        *("atomic_add", "cooperative_matrix_atomic_add"),
+        *("cooperative_matrix_mul_add", "cooperative_matrix_reduce_add"),
+        *("subgroup_reduce_add", "subgroup_inclusive_scan_add", "subgroup_exclusive_scan_add"),
+    }
+)
+"""The instructions that add up in an order that is not specified; `sum_tolerance` bounds them."""
+
+_PRECISION: dict[Attribute, tuple[int, int]] = {
+    BF16: (8, -126),
+    F16: (11, -14),
+    F32: (24, -126),
+    F64: (53, -1022),
+}
+"""The bits of the significand and the least exponent of normal numbers."""
+
+
+def is_inexact(type: Attribute) -> bool:
+    """Whether a type has numbers that are rounded."""
+    return type in FLOATING_TYPES or type in COMPLEX_TYPES
+
+
+def unit_in_last_place(values: Numbers, type: Attribute) -> npt.NDArray[np.float64]:
+    """The distance of the numbers of a type around each value; that around the modulus, if complex.
+
+    Infinities and NaN have none, which is 0 here.
+    """
+    bits, least = _PRECISION[real_part_type(type)]
+    modulus = np.abs(values.astype(np.complex128 if type in COMPLEX_TYPES else np.float64))
+    exponent = np.frexp(np.where(np.isfinite(modulus), modulus, 0.0))[1] - 1
+    unit = np.ldexp(1.0, np.maximum(exponent, least) - (bits - 1))
+    return np.where(np.isfinite(modulus), unit, 0.0)
+
+
+def unit_roundoff(type: Attribute) -> float:
+    """The largest relative error of one rounding to a type."""
+    return 2.0 ** -_PRECISION[real_part_type(type)][0]
+
+
+def sum_tolerance(
+    terms: Numbers, magnitudes: Numbers, results: Numbers, type: Attribute
+) -> npt.NDArray[np.float64]:
+    """How far apart sums of the same products may be on two devices.
+
+    A sum of n products is the exact sum of products that are each off by a factor (1 + d), with
+    |d| at most n units of roundoff in whatever order it was computed (Higham, 4.2); two more are
+    for the scaling of the sum and of what it is added to. The product of complex numbers has
+    twice as many terms. It is then rounded once to the type, if the type is narrower than that of
+    the sum: sums on two sides of the middle between two numbers become neighbours.
+
+    Args:
+        terms: How many products each result is the sum of.
+        magnitudes: The sums of the products' magnitudes.
+        results: The sums.
+        type: The type of the results.
+    """
+    wide = accumulation_type(type)
+    depth = (2 if type in COMPLEX_TYPES else 1) * (terms + 2)
+    error = 2 * depth * unit_roundoff(wide) * magnitudes
+    return error if wide == type else error + unit_in_last_place(results, type)
