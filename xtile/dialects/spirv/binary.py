@@ -14,19 +14,21 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from xtile.dialects.spirv.grammar import (
-    OPENCL_SET,
     Entry,
     Operand,
     Version,
     enumerants,
+    extended_instructions,
     instructions,
-    opencl_instructions,
 )
 from xtile.dialects.spirv.words import ID_KINDS, PAIRS, WORD_BITS, known_enumerants
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source
 
 MAGIC = 0x07230203
+
+NON_SEMANTIC = "NonSemantic."
+"""What the names of sets begin with that may get further instructions, all of them with ids."""
 
 HEADER_WORDS = 5
 _VERSIONS = [(1, minor) for minor in range(7)]
@@ -51,7 +53,15 @@ class Number(NamedTuple):
 
 _FLOAT = NumberType(32, True)
 
-RawValue: TypeAlias = int | str | Number | Entry
+
+class Extended(NamedTuple):
+    """An instruction of an extended set."""
+
+    set: str
+    entry: Entry
+
+
+RawValue: TypeAlias = int | str | Number | Entry | Extended
 
 
 class RawOperand(NamedTuple):
@@ -272,16 +282,19 @@ class _InstructionReader:
         number = self._word(kind)
         set_id = self._operands[-1].value
         assert isinstance(set_id, int)
-        if self._sets.get(set_id) != OPENCL_SET:
-            if set_id not in self._sets:
-                raise self._error(place - 1, f"%{set_id} is no set of extended instructions")
+        name = self._sets.get(set_id)
+        if name is None:
+            raise self._error(place - 1, f"%{set_id} is no set of extended instructions")
+        section = extended_instructions(name)
+        entry = None if section is None else section.of_number(number)
+        if entry is not None:
+            self._add(kind, Extended(name, entry))
+            self._read_operands(entry.operands)
+        elif section is None or name.startswith(NON_SEMANTIC):
+            # The operands are ids then.
             self._add(kind, number)
-            return
-        entry = opencl_instructions().of_number(number)
-        if entry is None:
-            raise self._error(place, f"{OPENCL_SET} has no instruction with number {number}")
-        self._add(kind, entry)
-        self._read_operands(entry.operands)
+        else:
+            raise self._error(place, f"{name} has no instruction with number {number}")
 
     def _read_constant_operation(self, kind: str) -> None:
         place = self._next

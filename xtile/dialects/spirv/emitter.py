@@ -16,7 +16,7 @@ from xtile.dialects.spirv.instruction import (
     operation,
 )
 from xtile.dialects.spirv.requirements import Requirements, type_capabilities
-from xtile.dialects.spirv.type_words import declaration_of
+from xtile.dialects.spirv.type_words import check_size, declaration_of
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import Function, Resolved, Word, resolve, string_words
 
@@ -30,9 +30,12 @@ class Emitter:
     Args:
         requirements: Where the needs of instructions, enumerants and types go.
         has_names: Whether names of values are kept.
+        has_any_vectors: Whether vectors may have sizes that SPIR-V does not allow.
     """
 
-    def __init__(self, requirements: Requirements, has_names: bool) -> None:
+    def __init__(
+        self, requirements: Requirements, has_names: bool, has_any_vectors: bool = False
+    ) -> None:
         self.declarations: list[int] = []
         """The types, constants and variables."""
         self.names: list[int] = []
@@ -46,6 +49,7 @@ class Emitter:
         self._requirements = requirements
         self._sizes: dict[int, int] = {}
         self._has_names = has_names
+        self._has_any_vectors = has_any_vectors
         # Values, blocks and types are looked up by identity, because hashing them is slow.
         self._ids: dict[int, int] = {}
         self._types: dict[Attribute, int] = {}
@@ -96,6 +100,8 @@ class Emitter:
 
     def _declare_type(self, type: Attribute) -> int:
         name, arguments = declaration_of(type)
+        if not self._has_any_vectors:
+            check_size(type)
         entry = instructions().get(name)
         assert entry is not None
         resolved = resolve(entry, arguments, None)

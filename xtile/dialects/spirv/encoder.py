@@ -75,19 +75,21 @@ def encode(module: ModuleOp, *, names: bool = True) -> bytes:
 def computed_requirements(module: ModuleOp) -> tuple[list[str], list[str]]:
     """The capabilities and the extensions that `encode` computes for a module.
 
+    Vectors may have any size here, as other tools write them.
+
     Raises:
         DiagnosticError: As `encode` does.
     """
-    encoder = _Encoder(module, names=False)
+    encoder = _Encoder(module, names=False, has_any_vectors=True)
     encoder.encode()
     return encoder.requirements.solve()
 
 
 class _Encoder:
-    def __init__(self, module: ModuleOp, names: bool) -> None:
+    def __init__(self, module: ModuleOp, names: bool, has_any_vectors: bool = False) -> None:
         self._module = module
         self.requirements = Requirements(module.version)
-        self._emitter = Emitter(self.requirements, names)
+        self._emitter = Emitter(self.requirements, names, has_any_vectors)
         self._sections: dict[str, list[int]] = {
             **{name: [] for name in ("imports", "execution modes", "sources", "processes")},
             "names": self._emitter.names,

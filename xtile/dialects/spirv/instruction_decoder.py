@@ -18,8 +18,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral, Target
-from xtile.dialects.spirv.binary import Binary, Number, RawInstruction, RawOperand
-from xtile.dialects.spirv.grammar import Entry
+from xtile.dialects.spirv.binary import Binary, Extended, Number, RawInstruction, RawOperand
+from xtile.dialects.spirv.grammar import OPENCL_SET, Entry
 from xtile.dialects.spirv.instruction import (
     DECORATIONS,
     EXTENDED_PREFIX,
@@ -198,9 +198,7 @@ class InstructionDecoder:
         if raw.type is None:
             return IdType()
         type = self.type(raw, raw.type)
-        # Instructions of sets that describe programs refer to each other.
-        is_description = raw.name == "ExtInst" and isinstance(raw.operands[1].value, int)
-        return None if type == _VOID and not is_description else type
+        return None if type == _VOID and not _has_void_result(raw) else type
 
     def _type_or_function(self, raw: RawInstruction, number: int) -> Attribute | str:
         type = self.types.get(number)
@@ -219,6 +217,8 @@ class InstructionDecoder:
             return value
         if isinstance(value, Number):
             return literal_argument(value, result_type)
+        if isinstance(value, Extended):
+            return f"{value.set}:{value.entry.name}"
         if isinstance(value, Entry):
             return value.name
         return enumerant_argument(kind, value)
@@ -235,8 +235,16 @@ def literal_argument(number: Number, type: Attribute | None) -> Argument:
 
 def _name_and_operands(raw: RawInstruction) -> tuple[str, Sequence[RawOperand]]:
     """The name of an operation, and what of an instruction's operands are its arguments."""
-    if raw.name == "ExtInst":
-        entry = raw.operands[1].value
-        if isinstance(entry, Entry):
-            return EXTENDED_PREFIX + entry.name, raw.operands[_SET_AND_NUMBER:]
+    extended = raw.operands[1].value if raw.name == "ExtInst" else None
+    if isinstance(extended, Extended) and extended.set == OPENCL_SET:
+        return EXTENDED_PREFIX + extended.entry.name, raw.operands[_SET_AND_NUMBER:]
     return raw.name, raw.operands
+
+
+def _has_void_result(raw: RawInstruction) -> bool:
+    """Whether other instructions may refer to a result although its type is void.
+
+    Those are inline assembly, and what sets that describe programs consist of.
+    """
+    name, _ = _name_and_operands(raw)
+    return name in ("AsmINTEL", "ExtInst")

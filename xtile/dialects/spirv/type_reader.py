@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FunctionType,
+    IntAttr,
     IntegerType,
     Signedness,
     VectorType,
@@ -20,7 +21,6 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.spirv.arguments import Argument, ConstantId
 from xtile.dialects.spirv.binary import Binary, RawInstruction
 from xtile.dialects.spirv.operand_text import enumerant_argument
-from xtile.dialects.spirv.type_words import VECTOR_SIZES
 from xtile.dialects.spirv.types import (
     ArrayType,
     CooperativeMatrixType,
@@ -142,16 +142,15 @@ class TypeReader:
 
     def _vector(self, instruction: RawInstruction) -> Attribute:
         size = instruction.number_at(1)
-        if size not in VECTOR_SIZES:
-            sizes = ", ".join(map(str, VECTOR_SIZES))
-            raise self._error(instruction, f"a vector has {sizes} components, got {size}")
+        if size < 2:
+            raise self._error(instruction, f"a vector has at least 2 components, got {size}")
         return VectorType(self._part(instruction, 0), (size,))
 
     def _pointer(self, instruction: RawInstruction) -> Attribute:
         storage_class = enumerant_argument("StorageClass", instruction.number_at(0))
         if not isinstance(storage_class, str):
             raise self._error(instruction, f"there is no storage class {storage_class}")
-        return PointerType(self._part(instruction, 1), storage_class)
+        return self._distinct(PointerType(self._part(instruction, 1), storage_class))
 
     def _function(self, instruction: RawInstruction) -> Attribute:
         result, *inputs = (self._part(instruction, i) for i in range(len(instruction.operands)))
@@ -169,15 +168,12 @@ class TypeReader:
         rows, columns = self._constant(instruction, 2), self._constant(instruction, 3)
         return CooperativeMatrixType(self._part(instruction, 0), scope, rows, columns, use)
 
-    def _distinct(self, type: ArrayType | StructType) -> Attribute:
+    def _distinct(self, type: PointerType | ArrayType | StructType) -> Attribute:
         """The type, or one that differs from it if the binary declared it before."""
         count = self._identities.get(type, 0)
         self._identities[type] = count + 1
-        if count == 0:
-            return type
-        if isinstance(type, ArrayType):
-            return ArrayType(type.element_type, type.count, count)
-        return StructType(type.elements, count)
+        *parameters, _ = type.parameters
+        return type if count == 0 else type.new((*parameters, IntAttr(count)))
 
     def _arguments(self, instruction: RawInstruction) -> Sequence[Argument]:
         return [

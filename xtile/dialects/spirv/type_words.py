@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import Argument, ConstantId
 from xtile.dialects.spirv.grammar import enumerants
@@ -86,10 +87,20 @@ def _integer_declaration(type: IntegerType) -> Declaration:
 
 def _vector_declaration(type: VectorType[Attribute]) -> Declaration:
     shape = type.get_shape()
-    if type.get_num_scalable_dims() or len(shape) != 1 or shape[0] not in VECTOR_SIZES:
-        sizes = ", ".join(map(str, VECTOR_SIZES))
-        raise ArgumentError(f"a vector of SPIR-V has {sizes} components in one dimension: {type}")
+    if type.get_num_scalable_dims() or len(shape) != 1:
+        raise ArgumentError(f"a vector of SPIR-V has one dimension of a fixed size: {type}")
     return "TypeVector", (type.element_type, shape[0])
+
+
+def check_size(type: Attribute) -> None:
+    """Checks the size of a vector.
+
+    Raises:
+        ArgumentError: The type is a vector of a size that vectors may not have.
+    """
+    if isa(type, VectorType) and type.get_shape()[0] not in VECTOR_SIZES:
+        sizes = ", ".join(map(str, VECTOR_SIZES))
+        raise ArgumentError(f"a vector of SPIR-V has {sizes} components: {type}")
 
 
 def _matrix_declaration(type: CooperativeMatrixType) -> Declaration:

@@ -42,17 +42,25 @@ class IdType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute):
-    """A pointer: `!spirv.ptr<f32, CrossWorkgroup>`."""
+    """A pointer: `!spirv.ptr<f32, CrossWorkgroup>`.
+
+    Pointers, arrays and structures that differ only in `identity` are different types, which may be
+    decorated differently.
+    """
 
     name = "spirv.ptr"
 
     pointee: Attribute
     storage_class: StringAttr
+    identity: IntAttr
 
-    def __init__(self, pointee: Attribute, storage_class: str | StringAttr) -> None:
-        if isinstance(storage_class, str):
-            storage_class = StringAttr(storage_class)
-        super().__init__(pointee, storage_class)
+    def __init__(
+        self,
+        pointee: Attribute,
+        storage_class: str | StringAttr,
+        identity: int | IntAttr = 0,
+    ) -> None:
+        super().__init__(pointee, _text(storage_class), _integer(identity))
 
     @classmethod
     @override
@@ -60,21 +68,20 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
         with parser.in_angle_brackets():
             pointee = parser.parse_type()
             parser.parse_punctuation(",")
-            return pointee, StringAttr(parser.parse_identifier())
+            storage_class = StringAttr(parser.parse_identifier())
+            return pointee, storage_class, _parse_identity(parser)
 
     @override
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.pointee)
             printer.print_string(f", {self.storage_class.data}")
+            _print_identity(printer, self.identity)
 
 
 @irdl_attr_definition
 class ArrayType(ParametrizedAttribute, TypeAttribute):
-    """An array: `!spirv.array<4 x f32>`.
-
-    Arrays that differ only in `identity` are different types, which may be decorated differently.
-    """
+    """An array: `!spirv.array<4 x f32>`."""
 
     name = "spirv.array"
 
@@ -106,11 +113,7 @@ class ArrayType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class StructType(ParametrizedAttribute, TypeAttribute):
-    """A structure: `!spirv.struct<(f32, i32)>`.
-
-    Structures that differ only in `identity` are different types, which may be decorated
-    differently.
-    """
+    """A structure: `!spirv.struct<(f32, i32)>`."""
 
     name = "spirv.struct"
 

@@ -14,7 +14,14 @@ from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import Argument, ConstantId, FloatLiteral, Target
-from xtile.dialects.spirv.grammar import Entry, Operand, Section, enumerants, instructions
+from xtile.dialects.spirv.grammar import (
+    Entry,
+    Operand,
+    Section,
+    enumerants,
+    extended_instructions,
+    instructions,
+)
 
 WORD_BITS = 32
 WORD_MASK = 0xFFFFFFFF
@@ -170,6 +177,8 @@ class _Resolver:
             words += string_words(argument)
         elif kind == "LiteralSpecConstantOpInteger":
             self._take_instruction(argument)
+        elif kind == "LiteralExtInstInteger" and isinstance(argument, str):
+            self._take_extended(argument)
         elif isinstance(argument, FloatLiteral):
             if kind == "LiteralInteger":
                 raise self._wrong("an integer", argument)
@@ -190,6 +199,18 @@ class _Resolver:
             raise self._wrong("the name of an instruction", argument)
         self._resolved.words.append(entry.number)
         self._resolved.enumerants.append(entry)
+        self._take_all(entry.operands)
+
+    def _take_extended(self, argument: str) -> None:
+        """Takes the set and the name of an extended instruction, and its operands."""
+        name, _, instruction = argument.partition(":")
+        section = extended_instructions(name)
+        entry = None if section is None else section.get(instruction)
+        if entry is None:
+            raise self._wrong(
+                "an instruction of an extended set, such as GLSL.std.450:Sqrt", argument
+            )
+        self._resolved.words.append(entry.number)
         self._take_all(entry.operands)
 
     def _take_enumerants(self, kind: str, section: Section, argument: Argument) -> None:
