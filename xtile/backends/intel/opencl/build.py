@@ -57,7 +57,8 @@ def build(
     try:
         built, binary = _build(device, context, program, seconds)
     except BuildError as failure:
-        cache.put(failure_key, failure.header())
+        if failure.is_lasting:
+            cache.put(failure_key, failure.header())
         raise DeviceError(failure.message(str(device))) from None
     cache.put(binary_key, {"device": str(device)}, binary)
     return built

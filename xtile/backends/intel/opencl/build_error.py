@@ -8,6 +8,9 @@ from typing_extensions import override
 
 from xtile.backends.cache import Header
 
+_SHORTAGES = ("OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "MEM_OBJECT_ALLOCATION_FAILURE")
+"""Errors that are not the program's fault."""
+
 _LONGEST_LOG = 20_000
 """Characters of a driver's log that are kept."""
 
@@ -29,6 +32,11 @@ class BuildError(Exception):
     @override
     def __str__(self) -> str:
         return self.cause
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether another attempt would end in the same way."""
+        return not any(shortage in self.cause for shortage in _SHORTAGES)
 
     def may_succeed_within(self, seconds: float | None) -> bool:
         """Whether another attempt with more time might succeed; None is all the time."""

@@ -76,7 +76,7 @@ def _run(directory: Path, seconds: float) -> str:
     if done.returncode < 0:
         raise BuildError(f"it died of {_signal_name(-done.returncode)}", said)
     if done.returncode > 0:
-        raise BuildError(f"its process ended with code {done.returncode}", said)
+        raise BuildError(f"it ended the process with code {done.returncode}", said)
     return said
 
 
