@@ -7,10 +7,8 @@ and the numbers of one lane are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import cast
 
-from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -22,34 +20,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import MapOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector import MultiDimReductionOp
-from xtile.transforms.facts import Facts, constant_of
+from xtile.transforms.facts import Facts
 from xtile.translate.core_to_vectors import kinds
+from xtile.translate.core_to_vectors.lanes import lane_problem
 
 Obstacle = tuple[Operation, str]
 """An operation, and why it keeps a work-item from doing a subgroup's work."""
-
-_OF_LANES = frozenset(
-    {
-        "core.fragment_extract",
-        "core.fragment_insert",
-        "core.subgroup_scan",
-        "gpu.all_reduce",
-        "gpu.global_id",
-        "gpu.printf",
-        "gpu.rotate",
-        "gpu.shuffle",
-        "gpu.subgroup_broadcast",
-        "gpu.subgroup_reduce",
-        "gpu.thread_id",
-    }
-)
-"""Operations by which the lanes of a subgroup differ, or that each of them does on its own."""
-
-_UPDATES = frozenset({"core.atomic_update", "memref.atomic_rmw", "memref.generic_atomic_rmw"})
-"""Operations that do as often what they do as there are lanes."""
 
 _ON_MATRICES = frozenset(
     {
@@ -85,94 +63,10 @@ def find_obstacle(function: FuncOp, matrices: frozenset[SSAValue]) -> Obstacle |
         return function, "the kernel names no known_block_size"
     facts = Facts()
     for operation in function.walk():
-        reason = _lane_problem(operation, facts) or _matrix_problem(operation, matrices)
+        reason = lane_problem(operation, facts) or _matrix_problem(operation, matrices)
         if reason is not None:
             return operation, reason
     return None
-
-
-# --- lanes ---
-
-
-def _lane_problem(operation: Operation, facts: Facts) -> str | None:
-    """Why the lanes of a subgroup do not all do what an operation does."""
-    if operation.name in _OF_LANES:
-        return f"lanes differ by {operation.name}"
-    if operation.name == "gpu.lane_id" and not _only_finds_first(operation.results[0], facts):
-        return "lanes differ by gpu.lane_id"
-    is_scalar = not any(isinstance(value.type, VectorType) for value in operation.operands)
-    if operation.name in _UPDATES and is_scalar and not _is_done_once(operation, facts):
-        return f"each lane does {operation.name} on its own"
-    return None
-
-
-def _only_finds_first(value: SSAValue, facts: Facts) -> bool:
-    """Whether a lane's number is only asked for to let one lane do something for all."""
-    return all(_is_guard_part(use.operation, facts) for use in value.uses)
-
-
-def _is_guard_part(operation: Operation, facts: Facts) -> bool:
-    """Whether an operation leads to conditions only that hold for the first lane at most."""
-    if isinstance(operation, arith.CmpiOp):
-        answer = operation.result
-        return _is_of_first_lane(answer, facts) and all(
-            _is_guard(use.operation) for use in answer.uses
-        )
-    if operation.name not in ("arith.addi", "arith.index_cast"):
-        return False
-    return _only_finds_first(operation.results[0], facts)
-
-
-def _is_guard(operation: Operation) -> bool:
-    """Whether an operation does something only where a condition holds."""
-    if not isinstance(operation, scf.IfOp) or operation.results:
-        return False
-    otherwise = operation.false_region.blocks.first
-    return otherwise is None or isinstance(otherwise.first_op, scf.YieldOp)
-
-
-def _is_of_first_lane(condition: SSAValue, facts: Facts) -> bool:
-    """Whether a condition holds for the first lane of a subgroup at most."""
-    comparison = condition.owner
-    if not isinstance(comparison, arith.CmpiOp) or comparison.predicate.value.data != 0:
-        return False
-    return constant_of(comparison.rhs) == 0 and _counts_lanes(comparison.lhs, facts)
-
-
-def _counts_lanes(value: SSAValue, facts: Facts) -> bool:
-    """Whether a number is a lane's, plus something that is not negative."""
-    owner = value.owner
-    if not isinstance(owner, Operation):
-        return False
-    if owner.name == "arith.index_cast":
-        return _counts_lanes(owner.operands[0], facts)
-    if owner.name == "arith.addi":
-        a, b = owner.operands
-        return any(
-            _counts_lanes(x, facts) and facts.is_not_negative(y) for x, y in ((a, b), (b, a))
-        )
-    return owner.name == "gpu.lane_id"
-
-
-def _is_done_once(operation: Operation, facts: Facts) -> bool:
-    """Whether an operation is done by one lane of a subgroup, or once for each component."""
-    for around in _around(operation):
-        if isinstance(around, MapOp):
-            return True
-        is_guard = isinstance(around, scf.IfOp) and _is_guard(around)
-        if is_guard and _is_of_first_lane(around.operands[0], facts):
-            return True
-    return False
-
-
-def _around(operation: Operation) -> Iterator[Operation]:
-    around = operation.parent_op()
-    while around is not None:
-        yield around
-        around = around.parent_op()
-
-
-# --- matrices ---
 
 
 def _matrix_problem(operation: Operation, matrices: frozenset[SSAValue]) -> str | None:

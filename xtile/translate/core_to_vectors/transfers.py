@@ -16,11 +16,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
+from xtile.dialects.memref.access import AtomicRMWOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.translate.core_to_vectors import kinds
+from xtile.translate.core_to_vectors.lanes import repetitions
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
-from xtile.translate.core_to_xegpu import atomics
+from xtile.translate.core_to_xegpu import atomics, memory
 from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.memory import update
 from xtile.translate.core_to_xegpu.views import view_of
@@ -226,7 +228,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
     """Updates elements one after the other; those outside were 0."""
     type_ = operation.value.type
     if not isa(type_, VectorType):
-        atomics.RULES[operation.name](operation, lowering)
+        _update_scalar(operation, lowering)
         return
     is_transposed = operation.transpose is not None
     checked = operation.checked.get_values()
@@ -257,11 +259,21 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
         block.each(1, update_one)
 
 
+def _update_scalar(operation: AtomicRMWOp | AtomicUpdateOp, lowering: Vectors) -> None:
+    """Updates one element, as often as the lanes of the subgroup do."""
+    times = repetitions(operation, lowering.subgroup_size) if lowering.plan.matrices else 1
+    assert times is not None
+    rule = {**atomics.RULES, **memory.RULES}[operation.name]
+    with lowering.loop(0, times, name="lane"):
+        rule(operation, lowering)
+
+
 def _prefetch(operation: PrefetchOp, lowering: Vectors) -> None:
     """CPUs prefetch on their own."""
 
 
 RULES: dict[str, Rule] = {
+    AtomicRMWOp.name: _update_scalar,
     AtomicUpdateOp.name: _atomic_update,
     PrefetchOp.name: _prefetch,
     TransferReadOp.name: _read,

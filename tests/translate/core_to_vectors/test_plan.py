@@ -1,0 +1,107 @@
+"""How few loops and how little memory the matrices of a kernel need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import xtile
+from tests.translate.core_to_vectors.vectorized import of_subgroups, source_of, vectorize
+from tests.translate.ported import kernels_of
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.translate.route import Options, translate
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+_MATRIX = "coopmatrix<f32x16x8,matrix_acc>"
+
+
+def _names(kernel: FuncOp) -> list[str]:
+    return [operation.name for operation in kernel.walk()]
+
+
+def _kernel(body: str, parameters: str = "%A: memref<f32x16x8>, %B: memref<f32x16x8>") -> FuncOp:
+    return vectorize(source_of(of_subgroups(parameters, body)))
+
+
+def test_a_chain_of_elementwise_operations_is_one_loop_without_memory() -> None:
+    names = _names(
+        _kernel(f"""
+        %two = constant 2.0 : f32
+        %a = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}
+        %b = cooperative_matrix_scale %two, %a : {_MATRIX}
+        %c = neg %b : {_MATRIX}
+        %d = cast %c : coopmatrix<f16x16x8,matrix_acc>
+        %e = cast %d : {_MATRIX}
+        cooperative_matrix_store %e, %B[%c0,%c0]""")
+    )
+    assert names.count("scf.for") == 1
+    assert names.count("vector.load") == names.count("vector.store") == 1
+    assert "memref.alloca" not in names
+
+
+def test_what_is_used_twice_is_stored_once() -> None:
+    names = _names(
+        _kernel(f"""
+        %a = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}
+        %b = neg %a : {_MATRIX}
+        %c = mul %b, %b : {_MATRIX}
+        cooperative_matrix_store %c, %B[%c0,%c0]""")
+    )
+    assert names.count("memref.alloca") == 1
+
+
+def test_memory_is_used_again() -> None:
+    """Each matrix dies where the one after the next is born."""
+    lines = [f"%x0 = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}"]
+    lines += [f"%x{i + 1} = mul %x{i}, %x{i} : {_MATRIX}" for i in range(6)]
+    lines += ["cooperative_matrix_store %x6, %B[%c0,%c0]"]
+    names = _names(_kernel("\n".join(lines)))
+    assert names.count("memref.alloca") == 2
+
+
+def test_a_product_adds_to_a_loops_matrix_in_place() -> None:
+    names = _names(
+        _kernel(
+            f"""
+        %c4 = constant 4 : index
+        %none = constant 0.0 : {_MATRIX}
+        %sum = for %k=%c0,%n,%c4 init(%s=%none) -> ({_MATRIX}) {{
+            %a = cooperative_matrix_load %A[%c0,%k] : coopmatrix<f32x16x4,matrix_a>
+            %b = cooperative_matrix_load %B[%k,%c0] : coopmatrix<f32x4x8,matrix_b>
+            %next = cooperative_matrix_mul_add %a, %b, %s : {_MATRIX}
+            yield (%next)
+        }}
+        cooperative_matrix_store %sum, %C[%c0,%c0]""",
+            "%A: memref<f32x16x?>, %B: memref<f32x?x8>, %C: memref<f32x16x8>, %n: index",
+        )
+    )
+    # The sum, and the factor whose elements are read one by one.
+    assert names.count("memref.alloca") == 2
+
+
+def test_the_depth_of_a_product_is_a_loop() -> None:
+    """Code does not grow with the depth."""
+
+    def count(depth: int) -> int:
+        return len(
+            _names(
+                _kernel(
+                    f"""
+        %a = cooperative_matrix_load %A[%c0,%c0] : coopmatrix<f32x16x{depth},matrix_a>
+        %b = cooperative_matrix_load %B[%c0,%c0] : coopmatrix<f32x{depth}x8,matrix_b>
+        %c = constant 0.0 : {_MATRIX}
+        %d = cooperative_matrix_mul_add %a, %b, %c : {_MATRIX}
+        cooperative_matrix_store %d, %C[%c0,%c0]""",
+                    f"%A: memref<f32x16x{depth}>, %B: memref<f32x{depth}x8>, %C: memref<f32x16x8>",
+                )
+            )
+        )
+
+    assert abs(count(8) - count(128)) < 10
+
+
+def test_flash_attention_is_small() -> None:
+    """Spread over lanes by shuffles it has more than 10,000 operations."""
+    source = xtile.parse(EXAMPLES / "flash_attention.ir")
+    (kernel,) = kernels_of(translate(source, "tensorlang-to-lane", Options("cpu")))
+    assert len(_names(kernel)) < 700

@@ -1,0 +1,159 @@
+"""By what the lanes of a subgroup differ, and how often they do something together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.core import AtomicUpdateOp, MapOp
+from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicRMWOp
+from xtile.transforms.facts import Facts, constant_of
+
+_OF_LANES = frozenset(
+    {
+        "core.fragment_extract",
+        "core.fragment_insert",
+        "core.subgroup_scan",
+        "gpu.all_reduce",
+        "gpu.global_id",
+        "gpu.printf",
+        "gpu.rotate",
+        "gpu.shuffle",
+        "gpu.subgroup_broadcast",
+        "gpu.subgroup_reduce",
+        "gpu.thread_id",
+    }
+)
+"""Operations by which the lanes of a subgroup differ, or that each of them does on its own."""
+
+_REPEATABLE = frozenset(
+    {"andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"}
+    | {"minimumf", "minnumf", "mins", "minu", "ori"}
+)
+"""Kinds of updates that change nothing more when they are done again."""
+
+
+def lane_problem(operation: Operation, facts: Facts) -> str | None:
+    """Why the lanes of a subgroup do not all do what an operation does; None if they do."""
+    if operation.name in _OF_LANES:
+        return f"lanes differ by {operation.name}"
+    if operation.name == "gpu.lane_id" and not _only_finds_first(operation.results[0], facts):
+        return "lanes differ by gpu.lane_id"
+    if operation.name == "memref.generic_atomic_rmw":
+        return "each lane updates memory on its own"
+    if isinstance(operation, AtomicRMWOp | AtomicUpdateOp) and repetitions(operation, 1) is None:
+        return "each lane gets another number from the memory that it updates"
+    return None
+
+
+def repetitions(operation: AtomicRMWOp | AtomicUpdateOp, lanes: int) -> int | None:
+    """How often an update is done by a subgroup; None if its lanes get different results.
+
+    The updates of lanes may be done in any order, so those that repeat others may be left out.
+
+    Args:
+        operation: The update.
+        lanes: The number of lanes.
+    """
+    value = operation.value
+    is_of_matrix = isinstance(value.type, VectorType)
+    if is_of_matrix or _changes_nothing(operation) or _is_done_once(operation):
+        return 1
+    if operation.results[0].uses:
+        return None
+    return 1 if _kind(operation) in _REPEATABLE else lanes
+
+
+def _kind(operation: AtomicRMWOp | AtomicUpdateOp) -> str:
+    if isinstance(operation, AtomicUpdateOp):
+        return str(operation.kind.data)
+    return ATOMIC_KINDS[cast("IntegerAttr[IntegerType]", operation.kind).value.data]
+
+
+def _changes_nothing(operation: AtomicRMWOp | AtomicUpdateOp) -> bool:
+    """Whether an update only reads."""
+    constant = operation.value.owner
+    if not isinstance(constant, arith.ConstantOp):
+        return False
+    number: Any = constant.value
+    if isinstance(number, FloatAttr):
+        return _kind(operation) == "addf" and str(number.value.data) == "-0.0"
+    return (
+        isinstance(number, IntegerAttr)
+        and _kind(operation) == "ori"
+        and (cast("IntegerAttr[IntegerType]", number).value.data == 0)
+    )
+
+
+# --- the first lane ---
+
+
+def _only_finds_first(value: SSAValue, facts: Facts) -> bool:
+    """Whether a lane's number is only asked for to let one lane do something for all."""
+    return all(_is_guard_part(use.operation, facts) for use in value.uses)
+
+
+def _is_guard_part(operation: Operation, facts: Facts) -> bool:
+    """Whether an operation leads to conditions only that hold for the first lane at most."""
+    if isinstance(operation, arith.CmpiOp):
+        answer = operation.result
+        return _is_of_first_lane(answer, facts) and all(
+            _is_guard(use.operation) for use in answer.uses
+        )
+    if operation.name not in ("arith.addi", "arith.index_cast"):
+        return False
+    return _only_finds_first(operation.results[0], facts)
+
+
+def _is_guard(operation: Operation) -> bool:
+    """Whether an operation does something only where a condition holds."""
+    if not isinstance(operation, scf.IfOp) or operation.results:
+        return False
+    otherwise = operation.false_region.blocks.first
+    return otherwise is None or isinstance(otherwise.first_op, scf.YieldOp)
+
+
+def _is_of_first_lane(condition: SSAValue, facts: Facts) -> bool:
+    """Whether a condition holds for the first lane of a subgroup at most."""
+    comparison = condition.owner
+    if not isinstance(comparison, arith.CmpiOp) or comparison.predicate.value.data != 0:
+        return False
+    return constant_of(comparison.rhs) == 0 and _counts_lanes(comparison.lhs, facts)
+
+
+def _counts_lanes(value: SSAValue, facts: Facts) -> bool:
+    """Whether a number is a lane's, plus something that is not negative."""
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return False
+    if owner.name == "arith.index_cast":
+        return _counts_lanes(owner.operands[0], facts)
+    if owner.name == "arith.addi":
+        a, b = owner.operands
+        return any(
+            _counts_lanes(x, facts) and facts.is_not_negative(y) for x, y in ((a, b), (b, a))
+        )
+    return owner.name == "gpu.lane_id"
+
+
+def _is_done_once(operation: Operation) -> bool:
+    """Whether an operation is done by one lane of a subgroup, or once for each component."""
+    facts = Facts()
+    for around in _around(operation):
+        if isinstance(around, MapOp):
+            return True
+        is_guard = isinstance(around, scf.IfOp) and _is_guard(around)
+        if is_guard and _is_of_first_lane(around.operands[0], facts):
+            return True
+    return False
+
+
+def _around(operation: Operation) -> Iterator[Operation]:
+    around = operation.parent_op()
+    while around is not None:
+        yield around
+        around = around.parent_op()
