@@ -133,6 +133,8 @@ class Device:
         vector_unit: The vector registers, if a subgroup can be one work-item that computes with
             vectors, as on a CPU; None on GPUs, whose lanes are the vectors' elements.
         cooperative_matrices: The products of SPV_KHR_cooperative_matrix.
+        matrix_spelling: How SPIR-V writes products and accesses of blocks (`spellings.py`) where
+            nothing is known of the driver.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Device:
     block_access: BlockAccess | None
     vector_unit: VectorUnit | None = None
     cooperative_matrices: tuple[CooperativeMatrix, ...] = ()
+    matrix_spelling: str = "plain"
 
 
 _HEIGHTS = (1, 2, 4, 8, 16, 32)
@@ -200,6 +203,7 @@ PVC = Device(
     register_size=64,
     matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
+    matrix_spelling="inline-visa",
 )
 """Ponte Vecchio, the Data Center GPU Max. An input of type f32 is rounded to tf32."""
 
@@ -213,6 +217,7 @@ BMG = Device(
     register_size=64,
     matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
+    matrix_spelling="inline-visa",
 )
 """Battlemage, the Arc B series. An input of type f32 is rounded to tf32."""
 
@@ -231,6 +236,7 @@ DG2 = Device(
         accumulators={f16: (f32,), bf16: (f32,), i8: (i32,)},
     ),
     block_access=None,
+    matrix_spelling="functions",
 )
 """Alchemist, the Arc A series."""
 
@@ -255,6 +261,7 @@ CPU_AMX = replace(
         CooperativeMatrix(16, 16, 32, bf16, f32),
         CooperativeMatrix(16, 16, 64, i8, i32),
     ),
+    matrix_spelling="cooperative-matrix",
 )
 """A CPU with AMX, whose tiles have 16 rows of 64 bytes."""
 

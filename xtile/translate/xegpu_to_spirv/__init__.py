@@ -12,38 +12,8 @@ from xtile.backends.intel.devices import Device
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
-from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv import (
-    allocation,
-    arithmetic,
-    control,
-    conversions,
-    cooperative_matrices,
-    functions,
-    gpu,
-    literals,
-    mathematics,
-    memory,
-    subgroup,
-    views,
-)
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-
-RULES: dict[str, Rule] = {
-    **allocation.RULES,
-    **arithmetic.RULES,
-    **control.RULES,
-    **conversions.RULES,
-    **cooperative_matrices.RULES,
-    **functions.RULES,
-    **gpu.RULES,
-    **literals.RULES,
-    **mathematics.RULES,
-    **memory.RULES,
-    **subgroup.RULES,
-    **views.RULES,
-}
-"""The rule of each operation, by name."""
+from xtile.translate.xegpu_to_spirv.rules import rule_of
 
 
 def translate_module(
@@ -62,7 +32,11 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(RULES, device, source_of(module), diagnostics)
+    lowering = Lowering(dict(RULES), device, source_of(module), diagnostics)
+    if any(operation.name.startswith("xegpu.") for operation in module.walk()):
+        from xtile.translate.xegpu_to_spirv import xegpu
+
+        lowering.learn(xegpu.RULES, xegpu.CARRIED)
     for operation in module.body.block.ops:
         lowering.translate(operation)
     lowering.constants.remove_unused()

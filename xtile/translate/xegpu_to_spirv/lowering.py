@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -17,6 +17,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
 from xtile.translate.rule import Rebuilder, Rule, block_of
+from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.constants import Constants
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import Kernel
@@ -44,7 +45,7 @@ class Lowering(Rebuilder):
     construct is complete, so that `shared` can append to them what does not vary inside.
 
     Args:
-        rules: The rule of each operation, by the operation's name.
+        rules: Gives the rule of an operation by the operation's name; None if there is none.
         device: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -52,13 +53,13 @@ class Lowering(Rebuilder):
 
     def __init__(
         self,
-        rules: dict[str, Rule],
+        rules: Callable[[str], Rule | None],
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
         super().__init__({}, "SPIR-V", source, diagnostics)
-        self._rules_by_name = rules
+        self._rule_of_name = rules
         self.device = device
         self.declarations = Block()
         self.constants = Constants(self.declarations)
@@ -68,15 +69,24 @@ class Lowering(Rebuilder):
         self.builtins: dict[str, SSAValue] = {}
         self.globals: dict[str, Operation] = {}
         self.variables: dict[str, SSAValue] = {}
+        self.carried: dict[type[Attribute], type[Carried]] = {}
+        self._declared: dict[Hashable, Any] = {}
         self.sums: dict[SSAValue, tuple[SSAValue, int]] = {}
         self.body = Region()
         self._depths: dict[Block, int] = {}
         self._levels: list[list[Block]] = []
         self._known: list[dict[Hashable, Any]] = []
 
+    def learn(
+        self, rules: dict[str, Rule], carried: Mapping[type[Attribute], type[Carried]]
+    ) -> None:
+        """Adds the rules of a dialect, and what the values of its types become."""
+        self._rules_by_name |= rules
+        self.carried |= carried
+
     @override
     def rule_of(self, operation: Operation) -> Rule:
-        rule = self._rules_by_name.get(operation.name)
+        rule = self._rule_of_name(operation.name)
         return super().rule_of(operation) if rule is None else rule
 
     @override
@@ -151,6 +161,12 @@ class Lowering(Rebuilder):
             entry.add_op(variable)
         else:
             entry.insert_op_before(variable, first)
+
+    def once(self, key: Hashable, declare: Callable[[], ResultT]) -> ResultT:
+        """What `declare` makes for the module, once for each key."""
+        if key not in self._declared:
+            self._declared[key] = declare()
+        return self._declared[key]
 
     # --- emitters ---
 
@@ -291,6 +307,8 @@ class Lowering(Rebuilder):
             meaning = self._values[value]
             if isinstance(meaning, Descriptor):
                 result += self._flat_descriptor(meaning, memref_type(value.type))
+            elif isinstance(meaning, Carried):
+                result += meaning.flat(self)
             elif isinstance(meaning, Group):
                 raise self.error("a group of memrefs cannot pass through control flow")
             else:
@@ -323,6 +341,10 @@ class Lowering(Rebuilder):
                 alignment = natural_alignment(element)
                 place = offset, tuple(sizes), tuple(strides)
                 self.define(value, Descriptor(remaining[0], element, *place, alignment))
+            elif type(value.type) in self.carried:
+                rest = iter(remaining)
+                self.define(value, self.carried[type(value.type)].rebuilt(value.type, rest))
+                remaining, count = list(rest), 0
             else:
                 count = len(piece_types(value.type))
                 self.define_pieces(value, remaining[:count])

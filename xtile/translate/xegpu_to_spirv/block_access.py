@@ -1,0 +1,165 @@
+"""Loads, stores and prefetches of blocks, in the spelling that the device's driver takes.
+
+Where there is no instruction for an access, each lane accesses its elements.
+
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load_nd`, `store_nd` and `prefetch_nd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+from xdsl.dialects.builtin import IntegerType, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.backends.intel import spellings
+from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
+from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv import plain_blocks
+from xtile.translate.xegpu_to_spirv.block_descriptors import (
+    BlockAccess,
+    BlockDescriptor,
+    numbers_of,
+)
+from xtile.translate.xegpu_to_spirv.block_functions import BlockFunctions
+from xtile.translate.xegpu_to_spirv.block_limits import Action, load_action, misfit
+from xtile.translate.xegpu_to_spirv.inline_visa import InlineVisa
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import register_type
+from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries_of
+from xtile.translate.xegpu_to_spirv.words import as_words
+
+
+class BlockInstructions(Protocol):
+    """A spelling of the instructions on two-dimensional blocks."""
+
+    def load(
+        self, lowering: Lowering, access: BlockAccess, action: Action, word: IntegerType, count: int
+    ) -> list[SSAValue]:
+        """What a lane gets: so many words, as vectors of legal lengths."""
+        ...
+
+    def store(self, lowering: Lowering, access: BlockAccess, pieces: Sequence[SSAValue]) -> None:
+        """Stores what a lane has: words, as vectors of legal lengths."""
+        ...
+
+    def prefetch(self, lowering: Lowering, access: BlockAccess) -> None:
+        """Brings a block into the caches."""
+        ...
+
+
+_INSTRUCTIONS: Mapping[str, BlockInstructions] = {
+    spellings.EXTENSIONS.name: BlockFunctions(are_instructions=True),
+    spellings.FUNCTIONS.name: BlockFunctions(are_instructions=False),
+    spellings.INLINE_VISA.name: InlineVisa(),
+}
+"""The spellings that have them."""
+
+
+def _instructions(lowering: Lowering) -> BlockInstructions:
+    return _INSTRUCTIONS[lowering.device.matrix_spelling]
+
+
+def _word(access: BlockAccess, action: Action) -> IntegerType:
+    """What a lane has of a row of a block, or of the rows that are packed: 16 or 32 bits."""
+    return i16 if access.bits <= i16.bitwidth and action is not Action.LOAD_TRANSFORMED else i32
+
+
+def _access(
+    operation: LoadNdOp | StoreNdOp | PrefetchNdOp,
+    lowering: Lowering,
+    *,
+    is_packed: bool = False,
+    is_transposed: bool = False,
+) -> BlockAccess:
+    descriptor = lowering.meaning(operation.TensorDesc)
+    assert isinstance(descriptor, BlockDescriptor)
+    offsets = numbers_of(lowering, operation.mixed_offsets)
+    lanes = cast(int, lowering.kernel.subgroup_size)
+    return BlockAccess(descriptor.moved(lowering, offsets), lanes, is_packed, is_transposed)
+
+
+def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
+    _check_part(lowering, operation, operation.value.type)
+    is_matrix = tensor_desc(operation.TensorDesc).rank > 1
+    access = _access(
+        operation,
+        lowering,
+        is_packed=operation.packed is not None and is_matrix,
+        is_transposed=operation.permutation == (1, 0),
+    )
+    action = load_action(access)
+    reason = misfit(lowering, access, action)
+    if reason is not None or action is None:
+        _tell(lowering, "loads", reason)
+        entries = [(value, 0) for value in plain_blocks.load(lowering, access)]
+        define_entries(lowering, operation.value, entries)
+        return
+    word = _word(access, action)
+    count = access.entries * access.type.array_length * access.bits // word.bitwidth
+    words = _instructions(lowering).load(lowering, access, action, word, count)
+    elements = as_words(lowering, words, register_type(access.type.element_type))
+    lowering.define_pieces(operation.value, elements)
+
+
+def _store_nd(operation: StoreNdOp, lowering: Lowering) -> None:
+    _check_part(lowering, operation, operation.value.type)
+    access = _access(operation, lowering)
+    pieces = lowering.pieces(operation.value)
+    reason = misfit(lowering, access, Action.STORE)
+    if reason is not None:
+        _tell(lowering, "stores", reason)
+        values = [element(lowering, entry) for entry in entries_of(pieces)]
+        plain_blocks.store(lowering, access, values)
+        return
+    words = as_words(lowering, pieces, _word(access, Action.STORE))
+    _instructions(lowering).store(lowering, access, words)
+
+
+def _prefetch_nd(operation: PrefetchNdOp, lowering: Lowering) -> None:
+    access = _access(operation, lowering)
+    reason = misfit(lowering, access, Action.PREFETCH)
+    if reason is not None:
+        lowering.remark(f"prefetches nothing: {reason}")
+        return
+    _instructions(lowering).prefetch(lowering, access)
+
+
+def _tell(lowering: Lowering, verb: str, reason: str | None) -> None:
+    lowering.remark(f"{verb} element by element: {reason}")
+
+
+def _check_part(lowering: Lowering, operation: LoadNdOp | StoreNdOp, type_: Attribute) -> None:
+    """Checks that a vector is what one lane has of a block.
+
+    Raises:
+        DiagnosticError: It is not.
+    """
+    descriptor = tensor_desc(operation.TensorDesc)
+    lanes = cast(int, lowering.kernel.subgroup_size)
+    block = shape_text(descriptor.get_shape())
+    if not operation.is_for_lane:
+        raise lowering.error(
+            f"{shape_text(shape_of(type_))} is the block of a subgroup; only code of one lane can "
+            f"be translated to SPIR-V, whose part of a block of {block} is a vector of one "
+            "dimension"
+        )
+    if descriptor.number_of_elements % lanes:
+        raise lowering.error(f"a block of {block} cannot be dealt to a subgroup of {lanes} lanes")
+    count = descriptor.number_of_elements // lanes
+    count *= descriptor.array_length if isinstance(operation, LoadNdOp) else 1
+    if shape_of(type_) != (count,):
+        raise lowering.error(
+            f"a lane's vector has {shape_text(shape_of(type_))} elements, but in a subgroup of "
+            f"{lanes} lanes a lane has {count} of a block of {block}"
+        )
+
+
+RULES: dict[str, Rule] = {
+    LoadNdOp.name: _load_nd,
+    PrefetchNdOp.name: _prefetch_nd,
+    StoreNdOp.name: _store_nd,
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,104 @@
+"""What the instructions on two-dimensional blocks are given, whatever they are called.
+
+Source: OpenCL extension cl_intel_subgroup_2d_block_io, sections "New OpenCL C Functions" and
+"Restrictions"; the numbers stand in `xtile/backends/intel/devices.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess, bytes_at
+from xtile.translate.xegpu_to_spirv.descriptors import Number
+from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A region in memory and a place in it; all lanes have the same.
+
+    Attributes:
+        base: Points to the region's first byte.
+        width: Bytes in a row, as an i32.
+        height: The number of rows, as an i32.
+        pitch: Bytes from one row to the next, as an i32.
+        column: The first column of the block, in elements, as an i32.
+        row: The first row of the block, as an i32.
+    """
+
+    base: SSAValue
+    width: SSAValue
+    height: SSAValue
+    pitch: SSAValue
+    column: SSAValue
+    row: SSAValue
+
+    @property
+    def values(self) -> tuple[SSAValue, ...]:
+        """All of it in this order."""
+        return self.base, self.width, self.height, self.pitch, self.column, self.row
+
+
+def surface_of(lowering: Lowering, access: BlockAccess, less: int = 0) -> Surface:
+    """What an access is given.
+
+    Args:
+        lowering: Where to emit.
+        access: The access.
+        less: What is subtracted from the width, the height and the pitch.
+    """
+    descriptor = access.descriptor
+    size = access.bits // 8
+    height, width = descriptor.sizes
+    pitch, _ = descriptor.strides
+    row, column = descriptor.offsets
+
+    def extent(number: Number, unit: int) -> SSAValue:
+        return _word(lowering, lowering.add(lowering.multiply(number, unit), -less))
+
+    return Surface(
+        _uniform_pointer(lowering, bytes_at(lowering, descriptor.pointer)),
+        extent(width, size),
+        extent(height, 1),
+        extent(pitch, size),
+        _word(lowering, column),
+        _word(lowering, row),
+    )
+
+
+def _word(lowering: Lowering, number: Number) -> SSAValue:
+    """An i32 that is the same for all lanes in a way that drivers see."""
+    if isinstance(number, int):
+        return lowering.integer(number, i32)
+    return uniform(lowering, lowering.shared_compute("UConvert", i32, number))
+
+
+def uniform(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """The first lane's number. Drivers leave out instructions whose operands may differ."""
+    scope, first = lowering.integer(SUBGROUP_SCOPE, i32), lowering.integer(0, i32)
+    type_ = value.type
+    return lowering.shared(
+        ("uniform", value),
+        (value,),
+        lambda: lowering.compute("GroupBroadcast", type_, scope, value, first),
+    )
+
+
+def _uniform_pointer(lowering: Lowering, pointer: SSAValue) -> SSAValue:
+    """The first lane's pointer; a kernel's arguments are the same for all."""
+    if _is_parameter(lowering, pointer):
+        return pointer
+    address = lowering.shared_compute("ConvertPtrToU", i64, pointer)
+    return lowering.shared_compute("ConvertUToPtr", pointer.type, uniform(lowering, address))
+
+
+def _is_parameter(lowering: Lowering, pointer: SSAValue) -> bool:
+    """Whether a pointer is an argument of the kernel, perhaps as a pointer to something else."""
+    owner = pointer.owner
+    if isinstance(owner, Operation) and owner.name == "spirv.Bitcast":
+        owner = owner.operands[0].owner
+    return owner is lowering.body.blocks.first

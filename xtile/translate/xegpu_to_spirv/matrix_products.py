@@ -1,0 +1,138 @@
+"""Products of matrices, in the spelling that the device's driver takes.
+
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `dpas`; the OpenCL extension
+cl_intel_subgroup_matrix_multiply_accumulate; SPV_INTEL_subgroup_matrix_multiply_accumulate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import BFloat16Type, IntegerType, bf16, f16, f32, i8, i32
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.backends.intel import spellings
+from xtile.backends.intel.devices import Device
+from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv import inline_visa
+from xtile.translate.xegpu_to_spirv.function_names import product_name
+from xtile.translate.xegpu_to_spirv.imports import call
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.plain_products import multiply_by_exchanges
+from xtile.translate.xegpu_to_spirv.products import Product, product_of
+from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, length_of
+from xtile.translate.xegpu_to_spirv.words import as_words
+
+
+@dataclass(frozen=True)
+class _Names:
+    """How a type of factors is called.
+
+    Attributes:
+        in_functions: In the names of functions.
+        in_visa: In the virtual ISA.
+        in_masks: In the operands of the instruction of SPIR-V.
+    """
+
+    in_functions: str
+    in_visa: str
+    in_masks: tuple[str, ...]
+
+
+_NAMES: Mapping[Attribute, _Names] = {
+    f16: _Names("f16", "hf", ("PackedFloat16",)),
+    bf16: _Names("bf16", "bf", ("PackedBFloat16",)),
+    f32: _Names("tf32", "tf32", ("TF32",)),
+    i8: _Names("i8", "s8", ("SignedComponents", "PackedInt8")),
+}
+
+_Multiply = Callable[[Lowering, Product, Sequence[SSAValue]], SSAValue]
+"""Emits a product of a lane's parts of A, B and C, in the types that the matrix unit has."""
+
+
+def _by_function(lowering: Lowering, product: Product, parts: Sequence[SSAValue]) -> SSAValue:
+    parameters = [(_name_of(part), length_of(part.type)) for part in parts]
+    name = product_name(_NAMES[product.factor].in_functions, product.depth, parameters)
+    (result,) = call(lowering, name, product.sum_type, parts, control="Pure")
+    return result
+
+
+def _name_of(part: SSAValue) -> str:
+    """The type of a part's elements, as `function_names` calls it."""
+    type_ = element_type(part.type)
+    return f"{'i' if isinstance(type_, IntegerType) else 'f'}{bit_width(type_)}"
+
+
+def _in_visa(lowering: Lowering, product: Product, parts: Sequence[SSAValue]) -> SSAValue:
+    return inline_visa.multiply_add(
+        lowering,
+        _NAMES[product.factor].in_visa,
+        product.lanes,
+        parts,
+        is_bfloat16=isinstance(product.sum, BFloat16Type),
+    )
+
+
+def _by_instruction(lowering: Lowering, product: Product, parts: Sequence[SSAValue]) -> SSAValue:
+    masks = [f"Matrix{m}{n}INTEL" for n in _NAMES[product.factor].in_masks for m in "AB"]
+    if isinstance(product.sum, BFloat16Type):
+        masks += ["MatrixCBFloat16INTEL", "MatrixResultBFloat16INTEL"]
+    depth = lowering.integer(product.depth, i32)
+    return lowering.compute(
+        "SubgroupMatrixMultiplyAccumulateINTEL", product.sum_type, depth, *parts, "|".join(masks)
+    )
+
+
+_ON_MATRIX_UNIT: Mapping[str, _Multiply] = {
+    spellings.EXTENSIONS.name: _by_instruction,
+    spellings.FUNCTIONS.name: _by_function,
+    spellings.INLINE_VISA.name: _in_visa,
+}
+"""How each spelling that uses the matrix unit multiplies."""
+
+
+def _misfit(product: Product, device: Device) -> str | None:
+    """Why the matrix unit does not compute a product; None if it does."""
+    unit = device.matrix_unit
+    if unit is None:
+        return f"{device.name} has none"
+    if device.matrix_spelling not in _ON_MATRIX_UNIT:
+        return f"the spelling '{device.matrix_spelling}' does not use it"
+    if unit.execution_size != product.lanes:
+        return f"it needs subgroups of {unit.execution_size} lanes"
+    if product.sum not in unit.accumulators.get(product.factor, ()):
+        return f"it has no products of {product.factor} with sums of {product.sum}"
+    if product.depth != unit.depth(bit_width(product.factor)):
+        return f"it has no products of {product.factor} with a depth of {product.depth}"
+    if product.rows not in unit.repeat_counts:
+        return f"it has no products with {product.rows} rows"
+    return None
+
+
+def _dpas(operation: DpasOp, lowering: Lowering) -> None:
+    product = product_of(operation, lowering)
+    left, right = (lowering.pieces(value) for value in (operation.lhs, operation.rhs))
+    before = _accumulator(operation, lowering, product)
+    misfit = _misfit(product, lowering.device)
+    if misfit is not None:
+        lowering.remark(f"multiplies without the matrix unit: {misfit}")
+        result = multiply_by_exchanges(lowering, product, left, right, before)
+        lowering.define_pieces(operation.result, result)
+        return
+    (a,) = as_words(lowering, left, element_type(product.left_type))
+    (b,) = as_words(lowering, right, element_type(product.right_type))
+    multiply = _ON_MATRIX_UNIT[lowering.device.matrix_spelling]
+    lowering.define_pieces(operation.result, [multiply(lowering, product, (a, b, *before))])
+
+
+def _accumulator(operation: DpasOp, lowering: Lowering, product: Product) -> Sequence[SSAValue]:
+    """The pieces of C; zeros if there is none."""
+    if operation.acc is not None:
+        return lowering.pieces(operation.acc)
+    return [lowering.constants.of_bits(0, type_) for type_ in product.sum_types]
+
+
+RULES: dict[str, Rule] = {DpasOp.name: _dpas}
+"""The rule of each operation, by name."""

@@ -1,0 +1,111 @@
+"""Blocks that each lane accesses element by element: the way that all devices have.
+
+Source: docs/semantics.md, "XeGPU"; MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load_nd` and
+`store_nd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
+from xtile.translate.xegpu_to_spirv.descriptors import Number
+from xtile.translate.xegpu_to_spirv.guards import Condition, both, do_where, value_where
+from xtile.translate.xegpu_to_spirv.lane_parts import (
+    Dealing,
+    elements_of_a_register,
+    unit_of_rows,
+)
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.memory import Place, load_piece, place, store_piece
+from xtile.translate.xegpu_to_spirv.types import register_type
+
+
+@dataclass(frozen=True)
+class _Element:
+    """One of a lane's elements.
+
+    Attributes:
+        place: Where it is in memory.
+        inside: Whether that is in the region.
+    """
+
+    place: Place
+    inside: Condition
+
+
+def load(lowering: Lowering, access: BlockAccess) -> list[SSAValue]:
+    """A lane's elements, those outside of the region as 0."""
+    descriptor = access.descriptor
+    memory = descriptor.memory
+    zero = lowering.constants.of_bits(0, register_type(memory.element))
+
+    def value(element: _Element) -> SSAValue:
+        return value_where(
+            lowering, element.inside, lambda: load_piece(lowering, memory, element.place, 1), zero
+        )
+
+    return [value(element) for element in _elements(lowering, access)]
+
+
+def store(lowering: Lowering, access: BlockAccess, values: Sequence[SSAValue]) -> None:
+    """Stores a lane's elements, but for those outside of the region."""
+    memory = access.descriptor.memory
+
+    def write(element: _Element, value: SSAValue) -> None:
+        do_where(
+            lowering, element.inside, lambda: store_piece(lowering, memory, element.place, value)
+        )
+
+    for element, value in zip(_elements(lowering, access), values, strict=True):
+        write(element, value)
+
+
+def _elements(lowering: Lowering, access: BlockAccess) -> list[_Element]:
+    """A lane's elements, block after block."""
+    width = access.shape[1]
+    return [
+        _element(lowering, access, row, lowering.add(column, block * width))
+        for block in range(access.type.array_length)
+        for row, column in (_position(lowering, access, i) for i in range(access.entries))
+    ]
+
+
+def _position(lowering: Lowering, access: BlockAccess, entry: int) -> tuple[Number, Number]:
+    """The row and the column in a block in memory of one of a lane's elements."""
+    rows, columns = access.shape
+    if access.is_transposed:
+        rows, columns = columns, rows
+    if access.is_packed:
+        pack = elements_of_a_register(access.bits)
+        row, column = Dealing(1, access.lanes).position(lowering, entry // pack, columns)
+        row = lowering.add(lowering.multiply(row, pack), entry % pack)
+    else:
+        is_matrix = access.type.rank > 1
+        unit = unit_of_rows(columns, access.bits, access.lanes) if is_matrix else 1
+        row, column = Dealing(unit, access.lanes).position(lowering, entry, columns)
+    return (column, row) if access.is_transposed else (row, column)
+
+
+def _element(lowering: Lowering, access: BlockAccess, row: Number, column: Number) -> _Element:
+    descriptor = access.descriptor
+    rank = descriptor.type.rank
+    moves = (row, column)[2 - rank :]
+    indices = [lowering.add(a, b) for a, b in zip(descriptor.offsets, moves, strict=True)]
+    inside: Condition = None
+    if descriptor.is_checked:
+        for index, size in zip(indices, descriptor.sizes, strict=True):
+            inside = both(lowering, inside, _is_below(lowering, index, size))
+    return _Element(place(lowering, descriptor.memory, indices), inside)
+
+
+def _is_below(lowering: Lowering, index: Number, size: Number) -> Condition:
+    """Whether 0 <= index < size; a negative index is a large unsigned one."""
+    if isinstance(index, int) and isinstance(size, int) and 0 <= index < size:
+        return None
+    left, right = lowering.as_value(index), lowering.as_value(size)
+    return lowering.shared_compute("ULessThan", i1, left, right)

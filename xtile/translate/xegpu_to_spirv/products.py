@@ -1,0 +1,105 @@
+"""Matrices that lanes multiply together, and which part of them a lane holds.
+
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `dpas`; docs/semantics.md, "XeGPU".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerType, VectorType, f32, i32
+from xdsl.ir import Attribute
+
+from xtile.dialects.xegpu.operation import shape_of, shape_text
+from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.translate.xegpu_to_spirv.lane_parts import (
+    REGISTER_BITS,
+    SYSTOLIC_DEPTH,
+    Dealing,
+    elements_of_a_register,
+    unit_of_rows,
+)
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
+    element_type,
+    of_length,
+    piece_types,
+)
+
+
+@dataclass(frozen=True)
+class Product:
+    """D (rows x lanes) := A (rows x depth) B (depth x lanes) + C.
+
+    Attributes:
+        rows: The rows of A, C and D.
+        depth: The columns of A and rows of B.
+        lanes: The columns of B, C and D.
+        factor: The type of the elements of A and B.
+        sum: The type of the elements of C and D.
+    """
+
+    rows: int
+    depth: int
+    lanes: int
+    factor: Attribute
+    sum: Attribute
+
+    @property
+    def left(self) -> Dealing:
+        """Which elements of A a lane holds."""
+        unit = unit_of_rows(self.depth, bit_width(self.factor), self.lanes)
+        return Dealing(unit, self.lanes)
+
+    @property
+    def left_type(self) -> Attribute:
+        """A lane's part of A as the matrix unit has it: words with its elements of one row."""
+        if self.factor == f32:
+            return of_length(f32, self.rows * self.depth // self.lanes)
+        bits = SYSTOLIC_DEPTH * REGISTER_BITS // self.lanes
+        return of_length(IntegerType(bits), self.rows)
+
+    @property
+    def right_type(self) -> Attribute:
+        """A lane's part of B: its column, in words of 32 bits."""
+        return of_length(f32 if self.factor == f32 else i32, SYSTOLIC_DEPTH)
+
+    @property
+    def sum_types(self) -> tuple[Attribute, ...]:
+        """The types of the pieces of a lane's part of C or D: its column."""
+        return piece_types(VectorType(self.sum, [self.rows]))
+
+    @property
+    def sum_type(self) -> Attribute:
+        """The type of a lane's part of C or D, where it is one piece."""
+        (type_,) = self.sum_types
+        return type_
+
+
+def product_of(operation: DpasOp, lowering: Lowering) -> Product:
+    """The product of a subgroup whose lanes hold the operands.
+
+    Raises:
+        DiagnosticError: The operands are not what a lane holds.
+    """
+    if not operation.is_for_lane:
+        raise lowering.error(
+            f"{shape_text(shape_of(operation.lhs.type))} times "
+            f"{shape_text(shape_of(operation.rhs.type))} are the matrices of a subgroup; only code "
+            "of one lane can be translated to SPIR-V, whose parts of them are vectors of one "
+            "dimension"
+        )
+    lanes = cast(int, lowering.kernel.subgroup_size)
+    shapes = [shape_of(value.type) for value in (operation.lhs, operation.rhs, operation.result)]
+    left, depth, rows = (prod(shape) for shape in shapes)
+    factor, total = (element_type(value.type) for value in (operation.rhs, operation.result))
+    if left * lanes != rows * depth or depth % elements_of_a_register(bit_width(factor)):
+        raise lowering.error(
+            f"lanes that hold {left}, {depth} and {rows} elements do not make up matrices: in a "
+            f"subgroup of {lanes}, whose product has as many columns, they are parts of "
+            f"{rows}x{depth} times {depth}x{lanes}"
+        )
+    return Product(rows, depth, lanes, factor, total)
