@@ -148,21 +148,29 @@ def _unsigned_quotient_up(
     return lowering.compute("IAdd", type_, quotient, lowering.select(has_rest, one, zero))
 
 
-_INTEGERS: dict[str, Rule] = {
-    "add": _integers("IAdd", "LogicalNotEqual"),
-    "sub": _integers("ISub", "LogicalNotEqual"),
-    "mul": _integers("IMul", "LogicalAnd"),
-    "and": _integers("BitwiseAnd", "LogicalAnd"),
-    "or": _integers("BitwiseOr", "LogicalOr"),
-    "xor": _integers("BitwiseXor", "LogicalNotEqual"),
-    "shl": _integers("ShiftLeftLogical", None),
+INTEGER_ARITHMETIC: dict[str, tuple[str, str | None]] = {
+    "add": ("IAdd", "LogicalNotEqual"),
+    "sub": ("ISub", "LogicalNotEqual"),
+    "mul": ("IMul", "LogicalAnd"),
+    "and": ("BitwiseAnd", "LogicalAnd"),
+    "or": ("BitwiseOr", "LogicalOr"),
+    "xor": ("BitwiseXor", "LogicalNotEqual"),
     # true is -1 as a signed number.
-    "maxs": _integers("CL.s_max", "LogicalAnd"),
-    "maxu": _integers("CL.u_max", "LogicalOr"),
-    "mins": _integers("CL.s_min", "LogicalOr"),
-    "minu": _integers("CL.u_min", "LogicalAnd"),
-    "shrs": _integers("ShiftRightArithmetic", None),
-    "shru": _integers("ShiftRightLogical", None),
+    "maxs": ("CL.s_max", "LogicalAnd"),
+    "maxu": ("CL.u_max", "LogicalOr"),
+    "mins": ("CL.s_min", "LogicalOr"),
+    "minu": ("CL.u_min", "LogicalAnd"),
+    "shl": ("ShiftLeftLogical", None),
+    "shrs": ("ShiftRightArithmetic", None),
+    "shru": ("ShiftRightLogical", None),
+}
+"""The instruction on integers and that on truth values, by the names of the `index` dialect.
+
+None gives the first operand: a shift of one bit is by 0.
+"""
+
+_INTEGERS: dict[str, Rule] = {
+    **{name: _integers(*names) for name, names in INTEGER_ARITHMETIC.items()},
     "divs": _division(_signed_quotient, is_remainder=False),
     "divu": _division(_unsigned("UDiv"), is_remainder=False),
     "rems": _division(_signed_remainder, is_remainder=True),
@@ -171,7 +179,7 @@ _INTEGERS: dict[str, Rule] = {
     "ceildivs": _division(_rounded_quotient(is_up=True), is_remainder=False),
     "ceildivu": _division(_unsigned_quotient_up, is_remainder=False),
 }
-"""Arithmetic on integers, by the names that the `index` dialect gives it."""
+"""Arithmetic on integers; `arith` appends an `i` to each name."""
 
 
 # --- comparisons ---

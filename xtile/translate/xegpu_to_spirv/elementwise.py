@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import BFloat16Type, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.translate.rule import Rule
@@ -37,20 +37,42 @@ def elementwise(compute: Compute) -> Rule:
 
 def on_floats(compute: Compute) -> Rule:
     """The rule of an operation on floating numbers, which for bf16 is computed in f32."""
-    plain = elementwise(compute)
-
-    def rounded(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
-        wide = [bfloat16.widen(lowering, operand) for operand in operands]
-        result = compute(lowering, of_length(f32, length_of(type_)), wide)
-        return bfloat16.narrow(lowering, result)
-
-    of_bfloat16 = elementwise(rounded)
+    plain, of_bfloat16 = elementwise(compute), elementwise(_through_bfloat16(compute))
 
     def rule(operation: Operation, lowering: Lowering) -> None:
         is_narrow = isinstance(element_type(operation.results[0].type), BFloat16Type)
         (of_bfloat16 if is_narrow else plain)(operation, lowering)
 
     return rule
+
+
+def in_f32(compute: Compute) -> Rule:
+    """The rule of a function of floating numbers, which for f16 and bf16 is computed in f32."""
+    on_others, of_half = on_floats(compute), elementwise(_through_half(compute))
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        is_half = isinstance(element_type(operation.results[0].type), Float16Type)
+        (of_half if is_half else on_others)(operation, lowering)
+
+    return rule
+
+
+def _through_bfloat16(compute: Compute) -> Compute:
+    def rounded(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        wide = [bfloat16.widen(lowering, operand) for operand in operands]
+        result = compute(lowering, of_length(f32, length_of(type_)), wide)
+        return bfloat16.narrow(lowering, result)
+
+    return rounded
+
+
+def _through_half(compute: Compute) -> Compute:
+    def rounded(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+        single = of_length(f32, length_of(type_))
+        wide = [lowering.compute("FConvert", single, operand) for operand in operands]
+        return lowering.compute("FConvert", type_, compute(lowering, single, wide))
+
+    return rounded
 
 
 def wide_pieces(old: SSAValue, lowering: Lowering) -> Sequence[SSAValue]:

@@ -25,6 +25,7 @@ from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
     element_type,
     integer_width,
+    length_of,
     of_length,
     piece_lengths,
     piece_types,
@@ -97,17 +98,27 @@ def _index_constant(operation: Operation, lowering: Lowering) -> None:
     lowering.define(result, scalar(lowering, number, result.type))
 
 
+def poison(lowering: Lowering, type_: Attribute) -> SSAValue:
+    """A number of which all bits are set, as on the reference device (docs/semantics.md, 7)."""
+    register = register_type(type_)
+    element = element_type(register)
+    if integer_width(element):
+        return lowering.integer(-1, register)
+    return lowering.constants.of_bits(2 ** bit_width(element) - 1, register)
+
+
+def define_poison(result: SSAValue, lowering: Lowering) -> None:
+    """Records a value of which nothing is known."""
+    number = poison(lowering, element_type(result.type))
+    lengths = [length_of(type_) for type_ in piece_types(result.type)]
+    if isinstance(result.type, VectorType):
+        lowering.define_pieces(result, [lowering.splat(number, length) for length in lengths])
+    else:
+        lowering.define(result, number)
+
+
 def _poison(operation: Operation, lowering: Lowering) -> None:
-    """All bits are set, as on the reference device (docs/semantics.md, 7, "Values")."""
-    (result,) = operation.results
-    pieces: list[SSAValue] = []
-    for type_ in piece_types(result.type):
-        element = register_type(element_type(type_))
-        if integer_width(element):
-            pieces.append(lowering.integer(-1, type_))
-        else:
-            pieces.append(lowering.constants.of_bits(2 ** bit_width(element) - 1, type_))
-    lowering.define_pieces(result, pieces)
+    define_poison(operation.results[0], lowering)
 
 
 RULES: dict[str, Rule] = {

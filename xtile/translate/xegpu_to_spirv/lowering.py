@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -76,13 +76,6 @@ class Lowering(Rebuilder):
         self._depths: dict[Block, int] = {}
         self._levels: list[list[Block]] = []
         self._known: list[dict[Hashable, Any]] = []
-
-    def learn(
-        self, rules: dict[str, Rule], carried: Mapping[type[Attribute], type[Carried]]
-    ) -> None:
-        """Adds the rules of a dialect, and what the values of its types become."""
-        self._rules_by_name |= rules
-        self.carried |= carried
 
     @override
     def rule_of(self, operation: Operation) -> Rule:

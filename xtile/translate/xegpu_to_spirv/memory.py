@@ -156,7 +156,8 @@ def _piece_pointer(lowering: Lowering, memory: Descriptor, first: Place, length:
     return bitcast_pointer(lowering, pointer, of_length(memory_type(memory.element), length))
 
 
-def _promised_alignment(operation: Operation) -> int:
+def promised_alignment(operation: Operation) -> int:
+    """Bytes that the address of an access is promised to be a multiple of; 1 without a promise."""
     attribute = operation.properties.get("alignment")
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[IntegerType]", attribute).value.data
@@ -173,7 +174,7 @@ def _load(operation: Operation, lowering: Lowering) -> None:
         return
     memory = lowering.descriptor(source)
     first = place(lowering, memory, numbers)
-    lowering.define(result, load_piece(lowering, memory, first, 1, _promised_alignment(operation)))
+    lowering.define(result, load_piece(lowering, memory, first, 1, promised_alignment(operation)))
 
 
 def _store(operation: Operation, lowering: Lowering) -> None:
@@ -181,7 +182,7 @@ def _store(operation: Operation, lowering: Lowering) -> None:
     memory = lowering.descriptor(target)
     first = place(lowering, memory, lowering.numbers(indices))
     stored = lowering.value(value)
-    store_piece(lowering, memory, first, stored, _promised_alignment(operation))
+    store_piece(lowering, memory, first, stored, promised_alignment(operation))
 
 
 def load_memref(lowering: Lowering, group: Group, index: Number) -> Descriptor:

@@ -26,7 +26,7 @@ from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import memory_type, memref_type, natural_alignment
 
 
-def _lists(operation: Operation, lowering: Lowering, *names: str) -> list[list[Number]]:
+def number_lists(operation: Operation, lowering: Lowering, *names: str) -> list[list[Number]]:
     """The lists of numbers that an operation has after its first operand."""
     operands = lowering.numbers(operation.operands[1:])
     result: list[list[Number]] = []
@@ -40,7 +40,7 @@ def _lists(operation: Operation, lowering: Lowering, *names: str) -> list[list[N
 
 def _subview(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
-    offsets, sizes, steps = _lists(operation, lowering, "offsets", "sizes", "strides")
+    offsets, sizes, steps = number_lists(operation, lowering, "offsets", "sizes", "strides")
     offset = source.offset
     for start, stride in zip(offsets, source.strides, strict=True):
         offset = lowering.add(offset, lowering.multiply(start, stride))
@@ -77,7 +77,7 @@ def _kept_dimensions(operation: Operation, sizes: Sequence[Number]) -> list[int]
 
 def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
-    (offset,), sizes, strides = _lists(operation, lowering, "offsets", "sizes", "strides")
+    (offset,), sizes, strides = number_lists(operation, lowering, "offsets", "sizes", "strides")
     lowering.define(operation.results[0], source.with_place(offset, sizes, strides))
 
 

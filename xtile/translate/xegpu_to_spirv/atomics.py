@@ -1,0 +1,254 @@
+"""Atomic updates: by one instruction where there is one, else by compare-and-swap.
+
+Numbers of 8 and 16 bits are swapped as part of the word of 32 bits that they are in, because OpenCL
+has no smaller atomic types.
+
+Source: SPIR-V Specification, 3.52.18 "Atomic Instructions"; docs/semantics.md, 7, "Memory".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ComplexType,
+    IntegerAttr,
+    IntegerType,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xtile.dialects.atomic_kinds import AtomicRMWKind
+from xtile.dialects.spirv import PointerType
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.combining import combine, narrowed, widened
+from xtile.translate.xegpu_to_spirv.conversions import bitcast
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
+from xtile.translate.xegpu_to_spirv.gpu import (
+    ACQUIRE_RELEASE,
+    CROSS_WORKGROUP_MEMORY,
+    DEVICE_SCOPE,
+    WORKGROUP_MEMORY,
+    WORKGROUP_SCOPE,
+)
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to
+from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, register_type
+
+Update = Callable[[SSAValue], SSAValue]
+"""Emits what an element becomes, from what it is; both as registers hold numbers of its type."""
+
+_INTEGERS = {
+    "addi": "AtomicIAdd",
+    "andi": "AtomicAnd",
+    "maxs": "AtomicSMax",
+    "maxu": "AtomicUMax",
+    "mins": "AtomicSMin",
+    "minu": "AtomicUMin",
+    "ori": "AtomicOr",
+    "xori": "AtomicXor",
+}
+"""The instruction of each kind for integers of 32 and 64 bits."""
+
+_SWAPPED = (32, 64)
+"""The widths in bits of numbers that are exchanged as they are."""
+
+_ACQUIRE = 0x2
+
+
+class _Ordering:
+    """The scope and the semantics of updates of a kind of memory."""
+
+    def __init__(self, lowering: Lowering, storage_class: str) -> None:
+        is_local = storage_class == "Workgroup"
+        memory = WORKGROUP_MEMORY if is_local else CROSS_WORKGROUP_MEMORY
+        self.scope = lowering.integer(WORKGROUP_SCOPE if is_local else DEVICE_SCOPE, i32)
+        self.both = lowering.integer(ACQUIRE_RELEASE | memory, i32)
+        self.acquire = lowering.integer(_ACQUIRE | memory, i32)
+
+
+def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
+    value, target, *indices = operation.operands
+    memory = lowering.descriptor(target)
+    number = cast("IntegerAttr[IntegerType]", operation.properties["kind"]).value.data
+    pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
+    old = update(lowering, AtomicRMWKind(number).name, lowering.value(value), memory, pointer)
+    lowering.define(operation.results[0], old)
+
+
+def update(
+    lowering: Lowering, kind: str, value: SSAValue, memory: Descriptor, pointer: SSAValue
+) -> SSAValue:
+    """Updates an element atomically and returns what it was before.
+
+    Args:
+        lowering: Where to emit.
+        kind: Upstream's name of the update, such as `addf`.
+        value: The operand.
+        memory: The memref of the element.
+        pointer: Points to the element.
+    """
+    element = memory.element
+    if isinstance(element, ComplexType):
+        raise lowering.error("complex numbers are updated part by part; use a memref of the parts")
+    ordering = _Ordering(lowering, memory.storage_class)
+    if bit_width(memory_type(element)) in _SWAPPED:
+        if kind == "assign":
+            return _exchange(lowering, ordering, value, pointer)
+        if kind in _INTEGERS:
+            arguments = (pointer, ordering.scope, ordering.both, value)
+            return lowering.compute(_INTEGERS[kind], value.type, *arguments)
+
+    def changed(old: SSAValue) -> SSAValue:
+        if kind == "assign":
+            return value
+        a, b = (widened(lowering, number, element) for number in (old, value))
+        return narrowed(lowering, combine(lowering, kind, a, b), element)
+
+    return _compare_and_swap(lowering, memory, pointer, changed)
+
+
+def _exchange(
+    lowering: Lowering, ordering: _Ordering, value: SSAValue, pointer: SSAValue
+) -> SSAValue:
+    """Stores a number and returns what was there."""
+    bits = IntegerType(bit_width(value.type))
+    words = bitcast_pointer(lowering, pointer, bits)
+    stored = bitcast(lowering, value, bits)
+    arguments = (words, ordering.scope, ordering.both, stored)
+    old = lowering.compute("AtomicExchange", bits, *arguments)
+    return bitcast(lowering, old, value.type)
+
+
+def _generic_atomic_rmw(operation: Operation, lowering: Lowering) -> None:
+    """What the element becomes is computed by a region, perhaps several times."""
+    target, *indices = operation.operands
+    memory = lowering.descriptor(target)
+    pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
+    block = operation.regions[0].block
+
+    def changed(old: SSAValue) -> SSAValue:
+        lowering.define(block.args[0], old)
+        last = block.last_op
+        assert last is not None
+        for inner in block.ops:
+            if inner is not last:
+                lowering.translate(inner)
+        return lowering.value(last.operands[0])
+
+    lowering.define(operation.results[0], _compare_and_swap(lowering, memory, pointer, changed))
+
+
+def _compare_and_swap(
+    lowering: Lowering, memory: Descriptor, pointer: SSAValue, changed: Update
+) -> SSAValue:
+    """Tries to replace an element until nobody else did meanwhile, and returns what it was."""
+    stored = memory_type(memory.element)
+    if isinstance(memory.element, ComplexType):
+        raise lowering.error("complex numbers are updated part by part; use a memref of the parts")
+    if bit_width(stored) in _SWAPPED:
+        word = _WholeWord(lowering, pointer, memory.element)
+    else:
+        word = _PartOfWord(lowering, pointer, memory.element)
+    ordering = _Ordering(lowering, memory.storage_class)
+    first = lowering.compute(
+        "AtomicLoad", word.type, word.pointer, ordering.scope, ordering.acquire
+    )
+    header = Block(arg_types=[word.type])
+    body, after, end = Block(), Block(), Block()
+    (expected,) = header.args
+    with lowering.inside(header):
+        lowering.do("LoopMerge", end, after, "None")
+        lowering.do("Branch", body)
+        lowering.continue_in(body)
+        old = word.element(expected)
+        wanted = word.with_element(expected, changed(old))
+        found = lowering.compute(
+            "AtomicCompareExchange",
+            word.type,
+            word.pointer,
+            ordering.scope,
+            ordering.both,
+            ordering.acquire,
+            wanted,
+            expected,
+        )
+        is_done = lowering.compute("IEqual", i1, found, expected)
+        lowering.do("Branch", after)
+        lowering.continue_in(after)
+        lowering.do("BranchConditional", is_done, end, (header, found))
+    lowering.do("Branch", (header, first))
+    lowering.continue_in(end)
+    return old
+
+
+class _WholeWord:
+    """An element of 32 or 64 bits, which is swapped as its bits."""
+
+    def __init__(self, lowering: Lowering, pointer: SSAValue, element: Attribute) -> None:
+        self._lowering = lowering
+        self._register = register_type(element)
+        self.type = IntegerType(bit_width(self._register))
+        self.pointer = bitcast_pointer(lowering, pointer, self.type)
+
+    def element(self, word: SSAValue) -> SSAValue:
+        """The element, as registers hold it."""
+        return bitcast(self._lowering, word, self._register)
+
+    def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
+        """The word with another element."""
+        return bitcast(self._lowering, new, self.type)
+
+
+class _PartOfWord:
+    """An element of 8 or 16 bits, which is swapped with its neighbours."""
+
+    def __init__(self, lowering: Lowering, pointer: SSAValue, element: Attribute) -> None:
+        self._lowering = lowering
+        self._element = element
+        self.type = i32
+        self._bits = i8 if bit_width(memory_type(element)) == i8.bitwidth else i16
+        address = lowering.compute("ConvertPtrToU", i64, pointer)
+        start = lowering.compute("BitwiseAnd", i64, address, lowering.integer(~3, i64))
+        storage_class = cast(PointerType, pointer.type).storage_class
+        self.pointer = lowering.compute("ConvertUToPtr", PointerType(i32, storage_class), start)
+        byte = lowering.compute("BitwiseAnd", i64, address, lowering.integer(3, i64))
+        narrow = lowering.compute("UConvert", i32, byte)
+        self._shift = lowering.compute("ShiftLeftLogical", i32, narrow, lowering.integer(3, i32))
+        mask = lowering.integer(2**self._bits.bitwidth - 1, i32)
+        self._mask = lowering.compute("ShiftLeftLogical", i32, mask, self._shift)
+
+    def element(self, word: SSAValue) -> SSAValue:
+        """The element, as registers hold it."""
+        lowering = self._lowering
+        shifted = lowering.compute("ShiftRightLogical", i32, word, self._shift)
+        bits = lowering.compute("UConvert", self._bits, shifted)
+        if self._element == i1:
+            return lowering.compute("INotEqual", i1, bits, lowering.integer(0, self._bits))
+        return bitcast(lowering, bits, register_type(self._element))
+
+    def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
+        """The word with another element."""
+        lowering = self._lowering
+        if self._element == i1:
+            one, zero = lowering.integer(1, self._bits), lowering.integer(0, self._bits)
+            bits = lowering.select(new, one, zero)
+        else:
+            bits = bitcast(lowering, new, self._bits)
+        wide = lowering.compute("UConvert", i32, bits)
+        moved = lowering.compute("ShiftLeftLogical", i32, wide, self._shift)
+        kept = lowering.compute("Not", i32, self._mask)
+        others = lowering.compute("BitwiseAnd", i32, word, kept)
+        return lowering.compute("BitwiseOr", i32, others, moved)
+
+
+RULES: dict[str, Rule] = {
+    "memref.atomic_rmw": _atomic_rmw,
+    "memref.generic_atomic_rmw": _generic_atomic_rmw,
+}
+"""The rule of each operation, by name."""

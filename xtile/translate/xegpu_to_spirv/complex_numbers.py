@@ -1,0 +1,374 @@
+"""Complex numbers, which are vectors of their two parts.
+
+Source: MLIR (LLVM 22), `Dialect/Complex/IR/ComplexOps.td`; docs/semantics.md, 1.11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ComplexType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.elementwise import elementwise, instruction, named
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import element_type, register_type
+
+
+@dataclass(frozen=True)
+class Complex:
+    """A complex number by its parts."""
+
+    real: SSAValue
+    imaginary: SSAValue
+
+
+class Arithmetic:
+    """Arithmetic on complex numbers with parts of one type."""
+
+    def __init__(self, lowering: Lowering, part: Attribute) -> None:
+        self._lowering = lowering
+        self.part = part
+
+    # --- real numbers ---
+
+    def real(self, name: str, *operands: SSAValue) -> SSAValue:
+        """An instruction on real numbers."""
+        return self._lowering.compute(name, self.part, *operands)
+
+    def number(self, number: float) -> SSAValue:
+        """A real constant."""
+        return self._lowering.floating(number, self.part)
+
+    def holds(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A comparison of real numbers."""
+        return self._lowering.compute(name, i1, a, b)
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a` where the condition holds, `b` elsewhere."""
+        return self._lowering.select(condition, a, b)
+
+    # --- complex numbers ---
+
+    def choose(self, condition: SSAValue, a: Complex, b: Complex) -> Complex:
+        """`a` where the condition holds, `b` elsewhere."""
+        return Complex(
+            self.select(condition, a.real, b.real),
+            self.select(condition, a.imaginary, b.imaginary),
+        )
+
+    def of_real(self, number: float) -> Complex:
+        """A constant without an imaginary part."""
+        return Complex(self.number(number), self.number(0.0))
+
+    def add(self, a: Complex, b: Complex) -> Complex:
+        """The sum."""
+        return Complex(
+            self.real("FAdd", a.real, b.real), self.real("FAdd", a.imaginary, b.imaginary)
+        )
+
+    def scale(self, a: Complex, factor: SSAValue) -> Complex:
+        """The product with a real number."""
+        return Complex(self.real("FMul", a.real, factor), self.real("FMul", a.imaginary, factor))
+
+    def multiply(self, a: Complex, b: Complex) -> Complex:
+        """The product."""
+        real = self.real
+        return Complex(
+            real("FSub", real("FMul", a.real, b.real), real("FMul", a.imaginary, b.imaginary)),
+            real("FAdd", real("FMul", a.real, b.imaginary), real("FMul", a.imaginary, b.real)),
+        )
+
+    def divide(self, a: Complex, b: Complex) -> Complex:
+        """The quotient by Smith's method, which divides by the larger part of `b` first."""
+        real = self.real
+        sizes = (real("CL.fabs", b.real), real("CL.fabs", b.imaginary))
+        is_real_larger = self.holds("FOrdGreaterThanEqual", *sizes)
+        large = self.select(is_real_larger, b.real, b.imaginary)
+        small = self.select(is_real_larger, b.imaginary, b.real)
+        is_zero = self.holds("FOrdEqual", large, self.number(0.0))
+        ratio = self.select(is_zero, self.number(0.0), real("FDiv", small, large))
+        denominator = real("FAdd", large, real("FMul", small, ratio))
+        # (a + i b) / (c + i d) with r = d / c, and with r = c / d where d is larger.
+        first = self.select(is_real_larger, a.real, a.imaginary)
+        second = self.select(is_real_larger, a.imaginary, a.real)
+        upper = real("FAdd", first, real("FMul", second, ratio))
+        lower = real("FSub", second, real("FMul", first, ratio))
+        lower = self.select(is_real_larger, lower, real("FNegate", lower))
+        return Complex(real("FDiv", upper, denominator), real("FDiv", lower, denominator))
+
+    def size(self, a: Complex) -> SSAValue:
+        """The absolute value."""
+        return self.real("CL.hypot", a.real, a.imaginary)
+
+    def angle(self, a: Complex) -> SSAValue:
+        """The angle, from -pi to pi."""
+        return self.real("CL.atan2", a.imaginary, a.real)
+
+    def polar(self, size: SSAValue, angle: SSAValue) -> Complex:
+        """The number with an absolute value and an angle."""
+        return Complex(
+            self.real("FMul", size, self.real("CL.cos", angle)),
+            self.real("FMul", size, self.real("CL.sin", angle)),
+        )
+
+    def exp(self, a: Complex) -> Complex:
+        """e^a."""
+        return self.polar(self.real("CL.exp", a.real), a.imaginary)
+
+    def log(self, a: Complex) -> Complex:
+        """The natural logarithm, with an imaginary part from -pi to pi."""
+        return Complex(self.real("CL.log", self.size(a)), self.angle(a))
+
+    def sqrt(self, a: Complex) -> Complex:
+        """The square root with a real part that is not negative.
+
+        The part of the result that has no cancellation is computed first (Kahan, "Branch cuts for
+        complex elementary functions").
+        """
+        real = self.real
+        half = self.number(0.5)
+        larger = real("FAdd", self.size(a), real("CL.fabs", a.real))
+        root = real("CL.sqrt", real("FMul", larger, half))
+        is_zero = self.holds("FOrdEqual", root, self.number(0.0))
+        other = real("FDiv", real("FMul", a.imaginary, half), root)
+        other = self.select(is_zero, a.imaginary, other)
+        is_right = self.holds("FOrdGreaterThanEqual", a.real, self.number(0.0))
+        on_left = Complex(real("CL.fabs", other), real("CL.copysign", root, a.imaginary))
+        return self.choose(is_right, Complex(root, other), on_left)
+
+    def sine_and_cosine(self, a: Complex) -> tuple[Complex, Complex]:
+        """Sin a and cos a."""
+        real = self.real
+        sine, cosine = real("CL.sin", a.real), real("CL.cos", a.real)
+        sinh, cosh = real("CL.sinh", a.imaginary), real("CL.cosh", a.imaginary)
+        return (
+            Complex(real("FMul", sine, cosh), real("FMul", cosine, sinh)),
+            Complex(real("FMul", cosine, cosh), real("FNegate", real("FMul", sine, sinh))),
+        )
+
+    def tanh(self, a: Complex) -> Complex:
+        """The hyperbolic tangent, without overflow.
+
+        With t = tan y, s = sinh x and b = 1 + t^2 it is (b sqrt(1 + s^2) s + i t) / (1 + b s^2)
+        (Kahan), and 1 with the sign of x where s^2 is too large for that.
+        """
+        real = self.real
+        one = self.number(1.0)
+        tangent, sinh = real("CL.tan", a.imaginary), real("CL.sinh", a.real)
+        b = real("FAdd", one, real("FMul", tangent, tangent))
+        square = real("FMul", sinh, sinh)
+        cosh = real("CL.sqrt", real("FAdd", one, square))
+        denominator = real("FAdd", one, real("FMul", b, square))
+        near = Complex(
+            real("FDiv", real("FMul", real("FMul", b, cosh), sinh), denominator),
+            real("FDiv", tangent, denominator),
+        )
+        is_far = self.holds("FOrdGreaterThan", real("CL.fabs", a.real), self.number(_TANH_IS_ONE))
+        far = Complex(real("CL.copysign", one, a.real), self.number(0.0))
+        return self.choose(is_far, far, near)
+
+    def tan(self, a: Complex) -> Complex:
+        """-i tanh(i a)."""
+        result = self.tanh(Complex(self.real("FNegate", a.imaginary), a.real))
+        return Complex(result.imaginary, self.real("FNegate", result.real))
+
+    def power(self, a: Complex, b: Complex) -> Complex:
+        """e^(b log a), where 0 to a power is 0, and 1 to the power of 0."""
+        zero = self.number(0.0)
+        result = self.exp(self.multiply(b, self.log(a)))
+        is_zero = self.holds("FOrdEqual", self.size(a), zero)
+        of_zero = self.select(self.holds("FOrdEqual", self.size(b), zero), self.number(1.0), zero)
+        return self.choose(is_zero, Complex(of_zero, zero), result)
+
+    def expm1(self, a: Complex) -> Complex:
+        """e^a - 1, which keeps its digits near 0.
+
+        The real part is expm1(x) cos(y) - 2 sin(y / 2)^2.
+        """
+        real = self.real
+        less = real("CL.expm1", a.real)
+        half_sine = real("CL.sin", real("FMul", a.imaginary, self.number(0.5)))
+        square = real("FMul", real("FMul", half_sine, half_sine), self.number(2.0))
+        cosine, sine = real("CL.cos", a.imaginary), real("CL.sin", a.imaginary)
+        return Complex(
+            real("FSub", real("FMul", less, cosine), square),
+            real("FMul", real("CL.exp", a.real), sine),
+        )
+
+    def log1p(self, a: Complex) -> Complex:
+        """log(1 + a), which keeps its digits near 0.
+
+        The real part is log1p(2 x + x^2 + y^2) / 2 there.
+        """
+        real = self.real
+        near = real("FMul", a.real, real("FAdd", a.real, self.number(2.0)))
+        near = real("FAdd", near, real("FMul", a.imaginary, a.imaginary))
+        moved = Complex(real("FAdd", a.real, self.number(1.0)), a.imaginary)
+        is_near = self.holds("FOrdLessThan", self.size(a), self.number(0.5))
+        size = self.select(
+            is_near,
+            real("FMul", real("CL.log1p", near), self.number(0.5)),
+            real("CL.log", self.size(moved)),
+        )
+        return Complex(size, self.angle(moved))
+
+    def sign(self, a: Complex) -> Complex:
+        """The number with absolute value 1 and the same angle; 0 stays 0."""
+        size = self.size(a)
+        is_zero = self.holds("FOrdEqual", size, self.number(0.0))
+        divisor = self.select(is_zero, self.number(1.0), size)
+        return Complex(self.real("FDiv", a.real, divisor), self.real("FDiv", a.imaginary, divisor))
+
+    def atan2(self, a: Complex, b: Complex) -> Complex:
+        """-i log((b + i a) / sqrt(a^2 + b^2))."""
+        root = self.sqrt(self.add(self.multiply(a, a), self.multiply(b, b)))
+        turned = Complex(
+            self.real("FSub", b.real, a.imaginary), self.real("FAdd", b.imaginary, a.real)
+        )
+        result = self.log(self.divide(turned, root))
+        return Complex(result.imaginary, self.real("FNegate", result.real))
+
+
+_TANH_IS_ONE = 22.0
+"""1 - tanh(22) is less than f64 can tell from 0."""
+
+
+def _arithmetic(operation: Operation, lowering: Lowering) -> Arithmetic:
+    """Arithmetic on the numbers of an operation's first operand."""
+    part = cast("ComplexType[Any]", operation.operands[0].type).element_type
+    return Arithmetic(lowering, part)
+
+
+def _parts(lowering: Lowering, value: SSAValue) -> Complex:
+    part = element_type(value.type)
+    real, imaginary = (
+        lowering.shared(
+            (value, i),
+            (value,),
+            lambda i=i: lowering.compute("CompositeExtract", part, value, i),
+        )
+        for i in (0, 1)
+    )
+    return Complex(real, imaginary)
+
+
+def _computed(function: Callable[..., Complex]) -> Rule:
+    """The rule of a function of complex numbers."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        operands = [_parts(lowering, value) for value in lowering.values(operation.operands)]
+        result = function(_arithmetic(operation, lowering), *operands)
+        _define(operation, lowering, result)
+
+    return rule
+
+
+def _define(operation: Operation, lowering: Lowering, result: Complex) -> None:
+    type_ = register_type(operation.results[0].type)
+    value = lowering.compute("CompositeConstruct", type_, result.real, result.imaginary)
+    lowering.define(operation.results[0], value)
+
+
+def _real(function: Callable[[Arithmetic, Complex], SSAValue]) -> Rule:
+    """The rule of a function of a complex number that gives a real one."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        (value,) = lowering.values(operation.operands)
+        result = function(_arithmetic(operation, lowering), _parts(lowering, value))
+        lowering.define(operation.results[0], result)
+
+    return rule
+
+
+def _create(operation: Operation, lowering: Lowering) -> None:
+    real, imaginary = lowering.values(operation.operands)
+    _define(operation, lowering, Complex(real, imaginary))
+
+
+def _compare(name: str, join: str) -> Rule:
+    """Compares both parts."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        a, b = (_parts(lowering, value) for value in lowering.values(operation.operands))
+        reals = lowering.compute(name, i1, a.real, b.real)
+        imaginaries = lowering.compute(name, i1, a.imaginary, b.imaginary)
+        lowering.define(operation.results[0], lowering.compute(join, i1, reals, imaginaries))
+
+    return rule
+
+
+def _bitcast(operation: Operation, lowering: Lowering) -> None:
+    (value,) = lowering.values(operation.operands)
+    type_ = register_type(operation.results[0].type)
+    made = value if value.type == type_ else lowering.compute("Bitcast", type_, value)
+    lowering.define(operation.results[0], made)
+
+
+def _power_of_integer(operation: Operation, lowering: Lowering) -> None:
+    base, exponent = lowering.values(operation.operands)
+    arithmetic = _arithmetic(operation, lowering)
+    times = lowering.compute("ConvertSToF", arithmetic.part, exponent)
+    power = Complex(times, arithmetic.number(0.0))
+    _define(operation, lowering, arithmetic.power(_parts(lowering, base), power))
+
+
+def _conjugate(arithmetic: Arithmetic, a: Complex) -> Complex:
+    return Complex(a.real, arithmetic.real("FNegate", a.imaginary))
+
+
+def _sine(arithmetic: Arithmetic, a: Complex) -> Complex:
+    return arithmetic.sine_and_cosine(a)[0]
+
+
+def _cosine(arithmetic: Arithmetic, a: Complex) -> Complex:
+    return arithmetic.sine_and_cosine(a)[1]
+
+
+def _reciprocal_root(arithmetic: Arithmetic, a: Complex) -> Complex:
+    return arithmetic.divide(arithmetic.of_real(1.0), arithmetic.sqrt(a))
+
+
+_FUNCTIONS: dict[str, Callable[..., Complex]] = {
+    "atan2": Arithmetic.atan2,
+    "conj": _conjugate,
+    "cos": _cosine,
+    "div": Arithmetic.divide,
+    "exp": Arithmetic.exp,
+    "expm1": Arithmetic.expm1,
+    "log": Arithmetic.log,
+    "log1p": Arithmetic.log1p,
+    "mul": Arithmetic.multiply,
+    "pow": Arithmetic.power,
+    "rsqrt": _reciprocal_root,
+    "sign": Arithmetic.sign,
+    "sin": _sine,
+    "sqrt": Arithmetic.sqrt,
+    "tan": Arithmetic.tan,
+    "tanh": Arithmetic.tanh,
+}
+"""Functions of complex numbers, by the names that `complex` gives them."""
+
+_REAL_FUNCTIONS: dict[str, Callable[[Arithmetic, Complex], SSAValue]] = {
+    "abs": Arithmetic.size,
+    "angle": Arithmetic.angle,
+    "im": lambda a, z: z.imaginary,
+    "re": lambda a, z: z.real,
+}
+
+RULES: dict[str, Rule] = {
+    **named("complex", {name: _computed(function) for name, function in _FUNCTIONS.items()}),
+    **named("complex", {name: _real(function) for name, function in _REAL_FUNCTIONS.items()}),
+    "complex.add": elementwise(instruction("FAdd")),
+    "complex.bitcast": _bitcast,
+    "complex.create": _create,
+    "complex.eq": _compare("FOrdEqual", "LogicalAnd"),
+    "complex.neg": elementwise(instruction("FNegate")),
+    "complex.neq": _compare("FUnordNotEqual", "LogicalOr"),
+    "complex.powi": _power_of_integer,
+    "complex.sub": elementwise(instruction("FSub")),
+}
+"""The rule of each operation, by name."""

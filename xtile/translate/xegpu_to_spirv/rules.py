@@ -1,0 +1,45 @@
+"""The rules of each dialect, whose modules are loaded when a kernel has an operation of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from xtile.translate.rule import Rule
+
+_MODULES = {
+    "arith": ("arithmetic", "conversions", "literals"),
+    "builtin": ("views",),
+    "complex": ("complex_numbers", "literals"),
+    "core": ("cooperative_matrices",),
+    "gpu": ("functions", "gpu", "subgroup"),
+    "index": ("arithmetic", "conversions", "literals"),
+    "math": ("mathematics",),
+    "memref": ("allocation", "atomics", "control", "memory", "reshapes", "views"),
+    "scf": ("control",),
+    "ub": ("literals",),
+    "vector": (
+        "mathematics",
+        "vectors.arithmetic",
+        "vectors.masks",
+        "vectors.memory",
+        "vectors.positions",
+        "vectors.shapes",
+    ),
+    "xegpu": ("xegpu",),
+}
+"""For each dialect the modules with the RULES of its operations, by name."""
+
+
+@cache
+def _rules_of(dialect: str) -> dict[str, Rule]:
+    rules: dict[str, Rule] = {}
+    for name in _MODULES.get(dialect, ()):
+        rules.update(import_module(f"xtile.translate.xegpu_to_spirv.{name}").RULES)
+    return rules
+
+
+@cache
+def rule_of(name: str) -> Rule | None:
+    """The rule of an operation by its name; None if there is none."""
+    return _rules_of(name.partition(".")[0]).get(name)
