@@ -23,6 +23,7 @@ from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
+from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_for
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, widen
 from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.rule import Rule
@@ -62,6 +63,12 @@ class _Block:
 
 def _contract(operation: ContractionOp, lowering: Vectors) -> None:
     left, right, sums = (lowering.matrix(operand) for operand in operation.operands)
+    unit = unit_for(lowering, operation)
+    if unit is not None:
+        buffer = lowering.new_buffer(operation.result)
+        multiply(lowering, unit, (left, right, sums), buffer)
+        lowering.define(operation.result, lowering.stored(buffer, sums.shape, sums.element))
+        return
     left = _widened(lowering, left, operation.lhs, operation.result)
     right = _widened(lowering, right, operation.rhs, operation.result)
     if is_outer_product(operation):

@@ -1,0 +1,170 @@
+"""Products on the matrix unit of a CPU, whose tiles SPIR-V knows as cooperative matrices.
+
+The factors lie in private memory, B with those elements in one word of 32 bits that follow each
+other along the depth. A tile of C stays in the unit while a loop goes over the depth.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnitAttr, VectorType, i32
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.backends.intel.devices import CooperativeMatrix
+from xtile.dialects.arith.casts import ExtUIOp
+from xtile.dialects.core.cooperative_matrix import (
+    WORD_BITS,
+    CooperativeMatrixLoadOp,
+    CooperativeMatrixMultiplyAddOp,
+    CooperativeMatrixStoreOp,
+    CooperativeMatrixType,
+    MatrixUse,
+)
+from xtile.dialects.vector import ContractionOp
+from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.matrix import Matrix, Place
+from xtile.translate.core_to_xegpu.bfloat16 import like
+from xtile.translate.core_to_xegpu.lowering import Number
+from xtile.translate.core_to_xegpu.views import strided_view
+
+
+def unit_for(lowering: Vectors, operation: ContractionOp) -> CooperativeMatrix | None:
+    """The product of the matrix unit that a product is made of; None if there is none."""
+    left, right, sums = (
+        cast("VectorType[Attribute]", operand.type) for operand in operation.operands
+    )
+    (rows, depth), columns = left.get_shape(), right.get_shape()[1]
+    for unit in lowering.device.cooperative_matrices:
+        has_type = left.element_type == right.element_type == unit.inputs
+        fits = rows % unit.rows == columns % unit.columns == depth % unit.depth == 0
+        if has_type and fits and sums.element_type == unit.accumulator:
+            return unit
+    return None
+
+
+def multiply(
+    lowering: Vectors,
+    unit: CooperativeMatrix,
+    operands: tuple[Matrix, Matrix, Matrix],
+    buffer: SSAValue,
+) -> None:
+    """Stores C + A B in private memory.
+
+    Args:
+        lowering: Where to emit.
+        unit: The product that the matrix unit has.
+        operands: A, B and C.
+        buffer: Where the result goes; C may be in it.
+    """
+    left, right, sums = operands
+    (rows, depth), columns = left.shape, right.shape[1]
+    lowering.store_matrix(sums, buffer)
+    words = _packed(lowering, unit, right)
+    with lowering.temporary(left) as stored:
+        assert stored.buffer is not None
+        a = _as_matrix(lowering, stored.buffer, rows, depth)
+        b = _as_matrix(lowering, words, depth // _factors(unit), columns)
+        c = _as_matrix(lowering, buffer, rows, columns)
+        with (
+            lowering.loop(0, rows, unit.rows, "row") as row,
+            lowering.loop(0, columns, unit.columns, "column") as column,
+        ):
+            _multiply_tile(lowering, unit, (a, b, c), (row, column), depth)
+    lowering.free(words)
+
+
+def _multiply_tile(
+    lowering: Vectors,
+    unit: CooperativeMatrix,
+    memory: tuple[SSAValue, SSAValue, SSAValue],
+    start: tuple[Number, Number],
+    depth: int,
+) -> None:
+    a, b, c = memory
+    row, column = start
+    total = _load(lowering, c, (row, column), _type(unit, MatrixUse.ACCUMULATOR))
+    with lowering.carrying_loop(0, depth, [total], unit.depth, "depth") as (k, carried, results):
+        left = _load(lowering, a, (row, k), _type(unit, MatrixUse.MATRIX_A))
+        place = (lowering.divide(k, _factors(unit)), column)
+        right = _load(lowering, b, place, _type(unit, MatrixUse.MATRIX_B))
+        product = CooperativeMatrixMultiplyAddOp.build(
+            operands=[left, right, carried[0]], result_types=[total.type]
+        )
+        results.append(lowering.emit(product).result)
+    indices = [lowering.as_value(row), lowering.as_value(column)]
+    lowering.emit(CooperativeMatrixStoreOp.build(operands=[results[0], c, indices]))
+
+
+def _type(unit: CooperativeMatrix, use: MatrixUse) -> CooperativeMatrixType:
+    shapes = {
+        MatrixUse.MATRIX_A: (unit.rows, unit.depth, unit.inputs),
+        MatrixUse.MATRIX_B: (unit.depth, unit.columns, unit.inputs),
+        MatrixUse.ACCUMULATOR: (unit.rows, unit.columns, unit.accumulator),
+    }
+    rows, columns, component = shapes[use]
+    return CooperativeMatrixType.of(rows, columns, component, use)
+
+
+def _load(
+    lowering: Vectors,
+    memory: SSAValue,
+    place: tuple[Number, Number],
+    type_: CooperativeMatrixType,
+) -> SSAValue:
+    is_packed = type_.use.data == MatrixUse.MATRIX_B
+    operation = CooperativeMatrixLoadOp.build(
+        operands=[memory, [lowering.as_value(index) for index in place]],
+        result_types=[type_],
+        properties={"packed": UnitAttr()} if is_packed else {},
+    )
+    return lowering.emit(operation).result
+
+
+def _as_matrix(lowering: Vectors, buffer: SSAValue, rows: int, columns: int) -> SSAValue:
+    """Private memory with rows and columns."""
+    return lowering.shared(
+        ("matrix", buffer, rows, columns),
+        (buffer,),
+        lambda: strided_view(lowering, buffer, 0, (rows, columns), (columns, 1)),
+    )
+
+
+def _factors(unit: CooperativeMatrix) -> int:
+    """The elements in a word of 32 bits."""
+    return WORD_BITS // cast("Any", unit.inputs).bitwidth
+
+
+def _packed(lowering: Vectors, unit: CooperativeMatrix, matrix: Matrix) -> SSAValue:
+    """B as words, in private memory."""
+    rows, columns = matrix.shape
+    factors = _factors(unit)
+    words = lowering.allocate(i32, rows // factors * columns)
+    width = lowering.width_of(i32)
+    with lowering.loop(0, rows // factors, name="row") as row:
+        start = lowering.multiply(row, columns)
+
+        def pack(column: Number, length: int) -> None:
+            parts: list[SSAValue] = []
+            for i in range(factors):
+                part = lowering.add(lowering.multiply(row, factors), i)
+                flat = lowering.add(lowering.multiply(part, columns), column)
+                parts.append(matrix.piece(Place(flat, part, column), length))
+            lowering.store(_joined(lowering, parts), words, [lowering.add(start, column)])
+
+        lowering.cover(columns, width, pack)
+    return words
+
+
+def _joined(lowering: Vectors, parts: list[SSAValue]) -> SSAValue:
+    """Words whose lowest bits are those of the first part."""
+    bits = WORD_BITS // len(parts)
+    word = like(parts[0], i32)
+    result = lowering.emit(ExtUIOp(parts[0], cast("Any", word))).result
+    for i, part in enumerate(parts[1:], 1):
+        extended = lowering.emit(ExtUIOp(part, cast("Any", word))).result
+        amount = lowering.constant(i * bits, word)
+        shifted = lowering.emit(arith.ShLIOp(extended, amount)).result
+        result = lowering.emit(arith.OrIOp(result, shifted)).result
+    return result
