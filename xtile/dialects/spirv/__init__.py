@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xtile.dialects.spirv.arguments import ArgumentsAttr
+    from xtile.dialects.spirv.assembler import assemble
     from xtile.dialects.spirv.decoder import decode
     from xtile.dialects.spirv.dialect import SPIRV
+    from xtile.dialects.spirv.disassembler import disassemble
     from xtile.dialects.spirv.encoder import encode
     from xtile.dialects.spirv.instruction import (
         Instruction,
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ArgumentsAttr": "arguments",
+    "assemble": "assembler",
     "decode": "decoder",
+    "disassemble": "disassembler",
     "SPIRV": "dialect",
     "encode": "encoder",
     "Instruction": "instruction",
@@ -73,8 +77,10 @@ __all__ = [
     "PointerType",
     "StructType",
     "VoidType",
+    "assemble",
     "decode",
     "decorate",
+    "disassemble",
     "encode",
     "instruction_class",
     "operation",
