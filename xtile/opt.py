@@ -308,7 +308,7 @@ class XtileOptMain(xDSLOptMain):
         if self.args.translate is None:
             spec = parse_spec(self.args.target)
             if self._is_spirv and self.args.chip is not None:
-                return ArgSpec(spec.name, {**spec.args, "chip": (self.args.chip,)})
+                return ArgSpec(spec.name, {**spec.parameters, "chip": (self.args.chip,)})
             return spec
         return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
 
