@@ -56,6 +56,11 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     """Computes C := alpha op(A) op(B) + beta C."""
     with kernel.once():
         product, update = product_of(operation, kernel), update_of(operation, kernel)
+        if kernel.device.cooperative_matrices:
+            from xtile.transforms.distribute.vectors import cooperative_matrices
+
+            if cooperative_matrices.multiply(operation, product, update):
+                return
         width = width_of(kernel, update.wide, element_type(product.b), element_type(update.output))
         free = kernel.device.local_memory - local_bytes(operation)
         limit = min(_PANEL, free) // (_VECTORS * width * size_in_bytes(update.wide))

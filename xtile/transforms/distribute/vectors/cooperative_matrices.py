@@ -1,0 +1,258 @@
+"""The product of matrices in cooperative matrices, which a CPU's matrix unit has in registers.
+
+A block of op(B) and a strip of op(A) are packed in local memory, as the matrix unit reads them;
+what reaches beyond their ends is 0 there. Two by two sums stay in registers for the whole depth of
+the block, so that each loaded matrix is a factor of two products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from xtile.backends.intel.devices import CooperativeMatrix
+from xtile.dialects.core import (
+    CooperativeMatrixFillOp,
+    CooperativeMatrixMultiplyAddOp,
+    CooperativeMatrixStoreOp,
+    CooperativeMatrixType,
+    GemmOp,
+    MatrixUse,
+)
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.transforms.distribute import numbers
+from xtile.transforms.distribute.kernel import Index, Kernel, element_type
+from xtile.transforms.distribute.overlap import local_buffer, local_bytes, size_in_bytes
+from xtile.transforms.distribute.product import Product
+from xtile.transforms.distribute.update import Update
+from xtile.transforms.distribute.vectors.packing import Packing, Range
+from xtile.transforms.distribute.vectors.segments import segments_of
+from xtile.transforms.distribute.vectors.updates import Part, after_block, apply
+from xtile.transforms.distribute.vectors.values import load, width_of
+
+_MATRICES = 2
+"""Matrices of sums along the rows and along the columns of a tile."""
+
+_PANEL_COLUMNS = 256
+"""The most columns of a packed block of op(B)."""
+
+
+def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
+    """Emits C := alpha op(A) op(B) + beta C, if cooperative matrices are of use."""
+    kernel = update.kernel
+    matrix = _matrix_for(product, update)
+    if isinstance(matrix, str):
+        kernel.remark(f"cooperative matrices do not compute this product: {matrix}")
+        return False
+    height = _count(product.rows, matrix.rows) * matrix.rows
+    width = _count(product.columns, matrix.columns) * matrix.columns
+    free = _free_bytes(operation, kernel) - height * width * size_in_bytes(update.wide)
+    panel = _panel(product, update, matrix, (height, width), free)
+    if panel is None:
+        kernel.remark(
+            "cooperative matrices do not compute this product: "
+            "there is not enough local memory for its whole depth"
+        )
+        return False
+    packing = Packing(kernel, product, matrix, height, *panel)
+    _Multiplication(update, packing, height, width).run()
+    return True
+
+
+def _matrix_for(product: Product, update: Update) -> CooperativeMatrix | str:
+    """The cooperative matrices that multiply, or why there are none."""
+    kernel, device = update.kernel, update.kernel.device
+    a, b = element_type(product.a), element_type(product.b)
+    matches = (
+        matrix
+        for matrix in device.cooperative_matrices
+        if matrix.inputs == a == b and matrix.accumulator == update.wide
+    )
+    matrix = next(matches, None)
+    if matrix is None:
+        return f"{device.name} has none of {a} and {b} whose sums are {update.wide}"
+    if not kernel.is_alone:
+        return "the kernel has several work-items"
+    sizes = (product.rows, product.columns, product.depth)
+    least = (matrix.rows // 2, matrix.columns // 2, matrix.depth // 2)
+    if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
+        return f"it is smaller than {least[0]} x {least[1]} x {least[2]}"
+    return matrix
+
+
+def _count(size: Index, length: int) -> int:
+    """How many matrices a tile has along a dimension."""
+    return 1 if isinstance(size, int) and size <= length else _MATRICES
+
+
+def _free_bytes(operation: GemmOp, kernel: Kernel) -> int:
+    """The part of the local memory that a product may have: each of a kernel has its own."""
+    function = operation.parent_op()
+    while function is not None and not isinstance(function, FuncOp):
+        function = function.parent_op()
+    products = 1
+    if function is not None:
+        products = sum(isinstance(nested, GemmOp) for nested in function.walk())
+    return (kernel.device.local_memory - local_bytes(operation)) // products
+
+
+def _panel(
+    product: Product,
+    update: Update,
+    matrix: CooperativeMatrix,
+    tile: tuple[int, int],
+    free: int,
+) -> tuple[int, int] | None:
+    """Columns and depth of a panel of op(B); None if there is no local memory for one."""
+    (height, width), depth = tile, product.depth
+    elements = free // size_in_bytes(matrix.inputs)
+    columns = _even_part(product.columns, width, _PANEL_COLUMNS)
+    most = elements // (columns + height)
+    if element_type(update.output) == update.wide and not update.is_atomic:
+        # C can be the sum of several products, each of which is rounded on its own.
+        part = _even_part(depth, matrix.depth, most)
+        return (columns, part) if part else None
+    if not isinstance(depth, int):
+        return None
+    whole = max(-(-depth // matrix.depth), 1) * matrix.depth
+    columns = _even_part(product.columns, width, min(columns, elements // whole - height))
+    return (columns, whole) if columns else None
+
+
+def _even_part(size: Index, step: int, most: int) -> int:
+    """A multiple of a step that cuts a size into few parts, of about equal length if possible.
+
+    Args:
+        size: The size.
+        step: The step.
+        most: The largest part; if the step is longer, the result is 0.
+    """
+    limit = max(most, 0) // step
+    if not isinstance(size, int) or limit == 0:
+        return limit * step
+    total = max(-(-size // step), 1)
+    for count in range(min(limit, total), limit // 2, -1):
+        if total % count == 0:
+            return count * step
+    parts = -(-total // limit)
+    return -(-total // parts) * step
+
+
+@dataclass(frozen=True)
+class _Multiplication:
+    """A product in tiles of `height` x `width` sums.
+
+    Attributes:
+        update: What becomes of C.
+        packing: The packed parts of the factors.
+        height: The rows of a tile.
+        width: The columns of a tile.
+    """
+
+    update: Update
+    packing: Packing
+    height: int
+    width: int
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that is being built."""
+        return self.update.kernel
+
+    @property
+    def matrix(self) -> CooperativeMatrix:
+        """The cooperative matrices."""
+        return self.packing.matrix
+
+    def run(self) -> None:
+        """Goes through panels of op(B), and for each through strips of op(A)."""
+        kernel, packing = self.kernel, self.packing
+        product = packing.product
+        with (
+            kernel.loop(0, product.columns, packing.columns, name="column") as columns,
+            kernel.loop(0, self._end(product.depth), packing.depth, name="start") as starts,
+        ):
+            column = Range.of(kernel, columns.index, product.columns, packing.columns)
+            depth = Range.of(kernel, starts.index, product.depth, packing.depth)
+            packing.pack_columns(column, depth, self.width)
+            update = after_block(self.update, starts.index)
+            with kernel.loop(0, product.rows, self.height, name="row") as rows:
+                row = Range.of(kernel, rows.index, product.rows, self.height)
+                packing.pack_rows(row, depth)
+                with kernel.loop(0, column.length, self.width, name="tile") as tiles:
+                    self._sums(tiles.index, depth)
+                    self._update_tile(update, row, column, tiles.index)
+
+    def _end(self, depth: Index) -> Index:
+        """The depth, or 1: without products, too, C is updated once."""
+        if isinstance(depth, int):
+            return max(depth, 1)
+        return self.kernel.pure(arith.MaxSIOp, depth, self.kernel.index(1))
+
+    def _sums(self, column: Index, depth: Range) -> None:
+        """Stores the sums of a tile whose first column in the panel this is."""
+        kernel, packing, matrix = self.kernel, self.packing, self.matrix
+        rows = range(0, self.height, matrix.rows)
+        columns = range(0, self.width, matrix.columns)
+        type_ = CooperativeMatrixType.of(
+            matrix.rows, matrix.columns, matrix.accumulator, MatrixUse.ACCUMULATOR
+        )
+        zero = numbers.zero(kernel, matrix.accumulator)
+        fills = [
+            CooperativeMatrixFillOp(operands=[zero], result_types=[type_])
+            for _ in rows
+            for _ in columns
+        ]
+        nothing = [kernel.emit(fill).result for fill in fills]
+        with kernel.loop(0, depth.covering(kernel, matrix.depth), 1, nothing, "step") as steps:
+            factors = [packing.load_b(steps.index, kernel.add(column, j)) for j in columns]
+            sums = iter(steps.carried)
+            results: list[SSAValue] = []
+            for i in rows:
+                a = packing.load_a(i, steps.index)
+                results += [_multiply_add(kernel, a, b, next(sums)) for b in factors]
+            steps.results = results
+        results = list(steps.results)
+        for i in rows:
+            for j in columns:
+                at = [kernel.index(i), kernel.index(j)]
+                store = CooperativeMatrixStoreOp(operands=[results.pop(0), self._tile, at])
+                kernel.emit(store)
+
+    @property
+    def _tile(self) -> SSAValue:
+        """Memory for the sums of a tile."""
+        kernel, shape = self.kernel, (self.height, self.width)
+        return kernel.shared(
+            ("tile", self.matrix.accumulator, shape),
+            (),
+            lambda: local_buffer(kernel, self.matrix.accumulator, shape),
+        )
+
+    def _update_tile(self, update: Update, rows: Range, columns: Range, column: Index) -> None:
+        """Updates C with the sums of a tile whose first column in the panel this is."""
+        kernel = self.kernel
+        inside = Range.of(kernel, column, columns.length, self.width)
+        width = width_of(kernel, self.matrix.accumulator, element_type(update.output))
+        with kernel.loop(0, rows.length, name="row") as loop:
+            row = kernel.add(rows.start, loop.index)
+            for segment in segments_of(kernel, inside.length, width, self.width // width):
+                with segment.steps(kernel, "column") as first:
+                    places = [(kernel.add(first, at), count) for at, count in segment.places()]
+                    parts = [
+                        Part(
+                            load(kernel, self._tile, (loop.index, place), count),
+                            (row, kernel.add(kernel.add(columns.start, column), place)),
+                            count,
+                        )
+                        for place, count in places
+                    ]
+                    apply(update, parts)
+
+
+def _multiply_add(kernel: Kernel, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+    """A B + C."""
+    operation = CooperativeMatrixMultiplyAddOp(operands=[a, b, c], result_types=[c.type])
+    return kernel.emit(operation).result
