@@ -235,11 +235,12 @@ def fused_multiply_add(type: Number) -> Ternary:
 
 def _fma_by_odd(a: Value, b: Value, c: Value) -> Value:
     """A b + c rounded to odd in f64, for operands whose product f64 holds exactly."""
-    product = a * b
-    total = product + c
-    # Knuth's TwoSum: what the addition lost, exactly.
-    other = total - product
-    lost = (product - (total - other)) + (c - other)
+    return _sum_to_odd(a * b, c)
+
+
+def _sum_to_odd(a: Value, b: Value) -> Value:
+    """The sum of two numbers rounded to odd."""
+    total, lost = _exact_sum(a, b)
     is_inexact = np.isfinite(total) & (lost != 0)
     bits = np.asarray(total, np.float64).view(np.int64)
     is_past = (lost < 0) == (np.asarray(total) > 0)
@@ -247,9 +248,51 @@ def _fma_by_odd(a: Value, b: Value, c: Value) -> Value:
     return odd.view(np.float64)[()]
 
 
+def _exact_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    """A sum and what rounding it lost: Knuth's TwoSum."""
+    total = a + b
+    other = total - a
+    return total, (a - (total - other)) + (b - other)
+
+
+def _exact_product(a: Value, b: Value) -> tuple[Value, Value]:
+    """A product and what rounding it lost: Dekker's, with numbers cut by Veltkamp's method."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, lost
+
+
+def _halves(a: Value) -> tuple[Value, Value]:
+    """Two numbers with half of the bits of a number, which is their sum."""
+    scaled = a * np.float64(2**27 + 1)
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
 def _fma_f64(a: Value, b: Value, c: Value) -> Value:
+    """Boldo and Melquiond's algorithm ("Emulation of a FMA and correctly rounded sums", 2008).
+
+    Where a number is so large or small that a step might overflow or underflow, or the result is 0,
+    fractions decide.
+    """
+    product, product_lost = _exact_product(a, b)
+    inner, inner_lost = _exact_sum(c, product_lost)
+    outer, outer_lost = _exact_sum(product, inner)
+    result = np.asarray(outer + _sum_to_odd(inner_lost, outer_lost))
+    is_safe = (result != 0) & _is_moderate(a) & _is_moderate(b) & (_is_moderate(c) | (c == 0))
+    if np.all(is_safe):
+        return result[()]
     universal: Any = np.frompyfunc(_exact_fma, 3, 1)
-    return np.asarray(universal(a, b, c), np.float64)[()]
+    others = (operand[~is_safe] for operand in np.broadcast_arrays(a, b, c))
+    result[~is_safe] = universal(*others)
+    return result[()]
+
+
+def _is_moderate(a: Value) -> Any:
+    """Whether products and sums of such numbers, and what they lose, are normal numbers."""
+    size = np.abs(a)
+    return (size > 2.0**-300) & (size < 2.0**300)
 
 
 def _exact_fma(a: float, b: float, c: float) -> float:
