@@ -115,7 +115,7 @@ def _read_spirv_assembly(
 ) -> ModuleOp | None:
     from xtile.dialects.spirv import assemble, decode
 
-    return _decoded(lambda: decode(assemble(source.text, source.name), source.name), diagnostics)
+    return _decoded(lambda: decode(assemble(source), source.name), diagnostics)
 
 
 def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> ModuleOp | None:
