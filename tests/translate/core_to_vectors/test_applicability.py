@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i32
 
@@ -13,6 +15,7 @@ from tests.translate.core_to_vectors.vectorized import (
     vectors_agree,
 )
 from tests.translate.core_to_xegpu.lowered import kernel, read
+from tests.translate.ported import agrees
 from xtile.backends.intel.devices import CPU
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.diagnostics import Diagnostics
@@ -132,6 +135,41 @@ def test_a_kernel_without_sizes() -> None:
 
 
 # --- vectors of work-items ---
+
+_LINEAR_ALGEBRA = """
+    gemm.n.n %one, %A, %B, %one, %C
+    axpby.n %one, %C, %one, %C
+    parallel {{
+        %m = cooperative_matrix_load %C[%c0,%c0] : coopmatrix<f32x16x8,matrix_acc>
+        %n = add %m, %m : coopmatrix<f32x16x8,matrix_acc>
+        %r = cooperative_matrix_reduce_add.column %n : coopmatrix<f32x1x8,matrix_acc>
+        barrier.local
+        cooperative_matrix_store %r, %C[%c0,%c0]
+        {own}
+    }}
+    axpby.n %one, %C, %one, %C
+"""
+
+_OF_A_LANE = """%e = cooperative_matrix_extract %n[1] : f32
+        %l = subgroup_local_id : i32
+        %z = cast %l : index
+        %c7 = constant 7 : index
+        store %e, %C[%z,%c7]"""
+
+
+@pytest.mark.parametrize("own", ["", _OF_A_LANE], ids=["equal lanes", "lanes"])
+def test_matrices_next_to_linear_algebra(own: str) -> None:
+    """Linear algebra is vectors of one work-item, whatever the matrices become."""
+    text = (
+        "func @f(%A: memref<f32x16x20>, %B: memref<f32x20x8>, %C: memref<f32x16x8>)\n"
+        "        attributes {subgroup_size=16, work_group_size=[16,2]} {\n"
+        "    %c0 = constant 0 : index\n    %one = constant 1.0 : f32\n"
+        f"{_LINEAR_ALGEBRA.format(own=own)}}}\n"
+    )
+    function = source_of(text)
+    kernel = vectorize(function)
+    assert is_spread(kernel) == bool(own)
+    assert agrees(function, kernel, Random())
 
 
 def test_vectors_of_a_work_item_stay_what_they_are() -> None:

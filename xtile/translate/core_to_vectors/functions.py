@@ -27,7 +27,7 @@ def _function(operation: FuncOp, lowering: Vectors) -> None:
     if obstacle is not None:
         at, reason = obstacle
         lowering.remark(f"spreads matrices over the lanes of subgroups: {reason}", at)
-        lowering.spread_over_lanes(operation)
+        lowering.spread_over_lanes(operation, matrices)
         return
     lowering.begin_function(operation, matrices)
     functions.RULES[operation.name](operation, lowering)

@@ -31,7 +31,7 @@ from xtile.translate.core_to_vectors.emitting import Emitter
 from xtile.translate.core_to_vectors.kinds import is_view
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_vectors.plan import Plan, plan_of
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number, carried_type
+from xtile.translate.core_to_xegpu.lowering import Number, carried_type
 from xtile.translate.rule import Rule
 
 _NOTHING: frozenset[SSAValue] = frozenset()
@@ -95,11 +95,11 @@ class Vectors(Emitter):
 
         return self.shared("subgroup", (), emit)
 
-    def spread_over_lanes(self, function: FuncOp) -> None:
+    def spread_over_lanes(self, function: FuncOp, matrices: frozenset[SSAValue]) -> None:
         """Translates a kernel so that a work-item is a lane of a subgroup."""
-        from xtile.translate.core_to_xegpu import rules_of
+        from xtile.translate.core_to_vectors.spreading import Spread
 
-        lanes = Lowering(rules_of(function), self.device, self._source, self._diagnostics)
+        lanes = Spread(function, matrices, self.device, self._source, self._diagnostics)
         lanes.globals = self.globals
         with lanes.at_end_of(self.block):
             lanes.translate(function)

@@ -38,7 +38,7 @@ def _certain(operation: Operation) -> Iterator[SSAValue]:
     is_of_subgroup = isinstance(operation, MapOp | MultiDimReductionOp | ShapeCastOp)
     arguments = (a for region in operation.regions for block in region.blocks for a in block.args)
     for value in (*operation.operands, *operation.results, *arguments):
-        if _rank(value) == 2 or (is_of_subgroup and _rank(value)):
+        if _rank(value) > 1 or (is_of_subgroup and _rank(value) and not _is_anybodys(value)):
             yield value
 
 
