@@ -20,7 +20,9 @@ from xtile.launch.views import View
 
 def bind_one(type: str, value: Any, body: str = "") -> Any:
     """Binds `value` to the only parameter, %A, of a function."""
-    return bind(signature_of(find_function(f"func @f(%A: {type}) {{\n{body}\n}}\n", None)), [value])[0]
+    return bind(
+        signature_of(find_function(f"func @f(%A: {type}) {{\n{body}\n}}\n", None)), [value]
+    )[0]
 
 
 def message_of(type: str, value: Any, body: str = "") -> str:

@@ -6,9 +6,9 @@ from xtile.backends.cache import DIRECTORY_VARIABLE, Cache, Usage
 from xtile.command import EXIT_OK, write_standard_output
 
 _KINDS = {
-    "program": "kernels compiled by xtile",
-    "binary": "kernels built by drivers",
-    "failure": "kernels that drivers could not build",
+    "program": "compiled by xtile",
+    "binary": "built by drivers",
+    "failure": "refused by drivers",
 }
 """What the entries of each kind are."""
 
@@ -25,7 +25,7 @@ def run_cache(action: str) -> int:
     lines = [
         f"directory  {cache.directory}  (set {DIRECTORY_VARIABLE} to change it)",
         f"entries    {_summary(usage)}, at most {_megabytes(cache.limit)}",
-        *(f"           {count} {_KINDS.get(kind, kind)}" for kind, count in usage.entries.items()),
+        *(f"           {_KINDS.get(kind, kind)}: {count}" for kind, count in usage.entries.items()),
     ]
     write_standard_output("\n".join(lines) + "\n")
     return EXIT_OK

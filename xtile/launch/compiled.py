@@ -23,7 +23,7 @@ from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.signature import Signature
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import Language
-from xtile.text.source import Source
+from xtile.text.source import Source, attach_source, source_of
 
 _MODULE = "module"
 """In place of a language's name, what a module is written in that is no text."""
@@ -123,15 +123,30 @@ def _compile(module: ModuleOp, device: Device, diagnostics: Diagnostics) -> Comp
     from xtile.launch.kernel import functions_of, is_host_function, signature_of
 
     functions = functions_of(module)
-    program = compile_program(module, device, diagnostics)
+    hosts = [name for name, function in functions.items() if is_host_function(function)]
+    program = compile_program(_without(hosts, module), device, diagnostics)
     warnings = [found for found in diagnostics if found.severity is Severity.WARNING]
     signatures = {
-        name: signature_of(function)
-        for name, function in functions.items()
-        if not is_host_function(function)
+        name: signature_of(function) for name, function in functions.items() if name not in hosts
     }
-    hosts = [name for name, function in functions.items() if is_host_function(function)]
     return Compiled(program, signatures, hosts, warnings)
+
+
+def _without(hosts: Sequence[str], module: ModuleOp) -> ModuleOp:
+    """A module without its functions of the host, which the device does not run."""
+    if not hosts:
+        return module
+    kernels = ModuleOp([], module.attributes)
+    source = source_of(module)
+    if source is not None:
+        attach_source(kernels, source)
+    for operation in module.body.block.ops:
+        if operation.name != "func.func":
+            copy = operation.clone()
+            kernels.body.block.add_op(copy)
+            if source is not None:
+                source.record_copy(operation, copy)
+    return kernels
 
 
 def show(warnings: Sequence[Diagnostic], kernel: Kernel) -> None:

@@ -135,21 +135,32 @@ def load_for_queue(kernel: Kernel, queue: cl.CommandQueue) -> OpenclExecutable:
     """Makes a kernel ready to be launched in a queue.
 
     Raises:
-        ArgumentError: There is no such function, or it is code of the host.
+        ArgumentError: There is no such function, or it is code of the host, or the queue's context
+            is gone.
         DeviceError: Kernels cannot be compiled for the queue's device.
         DiagnosticError: The text has errors, or cannot be compiled for the device.
     """
-    return _load(kernel, _device_of(queue), queue)
+    import pyopencl as cl
+
+    try:
+        device = _device_of(queue.device)
+        # Drivers need not keep the context of a queue, and pyopencl does not either.
+        _ = queue.context
+    except cl.Error as error:
+        raise ArgumentError(
+            f"the queue cannot be used: {error}; its context must be kept as long as the queue"
+        ) from None
+    return _load(kernel, device, queue)
 
 
 @cache
-def _device_of(queue: cl.CommandQueue) -> OpenclDevice:
+def _device_of(device: cl.Device) -> OpenclDevice:
     from xtile.backends.intel.opencl.device import OpenclDevice, architecture_of
 
-    architecture = architecture_of(queue.device)
+    architecture = architecture_of(device)
     if architecture is None:
-        raise DeviceError(f"kernels cannot be compiled for the device {queue.device.name.strip()}")
-    return OpenclDevice(queue.device, architecture)
+        raise DeviceError(f"kernels cannot be compiled for the device {device.name.strip()}")
+    return OpenclDevice(device, architecture)
 
 
 def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> OpenclExecutable:

@@ -150,6 +150,12 @@ class Source:
             offsets += (operand_span.start, operand_span.end)
         self._spans[item] = tuple(offsets)
 
+    def record_copy(self, original: Operation, copy: Operation) -> None:
+        """Gives a copy, and the operations in it, the places of the original."""
+        for before, after in zip(original.walk(), copy.walk(), strict=True):
+            if before in self._spans:
+                self._spans[after] = self._spans[before]
+
     def span_of(self, item: Operation | SSAValue) -> Span | None:
         """Returns the recorded place of an operation or a value, or None."""
         offsets = self._spans.get(item)

@@ -192,11 +192,11 @@ def _address(parameter: Parameter, view: AnyView, memory: Memory) -> int:
 
 def _bytes_before(parameter: Parameter) -> int:
     """Bytes between the memory's element 0 and an array that begins at the type's offset."""
-    memory = parameter.memory
-    if memory is None or not isinstance(parameter.type, MemRefType):
+    memory, type = parameter.memory, parameter.type
+    if memory is None or not isinstance(type, MemRefType):
         return 0
-    type = cast("MemRefType[Attribute]", parameter.type)
-    return (type.get_offset() or 0) * memory.dtype.itemsize
+    memref = cast("MemRefType[Attribute]", type)
+    return (memref.get_offset() or 0) * memory.dtype.itemsize
 
 
 def _from_offset(label: str, buffer: cl.Buffer, offset: int) -> cl.Buffer:
@@ -204,7 +204,7 @@ def _from_offset(label: str, buffer: cl.Buffer, offset: int) -> cl.Buffer:
     if offset == 0:
         return buffer
     try:
-        return buffer[offset:]
+        return buffer.get_sub_region(offset, buffer.size - offset)
     except cl.Error as error:
         raise ArgumentError(
             f"{label}: the driver lets no pointer begin {offset} bytes behind a buffer's start: "

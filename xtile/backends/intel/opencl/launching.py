@@ -76,6 +76,10 @@ def _memory(
     pieces = list(host_memory(signature, arguments))
     if device.shares_system_memory and all(piece.is_aligned for piece in pieces):
         return SystemMemory()
+    if not device.has_shared_memory:
+        raise DeviceError(
+            f"the device {device} has no shared virtual memory for arrays of the host"
+        )
     return CopiedMemory(queue, pieces)
 
 

@@ -81,7 +81,7 @@ def work_group_size(kernel: KernelInterface, block: Size3 | None, device: Opencl
         raise ArgumentError(f"@{kernel.name} has work-groups of {size}, given block {block}")
     if math.prod(size) > device.most_work_items:
         raise ArgumentError(
-            f"a work-group of @{kernel.name} has {math.prod(size)} work-items, but one of the "
+            f"a work-group of @{kernel.name} has {math.prod(size)} work-items, but one of "
             f"the device {device} can have {device.most_work_items}"
         )
     for mode, count, most in zip("xyz", size, device.most_work_items_in_mode, strict=True):

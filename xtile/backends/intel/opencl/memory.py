@@ -9,6 +9,7 @@ Source: The OpenCL Specification 3.0, section 5.6 "Shared Virtual Memory".
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -120,6 +121,7 @@ class CopiedMemory:
         self._queue = queue
         self._held: list[cl.SVMAllocation] = []
         self._copies = _merged(_copy_of(piece) for piece in memory)
+        self._starts = [copy.start for copy in self._copies]
         for copy in self._copies:
             self._make(copy)
 
@@ -141,10 +143,10 @@ class CopiedMemory:
     def address_of(self, array: Array) -> int:
         """Where the array's copy is."""
         start = host_address(array)
-        for copy in self._copies:
-            if copy.start <= start and start + array.nbytes <= copy.end:
-                return copy.address + start - copy.start
-        raise KeyError("the array is none of those that were copied")
+        copy = self._copies[bisect_right(self._starts, start) - 1]
+        assert copy.start <= start
+        assert start + array.nbytes <= copy.end
+        return copy.address + start - copy.start
 
     def hold(self, numbers: Sequence[int]) -> int:
         """Keeps integers in the device's memory."""
@@ -180,12 +182,13 @@ def _copy_of(memory: HostMemory) -> _Copy:
 def _merged(pieces: Iterable[_Copy]) -> list[_Copy]:
     """The pieces of memory, with one in place of those that overlap.
 
-    Of several promised alignments that contradict each other, the largest is kept.
+    Those that follow each other are joined, too, if that changes nothing else. Of several promised
+    alignments that contradict each other, the largest is kept.
     """
     merged: list[_Copy] = []
     for piece in sorted(pieces, key=lambda piece: (piece.start, piece.end)):
         last = merged[-1] if merged else None
-        if last is not None and (piece.start < last.end or piece.start == last.start):
+        if last is not None and _belongs(piece, last):
             last.end = max(last.end, piece.end)
             last.is_written |= piece.is_written
             if (piece.alignment, piece.aligned) > (last.alignment, last.aligned):
@@ -193,3 +196,11 @@ def _merged(pieces: Iterable[_Copy]) -> list[_Copy]:
         else:
             merged.append(piece)
     return merged
+
+
+def _belongs(piece: _Copy, last: _Copy) -> bool:
+    """Whether a piece that begins behind another one is copied together with it."""
+    if piece.start < last.end or piece.start == last.start:
+        return True
+    is_alike = (piece.is_written, piece.aligned) == (last.is_written, last.aligned)
+    return piece.start == last.end and is_alike

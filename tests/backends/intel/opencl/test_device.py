@@ -1,0 +1,113 @@
+"""Which row of the table of devices an OpenCL device belongs to."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pyopencl as cl
+import pytest
+
+from xtile.backends.intel import devices
+from xtile.backends.intel.opencl import device as module
+from xtile.backends.intel.opencl import discovery, native
+from xtile.backends.intel.opencl.device import architecture_of, find_devices
+
+INTEL = 0x8086
+
+
+def gpu(name: str = "Intel(R) Graphics", **properties: Any) -> Any:
+    everything = {
+        "name": name,
+        "vendor_id": INTEL,
+        "type": cl.device_type.GPU,
+        "il_version": "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3",
+        **properties,
+    }
+    return SimpleNamespace(**everything)
+
+
+@pytest.fixture(name="version")
+def set_version(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets what devices say of the hardware's version."""
+
+    def set(number: int | None) -> None:
+        content = None if number is None else number.to_bytes(4, "little")
+        monkeypatch.setattr(native, "device_info", lambda *_: content)
+
+    return set
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        # As Intel's compute-runtime encodes them: 10 bits, 8 bits, 14 bits.
+        (0x030DC008, devices.DG2),
+        (0x030E0005, devices.DG2),
+        (0x030E4000, devices.DG2),
+        (0x030F0007, devices.PVC),
+        (0x030F4007, devices.PVC),
+        (0x05004000, devices.BMG),
+        (0x05008000, devices.BMG),
+        (0x05010004, devices.BMG),
+        # Tiger Lake, Meteor Lake.
+        (0x03000000, None),
+        (0x03118004, None),
+    ],
+)
+def test_gpus_by_version(number: int, expected: Any, version: Any) -> None:
+    version(number)
+    assert architecture_of(gpu()) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Intel(R) Data Center GPU Max 1550", devices.PVC),
+        ("Intel(R) Data Center GPU Flex 170", devices.DG2),
+        ("Intel(R) Arc(TM) A770 Graphics", devices.DG2),
+        ("Intel(R) Arc(TM) B580 Graphics", devices.BMG),
+        ("Intel(R) UHD Graphics 770", None),
+    ],
+)
+def test_gpus_by_name(name: str, expected: Any, version: Any) -> None:
+    version(None)
+    assert architecture_of(gpu(name)) is expected
+
+
+def test_devices_that_kernels_cannot_be_compiled_for(version: Any) -> None:
+    version(0x030F0007)
+    assert architecture_of(gpu()) is devices.PVC
+    assert architecture_of(gpu(vendor_id=0x10DE)) is None
+    assert architecture_of(gpu(il_version="SPIR-V_1.0")) is None
+    assert architecture_of(gpu(il_version="")) is None
+
+
+@pytest.mark.parametrize("has_amx", [False, True])
+def test_cpus(has_amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "is_amx_enabled", lambda: has_amx)
+    cpu = gpu(type=cl.device_type.CPU)
+    assert architecture_of(cpu) is (devices.CPU_AMX if has_amx else devices.CPU)
+
+
+def test_gpus_come_before_cpus(monkeypatch: pytest.MonkeyPatch, version: Any) -> None:
+    version(0x05004000)
+    cpu, card = gpu("C", type=cl.device_type.CPU), gpu("G")
+    unknown = gpu("U", vendor_id=0)
+    monkeypatch.setattr(module, "all_devices", lambda: [cpu, unknown, card, cpu])
+    found = find_devices.__wrapped__()
+    assert [device.handle for device in found] == [card, cpu, cpu]
+
+
+def test_the_table_says_of_the_cpu_what_the_runtime_says() -> None:
+    device = next(device for device in find_devices() if device.is_cpu)
+    row = device.architecture
+    assert row in (devices.CPU, devices.CPU_AMX)
+    assert device.subgroup_sizes == row.subgroup_sizes
+    assert device.most_work_items == row.most_work_items
+    assert device.local_memory == row.local_memory
+    assert device.shares_system_memory
+    assert device.has_unified_memory
+    assert device.has_shared_memory
+    assert (device.has_f16, device.has_f64, device.has_bf16) == (True, True, True)
+    assert str(device) == f"{row.name} ({device.name})"

@@ -1,0 +1,124 @@
+"""`xtile run --device`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xtile.cli import main
+from xtile.launch.opencl import available_devices
+
+SCALE = """\
+func @scale(%alpha: f32, %A: memref<f32x?>, %B: memref<f32x?>) {
+    %zero = constant 0 : index
+    %n = size %A[0] : index
+    foreach (%i)=(%zero),(%n) {
+        %a = load %A[%i] : f32
+        %b = mul %alpha, %a : f32
+        store %b, %B[%i]
+    }
+}
+"""
+
+ARGUMENTS = ("--arg", "alpha=2", "--rand", "--size", "A=100", "--arg", "B=nan:100")
+
+
+@pytest.fixture(autouse=True)
+def _in_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XTILE_CACHE_DIR", str(tmp_path / "cache"))
+    Path("scale.ir").write_text(SCALE)
+
+
+@pytest.mark.parametrize("device", ["opencl", "auto", available_devices()[-1].architecture.name])
+def test_a_launch(device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = ("--out", "A=a.npy", "--out", "B=b.npy")
+    assert main(["run", "scale.ir", *ARGUMENTS, "--device", device, *saved]) == 0
+    assert np.array_equal(np.load("b.npy"), 2 * np.load("a.npy"))
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    title = captured.out.splitlines()[0].strip()
+    start, end = f"@scale on {available_devices()[0]}, ", " ms"
+    assert title.startswith(start)
+    assert title.endswith(end)
+    assert float(title.removeprefix(start).removesuffix(end)) >= 0
+
+
+def test_a_new_process_needs_no_environment() -> None:
+    command = [sys.executable, "-m", "xtile.cli", "run", "scale.ir", *ARGUMENTS]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_", "CL_"))}
+    for number in range(2):
+        saved = ("--out", f"A=a{number}.npy", "--out", f"B=b{number}.npy")
+        result = subprocess.run(
+            [*command, "--device", "opencl", *saved],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert result.stderr == ""
+        assert result.returncode == 0
+        assert np.array_equal(np.load(f"b{number}.npy"), 2 * np.load(f"a{number}.npy"))
+    kinds = sorted(path.name.partition("-")[0] for path in Path("cache").iterdir())
+    assert kinds == ["binary", "program"]
+
+
+def fail(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
+    assert main(["run", *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_what_a_device_has_not(capsys: pytest.CaptureFixture[str]) -> None:
+    missing = "pvc"
+    message = fail(capsys, 3, "scale.ir", *ARGUMENTS, "--device", missing)
+    assert message.startswith(
+        f"xtile: error: there is no OpenCL device '{missing}' here; there is "
+    )
+    message = fail(capsys, 1, "scale.ir", *ARGUMENTS, "--device", "opencl", "--sanitize")
+    assert message == "xtile: error: the device 'opencl' cannot sanitize\n"
+    Path("large.ir").write_text(
+        "func @large() attributes{work_group_size=[16384,1], subgroup_size=16} {\n}\n"
+    )
+    message = fail(capsys, 1, "large.ir", "--device", "opencl")
+    assert "16384" in message
+    assert "8192" in message
+
+
+def test_a_build_that_takes_too_long(capsys: pytest.CaptureFixture[str]) -> None:
+    # No other test has let this process build it.
+    Path("slow.ir").write_text(SCALE.replace("mul", "sub"))
+    arguments = ("slow.ir", *ARGUMENTS, "--device", "opencl", "--build-seconds")
+    device = available_devices()[0]
+    message = f"xtile: error: the device {device} cannot build the kernel: it was not done after"
+    assert fail(capsys, 3, *arguments, "0.001") == f"{message} 0.001 s\n"
+    assert main(["run", *arguments, "100", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "x", "inf", "nan"])
+def test_wrong_seconds(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "scale.ir", f"--build-seconds={seconds}"]) == 2
+    expected = f"argument --build-seconds: expected a positive number, given '{seconds}'"
+    assert expected in capsys.readouterr().err
+
+
+def test_functions_of_the_host(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("host.mlir").write_text("func.func @main() { return }\n")
+    assert fail(capsys, 1, "host.mlir", "--device", "opencl") == (
+        "xtile: error: @main is a function of the host, which runs on the device 'reference' only; "
+        "choose a kernel with entry\n"
+    )
+
+
+def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:
+    for device in ("reference", "opencl"):
+        Path("kernel.txt").write_text("")
+        message = fail(capsys, 2, "kernel.txt", "--device", device)
+        assert message == "xtile: error: kernel.txt: expected a file ending with .ir or .mlir\n"
+        message = fail(capsys, 1, "no.ir", "--device", device)
+        assert message == "no.ir: error: cannot read the file: No such file or directory\n"
