@@ -121,7 +121,7 @@ def _rocdl() -> Dialect:
 
 
 def _spirv() -> Dialect:
-    from xtile.dialects.compilation import SPIRV
+    from xtile.dialects.spirv.dialect import SPIRV
 
     return SPIRV
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, Region
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, OpTrait
 
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, place_of, source_of
@@ -23,6 +23,10 @@ _DIALECT_VERIFIERS = {
 
 It checks the operations of other dialects too, by what they say about themselves.
 """
+
+
+class NamesBlocks(OpTrait):
+    """Of an operation whose successors are blocks that it names and does not branch to."""
 
 
 def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | None = None) -> None:
@@ -123,7 +127,8 @@ def _isolated_between(operation: Operation, region: Region) -> Operation | None:
 
 def _problems_of_blocks(operation: Operation) -> Iterator[str]:
     """Yields what is wrong with an operation's successors and with the blocks it owns."""
-    if operation.successors and operation.next_op is not None:
+    is_branch = not operation.has_trait(NamesBlocks)
+    if operation.successors and operation.next_op is not None and is_branch:
         yield f"'{operation.name}' has successors and must be the last of its block"
     if any(successor.parent is not operation.parent_region() for successor in operation.successors):
         yield f"'{operation.name}' has a successor in another region"

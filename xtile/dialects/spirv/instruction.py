@@ -32,6 +32,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral, Target
 from xtile.dialects.spirv.grammar import Entry, instructions, opencl_instructions
+from xtile.text.verification import NamesBlocks
 
 EXTENDED_PREFIX = "CL."
 """What the names of the instructions of OpenCL.std begin with."""
@@ -138,6 +139,7 @@ class MergeInstruction(Instruction):
     """`OpLoopMerge` or `OpSelectionMerge`, which names blocks but does not branch to them."""
 
     name = "spirv.merge"
+    traits = OpTraits(lambda: (NamesBlocks(),))
 
     @override
     def verify(self, verify_nested_ops: bool = True) -> None:
