@@ -203,7 +203,7 @@ PVC = Device(
     register_size=64,
     matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
-    matrix_spelling="inline-visa",
+    matrix_spelling="functions-and-visa",
 )
 """Ponte Vecchio, the Data Center GPU Max. An input of type f32 is rounded to tf32."""
 
@@ -217,7 +217,7 @@ BMG = Device(
     register_size=64,
     matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
-    matrix_spelling="inline-visa",
+    matrix_spelling="functions-and-visa",
 )
 """Battlemage, the Arc B series. An input of type f32 is rounded to tf32."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
-from xdsl.dialects.builtin import IntegerType, i16, i32
+from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.backends.intel import spellings
+from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.translate.rule import Rule
@@ -27,7 +27,7 @@ from xtile.translate.xegpu_to_spirv.block_functions import BlockFunctions
 from xtile.translate.xegpu_to_spirv.block_limits import Action, load_action, misfit
 from xtile.translate.xegpu_to_spirv.inline_visa import InlineVisa
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import register_type
+from xtile.translate.xegpu_to_spirv.types import bit_width, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries_of
 from xtile.translate.xegpu_to_spirv.words import as_words
 
@@ -36,7 +36,7 @@ class BlockInstructions(Protocol):
     """A spelling of the instructions on two-dimensional blocks."""
 
     def load(
-        self, lowering: Lowering, access: BlockAccess, action: Action, word: IntegerType, count: int
+        self, lowering: Lowering, access: BlockAccess, action: Action, word: Attribute, count: int
     ) -> list[SSAValue]:
         """What a lane gets: so many words, as vectors of legal lengths."""
         ...
@@ -50,21 +50,28 @@ class BlockInstructions(Protocol):
         ...
 
 
-_INSTRUCTIONS: Mapping[str, BlockInstructions] = {
-    spellings.EXTENSIONS.name: BlockFunctions(are_instructions=True),
-    spellings.FUNCTIONS.name: BlockFunctions(are_instructions=False),
-    spellings.INLINE_VISA.name: InlineVisa(),
+_MEANS: Mapping[Means, BlockInstructions] = {
+    Means.EXTENSION: BlockFunctions(are_instructions=True),
+    Means.FUNCTION: BlockFunctions(are_instructions=False),
+    Means.VISA: InlineVisa(),
 }
-"""The spellings that have them."""
 
 
 def _instructions(lowering: Lowering) -> BlockInstructions:
-    return _INSTRUCTIONS[lowering.device.matrix_spelling]
+    means = SPELLINGS[lowering.device.matrix_spelling].blocks
+    assert means is not None
+    return _MEANS[means]
 
 
-def _word(access: BlockAccess, action: Action) -> IntegerType:
-    """What a lane has of a row of a block, or of the rows that are packed: 16 or 32 bits."""
-    return i16 if access.bits <= i16.bitwidth and action is not Action.LOAD_TRANSFORMED else i32
+def _word(access: BlockAccess, action: Action) -> Attribute:
+    """What a lane has of a row of a block, or of the rows that are packed: 16 or 32 bits.
+
+    Where that is one element, it is the element: a cast is no instruction of the GPU, but what
+    drivers put together element by element moves through more registers than one that is whole.
+    """
+    word = i16 if access.bits <= i16.bitwidth and action is not Action.LOAD_TRANSFORMED else i32
+    element = register_type(access.type.element_type)
+    return element if bit_width(element) == word.bitwidth else word
 
 
 def _access(
@@ -98,7 +105,7 @@ def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
         define_entries(lowering, operation.value, entries)
         return
     word = _word(access, action)
-    count = access.entries * access.type.array_length * access.bits // word.bitwidth
+    count = access.entries * access.type.array_length * access.bits // bit_width(word)
     words = _instructions(lowering).load(lowering, access, action, word, count)
     elements = as_words(lowering, words, register_type(access.type.element_type))
     lowering.define_pieces(operation.value, elements)

@@ -8,9 +8,10 @@ Source: OpenCL extension cl_intel_subgroup_2d_block_io; SPV_INTEL_2d_block_io.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, VectorType, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import ArrayType, PointerType, operation
 from xtile.translate.xegpu_to_spirv.allocation import first_element
@@ -22,6 +23,7 @@ from xtile.translate.xegpu_to_spirv.imports import call
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, load, store
 from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
     element_type,
     legal_lengths,
     length_of,
@@ -56,24 +58,25 @@ class BlockFunctions:
         self._are_instructions = are_instructions
 
     def load(
-        self, lowering: Lowering, access: BlockAccess, action: Action, word: IntegerType, count: int
+        self, lowering: Lowering, access: BlockAccess, action: Action, word: Attribute, count: int
     ) -> list[SSAValue]:
         """What a lane gets, in words, as vectors of legal lengths."""
         memory = _private_memory(lowering, word, count)
         self._do(lowering, access, action, memory)
-        pieces: list[SSAValue] = []
-        for place, length in _places(count):
-            pointer = _at(lowering, memory, place, length)
-            pieces.append(load(lowering, pointer, word.bitwidth // 8))
-        return pieces
+        alignment = bit_width(word) // 8
+        return [
+            load(lowering, _at(lowering, memory, first, of_length(word, length)), alignment)
+            for first, length in _places(count)
+        ]
 
     def store(self, lowering: Lowering, access: BlockAccess, pieces: Sequence[SSAValue]) -> None:
         """Stores what a lane has, vectors of words."""
         count = sum(length_of(piece.type) for piece in pieces)
-        word = _element(pieces[0])
+        word = element_type(pieces[0].type)
         memory = _private_memory(lowering, word, count)
-        for (place, length), piece in zip(_places(count), pieces, strict=True):
-            store(lowering, _at(lowering, memory, place, length), piece, word.bitwidth // 8)
+        for (first, _), piece in zip(_places(count), pieces, strict=True):
+            pointer = _at(lowering, memory, first, piece.type)
+            store(lowering, pointer, piece, bit_width(word) // 8)
         self._do(lowering, access, Action.STORE, memory)
 
     def prefetch(self, lowering: Lowering, access: BlockAccess) -> None:
@@ -84,6 +87,8 @@ class BlockFunctions:
         self, lowering: Lowering, access: BlockAccess, action: Action, memory: SSAValue | None
     ) -> None:
         surface = surface_of(lowering, access)
+        if memory is not None:
+            memory = bitcast_pointer(lowering, memory, IntegerType(_bits(memory)))
         if self._are_instructions:
             _execute(lowering, access, action, surface, memory)
         else:
@@ -97,7 +102,7 @@ def _call(
     surface: Surface,
     memory: SSAValue | None,
 ) -> None:
-    word = f"u{_pointee(memory).bitwidth}" if memory is not None else ""
+    word = "" if memory is None else f"u{_bits(memory)}"
     name = block_name(_VERBS[action], access.bits, access.shape, access.type.array_length, word)
     arguments = [surface.base, surface.width, surface.height, surface.pitch]
     arguments.append(_coordinate(lowering, surface))
@@ -130,7 +135,7 @@ def _coordinate(lowering: Lowering, surface: Surface) -> SSAValue:
     )
 
 
-def _private_memory(lowering: Lowering, word: IntegerType, count: int) -> SSAValue:
+def _private_memory(lowering: Lowering, word: Attribute, count: int) -> SSAValue:
     """Points to private memory for so many words."""
     type_ = PointerType(ArrayType(word, count), "Function")
     variable = operation("Variable", type_, "Function")
@@ -138,34 +143,20 @@ def _private_memory(lowering: Lowering, word: IntegerType, count: int) -> SSAVal
     return first_element(lowering, variable.results[0], word)
 
 
-def _pointee(memory: SSAValue) -> IntegerType:
-    type_ = memory.type
-    assert isinstance(type_, PointerType)
-    assert isinstance(type_.pointee, IntegerType)
-    return type_.pointee
-
-
-def _element(piece: SSAValue) -> IntegerType:
-    type_ = element_type(piece.type)
-    assert isinstance(type_, IntegerType)
-    return type_
+def _bits(memory: SSAValue) -> int:
+    """The width of the words that a pointer points to."""
+    return bit_width(cast(PointerType, memory.type).pointee)
 
 
 def _places(count: int) -> list[tuple[int, int]]:
     """The first word and the length of each piece."""
-    places: list[tuple[int, int]] = []
-    first = 0
-    for length in legal_lengths(count):
-        places.append((first, length))
-        first += length
-    return places
+    lengths = legal_lengths(count)
+    return [(sum(lengths[:i]), length) for i, length in enumerate(lengths)]
 
 
-def _at(lowering: Lowering, memory: SSAValue, place: int, length: int) -> SSAValue:
-    """Points to a vector of words in private memory."""
-    word = _pointee(memory)
-    element = memory
-    if place:
-        index = lowering.integer(place, i64)
-        element = lowering.shared_compute("InBoundsPtrAccessChain", memory.type, memory, index)
-    return bitcast_pointer(lowering, element, of_length(word, length))
+def _at(lowering: Lowering, memory: SSAValue, first: int, type_: Attribute) -> SSAValue:
+    """Points to a piece in private memory, from a word on."""
+    if first:
+        index = lowering.integer(first, i64)
+        memory = lowering.shared_compute("InBoundsPtrAccessChain", memory.type, memory, index)
+    return bitcast_pointer(lowering, memory, type_)

@@ -43,7 +43,7 @@ def misfit(lowering: Lowering, access: BlockAccess, action: Action | None) -> st
     """
     device = lowering.device
     limits = device.block_access
-    if not SPELLINGS[device.matrix_spelling].has_block_accesses:
+    if SPELLINGS[device.matrix_spelling].blocks is None:
         return f"the spelling '{device.matrix_spelling}' has no accesses of blocks"
     if limits is None:
         return f"{device.name} has no two-dimensional block accesses"
@@ -80,16 +80,14 @@ def _misfit_of_region(access: BlockAccess, limits: devices.BlockAccess) -> str |
     width, (pitch, inner) = access.descriptor.sizes[1], access.descriptor.strides
     if isinstance(inner, int) and inner != 1:
         return "the elements of a row are not next to each other"
-    if isinstance(pitch, int):
-        if pitch * size % limits.pitch_alignment or pitch * size < limits.least_pitch:
+    checks = (
+        ("rows are", pitch, " apart", limits.pitch_alignment, limits.least_pitch),
+        ("a row has", width, "", limits.width_alignment, limits.least_width),
+    )
+    for words, number, more, alignment, least in checks:
+        if isinstance(number, int) and (number * size % alignment or number * size < least):
             return (
-                f"rows are {pitch * size} bytes apart, which is no multiple of "
-                f"{limits.pitch_alignment} bytes from {limits.least_pitch} on"
-            )
-    if isinstance(width, int):
-        if width * size % limits.width_alignment or width * size < limits.least_width:
-            return (
-                f"a row has {width * size} bytes, which is no multiple of "
-                f"{limits.width_alignment} bytes from {limits.least_width} on"
+                f"{words} {number * size} bytes{more}, which is no multiple of {alignment} from "
+                f"{least} on"
             )
     return None

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
@@ -48,7 +47,7 @@ class InlineVisa:
     """Accesses of blocks."""
 
     def load(
-        self, lowering: Lowering, access: BlockAccess, action: Action, word: IntegerType, count: int
+        self, lowering: Lowering, access: BlockAccess, action: Action, word: Attribute, count: int
     ) -> list[SSAValue]:
         """What a lane gets, in words, as vectors of legal lengths."""
         parts = list(_parts(lowering, access, action, count))

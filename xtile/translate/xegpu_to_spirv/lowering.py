@@ -148,7 +148,8 @@ class Lowering(Rebuilder):
 
     def place_at_entry(self, variable: Operation) -> None:
         """Puts a variable where SPIR-V has them, at the start of the function."""
-        entry = self._open[0]
+        entry = self.body.blocks.first
+        assert entry is not None
         first = entry.first_op
         if first is None:
             entry.add_op(variable)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import BFloat16Type, IntegerType, bf16, f16, f32, i8, i32
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
-from xtile.backends.intel import spellings
 from xtile.backends.intel.devices import Device
+from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import inline_visa
@@ -53,16 +54,27 @@ _Multiply = Callable[[Lowering, Product, Sequence[SSAValue]], SSAValue]
 
 
 def _by_function(lowering: Lowering, product: Product, parts: Sequence[SSAValue]) -> SSAValue:
+    parts = _with_integers(lowering, product, parts)
     parameters = [(_name_of(part), length_of(part.type)) for part in parts]
     name = product_name(_NAMES[product.factor].in_functions, product.depth, parameters)
     (result,) = call(lowering, name, product.sum_type, parts, control="Pure")
     return result
 
 
+def _with_integers(
+    lowering: Lowering, product: Product, parts: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """The parts with the bits of A in integers, unless it is of f32."""
+    left, right, before = parts
+    if product.factor != f32:
+        (left,) = as_words(lowering, [left], IntegerType(bit_width(product.left_word)))
+    return left, right, before
+
+
 def _name_of(part: SSAValue) -> str:
     """The type of a part's elements, as `function_names` calls it."""
-    type_ = element_type(part.type)
-    return f"{'i' if isinstance(type_, IntegerType) else 'f'}{bit_width(type_)}"
+    kind = "i" if isa(element_type(part.type), IntegerType) else "f"
+    return f"{kind}{bit_width(element_type(part.type))}"
 
 
 def _in_visa(lowering: Lowering, product: Product, parts: Sequence[SSAValue]) -> SSAValue:
@@ -80,17 +92,17 @@ def _by_instruction(lowering: Lowering, product: Product, parts: Sequence[SSAVal
     if isinstance(product.sum, BFloat16Type):
         masks += ["MatrixCBFloat16INTEL", "MatrixResultBFloat16INTEL"]
     depth = lowering.integer(product.depth, i32)
+    parts = _with_integers(lowering, product, parts)
     return lowering.compute(
         "SubgroupMatrixMultiplyAccumulateINTEL", product.sum_type, depth, *parts, "|".join(masks)
     )
 
 
-_ON_MATRIX_UNIT: Mapping[str, _Multiply] = {
-    spellings.EXTENSIONS.name: _by_instruction,
-    spellings.FUNCTIONS.name: _by_function,
-    spellings.INLINE_VISA.name: _in_visa,
+_MEANS: Mapping[Means, _Multiply] = {
+    Means.EXTENSION: _by_instruction,
+    Means.FUNCTION: _by_function,
+    Means.VISA: _in_visa,
 }
-"""How each spelling that uses the matrix unit multiplies."""
 
 
 def _misfit(product: Product, device: Device) -> str | None:
@@ -98,7 +110,7 @@ def _misfit(product: Product, device: Device) -> str | None:
     unit = device.matrix_unit
     if unit is None:
         return f"{device.name} has none"
-    if device.matrix_spelling not in _ON_MATRIX_UNIT:
+    if SPELLINGS[device.matrix_spelling].products is None:
         return f"the spelling '{device.matrix_spelling}' does not use it"
     if unit.execution_size != product.lanes:
         return f"it needs subgroups of {unit.execution_size} lanes"
@@ -121,10 +133,12 @@ def _dpas(operation: DpasOp, lowering: Lowering) -> None:
         result = multiply_by_exchanges(lowering, product, left, right, before)
         lowering.define_pieces(operation.result, result)
         return
-    (a,) = as_words(lowering, left, element_type(product.left_type))
-    (b,) = as_words(lowering, right, element_type(product.right_type))
-    multiply = _ON_MATRIX_UNIT[lowering.device.matrix_spelling]
-    lowering.define_pieces(operation.result, [multiply(lowering, product, (a, b, *before))])
+    (a,) = as_words(lowering, left, product.left_word)
+    (b,) = as_words(lowering, right, product.right_word)
+    means = SPELLINGS[lowering.device.matrix_spelling].products
+    assert means is not None
+    total = _MEANS[means](lowering, product, (a, b, *before))
+    lowering.define_pieces(operation.result, [total])
 
 
 def _accumulator(operation: DpasOp, lowering: Lowering, product: Product) -> Sequence[SSAValue]:

@@ -10,6 +10,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat, BFloat16Type, IntegerType, Signedness, f32, i32
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
@@ -59,7 +60,7 @@ def _scalars(
 
 def _wide_type(product: Product) -> Attribute:
     """The type in which a product is computed: integers wrap around in that of the sums."""
-    if isinstance(product.sum, IntegerType):
+    if isa(product.sum, IntegerType):
         return register_type(product.sum)
     return f32 if bit_width(product.sum) <= _SUM_BITS else product.sum
 
@@ -70,7 +71,7 @@ def _widened(lowering: Lowering, value: SSAValue, type_: Attribute, wide: Attrib
         return bfloat16.widen(lowering, value)
     if value.type == wide:
         return value
-    if not isinstance(type_, IntegerType):
+    if not isa(type_, IntegerType):
         return lowering.shared_compute("FConvert", wide, value)
     is_unsigned = type_.signedness.data is Signedness.UNSIGNED
     return lowering.shared_compute("UConvert" if is_unsigned else "SConvert", wide, value)
@@ -83,7 +84,7 @@ def _of_lane(lowering: Lowering, value: SSAValue, lane: int) -> SSAValue:
 
 
 def _multiply_add(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-    if isinstance(c.type, IntegerType):
+    if isa(c.type, IntegerType):
         return lowering.compute("IAdd", c.type, lowering.compute("IMul", c.type, a, b), c)
     return lowering.compute("CL.fma", c.type, a, b, c)
 

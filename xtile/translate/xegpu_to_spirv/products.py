@@ -25,8 +25,8 @@ from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
     element_type,
-    of_length,
     piece_types,
+    register_type,
 )
 
 
@@ -55,17 +55,17 @@ class Product:
         return Dealing(unit, self.lanes)
 
     @property
-    def left_type(self) -> Attribute:
-        """A lane's part of A as the matrix unit has it: words with its elements of one row."""
+    def left_word(self) -> Attribute:
+        """What a lane has of a row of A: an element, or a word with several of them."""
         if self.factor == f32:
-            return of_length(f32, self.rows * self.depth // self.lanes)
+            return f32
         bits = SYSTOLIC_DEPTH * REGISTER_BITS // self.lanes
-        return of_length(IntegerType(bits), self.rows)
+        return register_type(self.factor) if bit_width(self.factor) == bits else IntegerType(bits)
 
     @property
-    def right_type(self) -> Attribute:
-        """A lane's part of B: its column, in words of 32 bits."""
-        return of_length(f32 if self.factor == f32 else i32, SYSTOLIC_DEPTH)
+    def right_word(self) -> Attribute:
+        """What a lane has of rows of B that fill 32 bits."""
+        return f32 if self.factor == f32 else i32
 
     @property
     def sum_types(self) -> tuple[Attribute, ...]:
