@@ -113,6 +113,8 @@ def test_functions_of_the_host(capsys: pytest.CaptureFixture[str]) -> None:
         "xtile: error: @main is a function of the host, which runs on the device 'reference' only; "
         "choose a kernel with entry\n"
     )
+    # There is a device that runs it.
+    assert main(["run", "host.mlir", "--device", "auto"]) == 0
 
 
 def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:

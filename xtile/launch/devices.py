@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from xtile.launch.binding import BoundArgument
-from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError
 from xtile.launch.signature import Signature
 from xtile.text.diagnostics import Diagnostics
 
@@ -113,6 +113,17 @@ def _load_for_opencl(kernel: Kernel) -> Executable:
     return load(kernel, None)
 
 
+def _load_for_the_best(kernel: Kernel) -> Executable:
+    from xtile.launch.opencl import available_devices
+
+    if not available_devices():
+        return REFERENCE.load(kernel)
+    try:
+        return OPENCL.load(kernel)
+    except HostFunctionError:
+        return REFERENCE.load(kernel)
+
+
 REFERENCE = Device(
     "reference",
     "the language's meaning in numpy, on the CPU",
@@ -127,19 +138,23 @@ OPENCL = Device(
     load=_load_for_opencl,
 )
 
-DEVICES: dict[str, Device] = {device.name: device for device in (REFERENCE, OPENCL)}
-"""Every kind of device by name."""
+AUTOMATIC = Device(
+    "auto",
+    "OpenCL for kernels where there is such a device, and else the reference",
+    can_sanitize=False,
+    load=_load_for_the_best,
+)
 
-AUTOMATIC = "auto"
-"""The name that stands for OpenCL where there is such a device, and else for the reference."""
+DEVICES: dict[str, Device] = {device.name: device for device in (REFERENCE, OPENCL, AUTOMATIC)}
+"""Every kind of device by name."""
 
 
 def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
     """Returns the device that is meant.
 
     Args:
-        device: A name of `DEVICES`, `auto`, the name of an architecture that an OpenCL device
-            must have, or a `pyopencl.CommandQueue` that kernels are launched in.
+        device: A name of `DEVICES`, the name of an architecture that an OpenCL device must have, or
+            a `pyopencl.CommandQueue` that kernels are launched in.
         sanitize: Whether it must be able to look for mistakes, where there is a choice.
 
     Raises:
@@ -147,24 +162,17 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
     """
     if not isinstance(device, str):
         return _device_of_queue(device)
-    if device in DEVICES:
-        return DEVICES[device]
-    if device == AUTOMATIC:
-        return REFERENCE if sanitize or not _has_opencl() else OPENCL
-    return _device_of_architecture(device)
-
-
-def _has_opencl() -> bool:
-    from xtile.launch.opencl import available_devices
-
-    return bool(available_devices())
+    chosen = DEVICES.get(device)
+    if chosen is None:
+        return _device_of_architecture(device)
+    return REFERENCE if chosen is AUTOMATIC and sanitize else chosen
 
 
 def _device_of_architecture(name: str) -> Device:
     from xtile.backends.intel import devices
 
     if name not in devices.DEVICES:
-        known = ", ".join(f"'{known}'" for known in (*DEVICES, AUTOMATIC, *devices.DEVICES))
+        known = ", ".join(f"'{known}'" for known in (*DEVICES, *devices.DEVICES))
         raise DeviceError(f"there is no device '{name}'; there are {known}")
     from xtile.launch.opencl import find, load
 

@@ -15,6 +15,10 @@ class DeviceError(ArgumentError):
     """There is no such device here, or its driver failed."""
 
 
+class HostFunctionError(ArgumentError):
+    """A function of the host cannot run on a device."""
+
+
 class SanitizerError(DiagnosticError):
     """The sanitizer found mistakes in a kernel.
 

@@ -11,7 +11,7 @@ from xtile.backends.cache import Cache
 from xtile.backends.recently_used import RecentlyUsed
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
-from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError
 from xtile.launch.signature import Signature, choose_entry
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> Openc
     show(compiled.warnings, kernel)
     name = choose_entry(list(compiled.signatures), compiled.hosts, kernel.entry)
     if name not in compiled.signatures:
-        raise ArgumentError(
+        raise HostFunctionError(
             f"@{name} is a function of the host, which runs on the device 'reference' only; "
             "choose a kernel with entry"
         )

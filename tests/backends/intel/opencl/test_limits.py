@@ -88,7 +88,7 @@ def test_a_subgroup_size_that_is_not_there() -> None:
 def test_types_that_are_not_there(type: Any, name: str) -> None:
     extension = {"f16": "cl_khr_fp16", "f64": "cl_khr_fp64"}[name]
     message = refusal(probe(type), extensions=DEVICE.extensions - {extension})
-    assert message == f"@probe computes in {name}, which the device {NAME} does not"
+    assert message == f"the program of @probe computes in {name}, which the device {NAME} does not"
 
 
 @pytest.mark.parametrize("mode", range(3))

@@ -28,7 +28,7 @@ def check_types(name: str, spirv: bytes, device: OpenclDevice) -> None:
     """Checks that the device computes in the types of a program.
 
     Raises:
-        ArgumentError: It has not f16 or f64, which the kernel computes in.
+        ArgumentError: It has not f16 or f64, which a kernel of the program computes in.
     """
     needed = set(_capabilities(spirv))
     for capability, type, is_there in (
@@ -36,7 +36,9 @@ def check_types(name: str, spirv: bytes, device: OpenclDevice) -> None:
         (_FLOAT64, "f64", device.has_f64),
     ):
         if capability in needed and not is_there:
-            raise ArgumentError(f"@{name} computes in {type}, which the device {device} does not")
+            raise ArgumentError(
+                f"the program of @{name} computes in {type}, which the device {device} does not"
+            )
 
 
 def _capabilities(spirv: bytes) -> Iterator[int]:
