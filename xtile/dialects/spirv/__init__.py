@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         StructType,
         VoidType,
     )
+    from xtile.dialects.spirv.validation import validate
 
 _MODULES = {
     "ArgumentsAttr": "arguments",
@@ -61,6 +62,7 @@ _MODULES = {
     "PointerType": "types",
     "StructType": "types",
     "VoidType": "types",
+    "validate": "validation",
 }
 """The module of each name, which is loaded when the name is first asked for."""
 
@@ -84,6 +86,7 @@ __all__ = [
     "encode",
     "instruction_class",
     "operation",
+    "validate",
 ]
 
 

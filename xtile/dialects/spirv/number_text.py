@@ -183,6 +183,8 @@ def _bits_of_decimal(text: str, type: NumberType, format: FloatFormat) -> int:
         raise NumberError(f"the number is too large for {type.width} bits")
     if type.width in (32, 64):
         return bits
+    if abs(value) >= 2.0 ** (format.bias + 1):
+        raise NumberError(f"the number is too large for {type.width} bits")
     return _cut_from_single(bits, format)
 
 
@@ -212,6 +214,4 @@ def _cut_from_single(bits: int, format: FloatFormat) -> int:
         return sign
     significand = fraction | (1 << 23 if exponent else 0)
     power = max(exponent, 1) - single.bias - 23 + significand.bit_length() - 1
-    if power > format.bias:
-        return sign | format.exponent_mask << format.fraction_bits
     return sign | _packed(significand, power, format)
