@@ -5,7 +5,7 @@ Where SPIR-V leaves a result undefined that docs/semantics.md defines, the rule 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8
@@ -182,6 +182,46 @@ _INTEGERS: dict[str, Rule] = {
 """Arithmetic on integers; `arith` appends an `i` to each name."""
 
 
+# --- results of twice the width ---
+
+
+def _extended(sides: Callable[[Lowering, SSAValue, SSAValue], tuple[SSAValue, SSAValue]]) -> Rule:
+    """The rule of an operation with two results, from what emits them."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        a, b = (lowering.pieces(operand) for operand in operation.operands)
+        made = [sides(lowering, left, right) for left, right in zip(a, b, strict=True)]
+        for result, pieces in zip(operation.results, zip(*made, strict=True), strict=True):
+            lowering.define_pieces(result, pieces)
+
+    return rule
+
+
+def _sum(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The sum, and whether it does not fit: it is less than an operand then."""
+    truth = like(a, i1)
+    if a.type == truth:
+        carry = lowering.compute("LogicalAnd", truth, a, b)
+        return lowering.compute("LogicalNotEqual", truth, a, b), carry
+    total = lowering.compute("IAdd", a.type, a, b)
+    return total, lowering.compute("ULessThan", truth, total, a)
+
+
+def _product(
+    high: str,
+) -> Callable[[Lowering, SSAValue, SSAValue], tuple[SSAValue, SSAValue]]:
+    """The lower and the upper half of a product."""
+
+    def sides(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+        if element_type(a.type) == i1:
+            # (-1) (-1) is 1, too.
+            return lowering.compute("LogicalAnd", a.type, a, b), lowering.integer(0, a.type)
+        low = lowering.compute("IMul", a.type, a, b)
+        return low, lowering.compute(high, a.type, a, b)
+
+    return sides
+
+
 # --- comparisons ---
 
 _INTEGER_COMPARISONS = (
@@ -324,8 +364,11 @@ RULES: dict[str, Rule] = {
     **named("arith", {f"{name}i": rule for name, rule in _INTEGERS.items()}),
     **named("arith", {name: on_floats(compute) for name, compute in FLOAT_ARITHMETIC.items()}),
     **named("index", _INTEGERS),
+    "arith.addui_extended": _extended(_sum),
     "arith.cmpf": _compare_floats,
     "arith.cmpi": _compare_integers,
+    "arith.mulsi_extended": _extended(_product("CL.s_mul_hi")),
+    "arith.mului_extended": _extended(_product("CL.u_mul_hi")),
     "arith.select": _select,
     "index.cmp": _compare_indices,
 }

@@ -121,7 +121,23 @@ class Arithmetic:
 
     def log(self, a: Complex) -> Complex:
         """The natural logarithm, with an imaginary part from -pi to pi."""
-        return Complex(self.real("CL.log", self.size(a)), self.angle(a))
+        return Complex(self.log_of_size(a), self.angle(a))
+
+    def log_of_size(self, a: Complex) -> SSAValue:
+        """Log |a|, which keeps its digits near 1.
+
+        With u and v the larger and the smaller part it is log1p((u - 1)(u + 1) + v^2) / 2 there.
+        """
+        real, one = self.real, self.number(1.0)
+        sizes = real("CL.fabs", a.real), real("CL.fabs", a.imaginary)
+        large, small = real("CL.fmax", *sizes), real("CL.fmin", *sizes)
+        off = real("FMul", real("FSub", large, one), real("FAdd", large, one))
+        off = real("FAdd", off, real("FMul", small, small))
+        size = self.size(a)
+        distance = real("CL.fabs", real("FSub", size, one))
+        is_near = self.holds("FOrdLessThan", distance, self.number(0.5))
+        near = real("FMul", real("CL.log1p", off), self.number(0.5))
+        return self.select(is_near, near, real("CL.log", size))
 
     def sqrt(self, a: Complex) -> Complex:
         """The square root with a real part that is not negative.
@@ -212,7 +228,7 @@ class Arithmetic:
         size = self.select(
             is_near,
             real("FMul", real("CL.log1p", near), self.number(0.5)),
-            real("CL.log", self.size(moved)),
+            self.log_of_size(moved),
         )
         return Complex(size, self.angle(moved))
 

@@ -204,9 +204,11 @@ def to_integer(lowering: Lowering, value: SSAValue, target: Attribute, is_signed
     """Floating numbers as integers, cut off and saturated."""
     if target == i1:
         return _to_truth(lowering, value, is_signed)
-    instruction = operation(
-        "ConvertFToS" if is_signed else "ConvertFToU", like(value, target), value
-    )
+    if not is_signed:
+        # Intel's CPU runtime makes a NaN the largest i32; fmax makes it 0, as it should be.
+        value = lowering.compute("CL.fmax", value.type, value, lowering.floating(0.0, value.type))
+    name = "ConvertFToS" if is_signed else "ConvertFToU"
+    instruction = operation(name, like(value, target), value)
     decorate(instruction, "SaturatedConversion")
     return lowering.emit(instruction).results[0]
 
