@@ -6,8 +6,6 @@ inside, in loops whose bounds are computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import arith
@@ -22,129 +20,25 @@ from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.lanes import repetitions
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
+from xtile.translate.core_to_vectors.memory_block import MemoryBlock
+from xtile.translate.core_to_vectors.transposition import (
+    read_transposed,
+    tile_of,
+    write_transposed,
+)
 from xtile.translate.core_to_xegpu import atomics, memory
-from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.memory import update
-from xtile.translate.core_to_xegpu.views import view_of
 from xtile.translate.rule import Rule
 
 
-@dataclass(frozen=True)
-class _Range:
-    """The rows or columns of a matrix that are in the memory, from `first` to before `last`.
-
-    Attributes:
-        first: The first one.
-        last: The one after the last one, or a smaller one than `first`.
-        is_whole: Whether all are, or None if they certainly are.
-    """
-
-    first: Number
-    last: Number
-    is_whole: SSAValue | None
-
-
-class _Access:
-    """A block of memory whose elements are the components of a matrix.
-
-    Args:
-        lowering: Where to emit.
-        memory: The memref.
-        indices: Where the block begins; the last two are the matrix's.
-        shape: The rows and columns of the matrix.
-        is_transposed: Whether the matrix's rows are the memory's columns.
-        checked: Whether rows, and columns, of the matrix may be outside of the memory.
-    """
-
-    def __init__(
-        self,
-        lowering: Vectors,
-        memory: SSAValue,
-        indices: Sequence[Number],
-        shape: tuple[int, int],
-        is_transposed: bool,
-        checked: tuple[bool, bool],
-    ) -> None:
-        self._lowering = lowering
-        self._memory = memory
-        self._indices = list(indices)
-        rank = len(indices)
-        self._dimensions = (rank - 1, rank - 2) if is_transposed else (rank - 2, rank - 1)
-        self._shape = shape
-        self.has_vectors = not is_transposed and kinds.has_unit_stride(memory.type)
-        self.rows, self.columns = (
-            self._range(dimension, extent, is_checked)
-            for dimension, extent, is_checked in zip(self._dimensions, shape, checked, strict=True)
-        )
-
-    def _range(self, dimension: int, extent: int, is_checked: bool) -> _Range:
-        if not is_checked:
-            return _Range(0, extent, None)
-        lowering = self._lowering
-        start = self._indices[dimension]
-        left = lowering.subtract(view_of(lowering, self._memory).sizes[dimension], start)
-        is_whole = lowering.is_at_least(left, extent)
-        last = lowering.smaller(left, extent)
-        if lowering.facts.is_not_negative(start):
-            return _Range(0, last, is_whole)
-        is_whole = lowering.both(is_whole, lowering.is_at_least(start, 0))
-        return _Range(lowering.larger(lowering.subtract(0, start), 0), last, is_whole)
-
-    @property
-    def is_whole(self) -> SSAValue | None:
-        """Whether the whole block is in the memory; None if it certainly is."""
-        return self._lowering.both(self.rows.is_whole, self.columns.is_whole)
-
-    def indices(self, place: Place) -> list[Number]:
-        """The indices of the element that is a component."""
-        result = list(self._indices)
-        for dimension, number in zip(self._dimensions, (place.row, place.column), strict=True):
-            result[dimension] = self._lowering.add(result[dimension], number)
-        return result
-
-    def load(self, place: Place, width: int, element: Attribute) -> SSAValue:
-        """Loads neighbouring components of a row."""
-        return self._lowering.load(self._memory, self.indices(place), width, element)
-
-    def store(self, value: SSAValue, place: Place) -> None:
-        """Stores neighbouring components of a row."""
-        self._lowering.store(value, self._memory, self.indices(place))
-
-    def each(self, width: int, emit: Callable[[Place, int], None]) -> None:
-        """Goes through the components in the memory, as many of a row at once as can be.
-
-        Args:
-            width: The most components at once.
-            emit: Emits the access to so many neighbouring components.
-        """
-        lowering, columns = self._lowering, self._shape[1]
-        with lowering.loop(self.rows.first, self.rows.last, name="row") as row:
-            start = lowering.multiply(row, columns)
-
-            def access(column: Number, length: int) -> None:
-                emit(Place(lowering.add(start, column), row, column), length)
-
-            def as_vectors() -> None:
-                lowering.cover(columns, width, access)
-
-            def one_by_one() -> None:
-                with lowering.loop(self.columns.first, self.columns.last, name="column") as column:
-                    access(column, 1)
-
-            if self.has_vectors and width > 1:
-                lowering.either(self.columns.is_whole, as_vectors, one_by_one)
-            else:
-                one_by_one()
-
-
-def _access(operation: Operation, lowering: Vectors, matrix: SSAValue) -> _Access:
+def _access(operation: Operation, lowering: Vectors, matrix: SSAValue) -> MemoryBlock:
     """The block of memory that a transfer accesses."""
     memory = kinds.memory_of(operation)
     rank = cast("MemRefType[Attribute]", memory.type).get_num_dims()
     first = list(operation.operands).index(memory) + 1
     in_bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
     rows, columns = (not bool(flag) for flag in in_bounds)
-    return _Access(
+    return MemoryBlock(
         lowering,
         lowering.value(memory),
         lowering.numbers(operation.operands[first : first + rank]),
@@ -165,20 +59,36 @@ def _read(operation: TransferReadOp, lowering: Vectors) -> None:
     if kinds.is_plain_transfer(operation):
         lowering.define_matrix(result, _in_memory(lowering, block, shape, element))
         return
-    buffer = lowering.new_buffer(result)
-    matrix = lowering.stored(buffer, shape, element)
-    _fill_outside(lowering, block, lowering.value(operation.padding), matrix)
-    block.each(
-        matrix.width,
-        lambda place, width: lowering.store(
-            block.load(place, width, element), buffer, [place.flat]
-        ),
-    )
+    matrix = lowering.stored(lowering.new_buffer(result), shape, element)
+    tile = tile_of(block)
+
+    def by_tiles() -> None:
+        read_transposed(lowering, block, matrix, tile)
+
+    def by_rows() -> None:
+        _read_rows(lowering, block, lowering.value(operation.padding), matrix)
+
+    if tile > 1:
+        lowering.either(block.is_whole, by_tiles, by_rows)
+    else:
+        by_rows()
     lowering.define(result, matrix)
 
 
+def _read_rows(lowering: Vectors, block: MemoryBlock, padding: SSAValue, matrix: Matrix) -> None:
+    """Reads what is inside, and makes everything else the padding."""
+    buffer = matrix.buffer
+    assert buffer is not None
+    _fill_outside(lowering, block, padding, matrix)
+
+    def copy(place: Place, width: int) -> None:
+        lowering.store(block.load(place, width, matrix.element), buffer, [place.flat])
+
+    block.each(matrix.width, copy)
+
+
 def _in_memory(
-    lowering: Vectors, block: _Access, shape: tuple[int, int], element: Attribute
+    lowering: Vectors, block: MemoryBlock, shape: tuple[int, int], element: Attribute
 ) -> Matrix:
     """The matrix that is in a block of memory as a whole, row by row."""
     return Matrix(
@@ -192,7 +102,7 @@ def _in_memory(
     )
 
 
-def _fill_outside(lowering: Vectors, block: _Access, padding: SSAValue, matrix: Matrix) -> None:
+def _fill_outside(lowering: Vectors, block: MemoryBlock, padding: SSAValue, matrix: Matrix) -> None:
     """Makes all components the padding, if some are outside of the memory."""
     assert matrix.buffer is not None
     if block.is_whole is None:
@@ -208,16 +118,27 @@ def _fill_outside(lowering: Vectors, block: _Access, padding: SSAValue, matrix: 
 def _write(operation: TransferWriteOp, lowering: Vectors) -> None:
     matrix = lowering.matrix(operation.vector)
     block = _access(operation, lowering, operation.vector)
+    tile = tile_of(block)
     is_checked = block.columns.is_whole is not None
-    if is_checked and matrix.buffer is None and matrix.scalar is None:
-        # What the components are computed from would be emitted twice.
-        with lowering.temporary(matrix) as stored:
-            _write_pieces(block, stored)
-    else:
-        _write_pieces(block, matrix)
+    if (tile == 1 and not is_checked) or matrix.scalar is not None:
+        _write_rows(block, matrix)
+        return
+    # What the components are computed from would be emitted twice.
+    with lowering.temporary(matrix) as stored:
+
+        def by_tiles() -> None:
+            write_transposed(lowering, block, stored, tile)
+
+        def by_rows() -> None:
+            _write_rows(block, stored)
+
+        if tile > 1:
+            lowering.either(block.is_whole, by_tiles, by_rows)
+        else:
+            by_rows()
 
 
-def _write_pieces(block: _Access, matrix: Matrix) -> None:
+def _write_rows(block: MemoryBlock, matrix: Matrix) -> None:
     block.each(matrix.width, lambda place, width: block.store(matrix.piece(place, width), place))
 
 
@@ -238,7 +159,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
     indices = lowering.numbers(operation.indices)
     shape = shape_of(type_)
     inside = (row in checked, column in checked)
-    block = _Access(lowering, memory, indices, shape, is_transposed, inside)
+    block = MemoryBlock(lowering, memory, indices, shape, is_transposed, inside)
     element = type_.element_type
     kind = str(operation.kind.data)
     old = lowering.new_buffer(operation.result) if operation.result.uses else None
