@@ -62,20 +62,29 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
             if cooperative_matrices.multiply(operation, product, update):
                 return
         width = width_of(kernel, update.wide, element_type(product.b), element_type(update.output))
+        segments = segments_of(kernel, product.columns, width, _VECTORS)
+        longest = max((segment.step for segment in segments), default=1)
         free = kernel.device.local_memory - local_bytes(operation)
-        limit = min(_PANEL, free) // (_VECTORS * width * size_in_bytes(update.wide))
+        limit = min(_PANEL, free) // (longest * size_in_bytes(update.wide))
+        depth = _depth_of_panels(product.depth, limit)
         has_panel = width > 1 and _wants_panel(product) and _can_be_cut(product, update, limit)
-        if not has_panel and not _is_side_by_side(product):
-            width = 1
-        for columns in segments_of(
-            kernel, product.columns, width, _SCALARS if width == 1 else _VECTORS
-        ):
+        if not has_panel and (width == 1 or not _is_side_by_side(product)):
+            segments = segments_of(kernel, product.columns, 1, _SCALARS)
+        panel = shared_buffer(kernel, update.wide, depth * longest) if has_panel else None
+        for columns in segments:
             with columns.steps(kernel, "column") as column:
-                strip = _Strip(product, update, columns, column, 0, product.depth, None)
+                strip = _Strip(product, update, columns, column, 0, product.depth, panel)
                 if has_panel:
-                    strip.multiply_in_panels(limit)
+                    strip.multiply_in_panels(depth)
                 else:
                     strip.multiply()
+
+
+def _depth_of_panels(depth: Index, limit: int) -> int:
+    """The rows of B in each panel, of which none should be much shorter than the others."""
+    if not isinstance(depth, int) or limit < 1:
+        return limit
+    return -(-depth // max(1, -(-depth // limit)))
 
 
 def _is_side_by_side(product: Product) -> bool:
@@ -131,31 +140,30 @@ class _Strip:
         """The kernel that is being built."""
         return self.update.kernel
 
-    def multiply_in_panels(self, limit: int) -> None:
-        """Updates the columns with one panel after the other, of at most `limit` rows."""
+    def multiply_in_panels(self, length: int) -> None:
+        """Updates the columns with one panel after the other, of at most `length` rows."""
         kernel, depth = self.kernel, self.depth
-        if isinstance(depth, int):
-            limit = -(-depth // max(1, -(-depth // limit)))
-            end: Index = max(depth, 1)
-        else:
-            end = kernel.pure(arith.MaxSIOp, depth, kernel.index(1))
-        panel = shared_buffer(kernel, self.update.wide, limit * self.columns.step)
-        with kernel.loop(0, end, limit, name="start") as loop:
+        # C is updated once even if there is nothing to add.
+        end = max(depth, 1) if isinstance(depth, int) else self._at_least_one(depth)
+        with kernel.loop(0, end, length, name="start") as loop:
+            is_even = isinstance(depth, int) and depth % length == 0
             left = kernel.subtract(depth, loop.index)
-            is_even = isinstance(depth, int) and depth % limit == 0
             part = replace(
                 self,
                 update=after_block(self.update, loop.index),
                 start=loop.index,
-                depth=limit if is_even else kernel.minimum(left, limit),
-                panel=panel,
+                depth=length if is_even else kernel.minimum(left, length),
             )
-            part.fill_panel(panel)
+            part.fill_panel()
             part.multiply()
 
-    def fill_panel(self, panel: SSAValue) -> None:
+    def _at_least_one(self, number: SSAValue) -> SSAValue:
+        return self.kernel.pure(arith.MaxSIOp, number, self.kernel.index(1))
+
+    def fill_panel(self) -> None:
         """Copies the columns of B, in the accumulation type."""
-        kernel, product = self.kernel, self.product
+        kernel, product, panel = self.kernel, self.product, self.panel
+        assert panel is not None
         if _is_side_by_side(product):
             with kernel.loop(0, self.depth, name="k") as rows:
                 for place, width in self.columns.places():
