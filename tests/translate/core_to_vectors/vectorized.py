@@ -23,12 +23,14 @@ def source_of(text: str) -> FuncOp:
     return function
 
 
-def vectorize(function: FuncOp, diagnostics: Diagnostics | None = None) -> KernelOp:
+def vectorize(
+    function: FuncOp, diagnostics: Diagnostics | None = None, chip: str = "cpu"
+) -> KernelOp:
     """The kernel that a function becomes, which is verified."""
     fix_sizes(function)
     module = function.parent_op()
     assert isinstance(module, ModuleOp)
-    result = translate(module, "tensorlang-to-lane", Options("cpu"), diagnostics)
+    result = translate(module, "tensorlang-to-lane", Options(chip), diagnostics)
     found = Diagnostics()
     verify_module(result, found)
     assert not found.has_errors, found.render()

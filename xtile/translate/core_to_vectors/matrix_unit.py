@@ -29,6 +29,9 @@ from xtile.translate.core_to_xegpu.bfloat16 import like
 from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.views import strided_view
 
+_MATRICES = 2
+"""Matrices along the rows and the columns that are multiplied at once: AMX has 8 registers."""
+
 
 def unit_for(lowering: Vectors, operation: ContractionOp) -> CooperativeMatrix | None:
     """The product of the matrix unit that a product is made of; None if there is none."""
@@ -67,34 +70,57 @@ def multiply(
         a = _as_matrix(lowering, stored.buffer, rows, depth)
         b = _as_matrix(lowering, words, depth // _factors(unit), columns)
         c = _as_matrix(lowering, buffer, rows, columns)
+        height, width = _most(rows, unit.rows), _most(columns, unit.columns)
         with (
-            lowering.loop(0, rows, unit.rows, "row") as row,
-            lowering.loop(0, columns, unit.columns, "column") as column,
+            lowering.loop(0, rows, height, "row") as row,
+            lowering.loop(0, columns, width, "column") as column,
         ):
-            _multiply_tile(lowering, unit, (a, b, c), (row, column), depth)
+            tiles = _tiles(lowering, (row, column), (height, width), (unit.rows, unit.columns))
+            _multiply_tiles(lowering, unit, (a, b, c), tiles, depth)
     lowering.free(words)
 
 
-def _multiply_tile(
+def _most(size: int, length: int) -> int:
+    """How many rows or columns the matrices have that are multiplied at once."""
+    return _MATRICES * length if size % (_MATRICES * length) == 0 else length
+
+
+def _tiles(
+    lowering: Vectors, start: tuple[Number, Number], size: tuple[int, int], step: tuple[int, int]
+) -> tuple[list[Number], list[Number]]:
+    """The first rows and the first columns of matrices next to each other."""
+    rows = [lowering.add(start[0], i) for i in range(0, size[0], step[0])]
+    return rows, [lowering.add(start[1], i) for i in range(0, size[1], step[1])]
+
+
+def _multiply_tiles(
     lowering: Vectors,
     unit: CooperativeMatrix,
     memory: tuple[SSAValue, SSAValue, SSAValue],
-    start: tuple[Number, Number],
+    tiles: tuple[list[Number], list[Number]],
     depth: int,
 ) -> None:
+    """Adds up products, each of whose factors is loaded once for several of them."""
     a, b, c = memory
-    row, column = start
-    total = _load(lowering, c, (row, column), _type(unit, MatrixUse.ACCUMULATOR))
-    with lowering.carrying_loop(0, depth, [total], unit.depth, "depth") as (k, carried, results):
-        left = _load(lowering, a, (row, k), _type(unit, MatrixUse.MATRIX_A))
-        place = (lowering.divide(k, _factors(unit)), column)
-        right = _load(lowering, b, place, _type(unit, MatrixUse.MATRIX_B))
-        product = CooperativeMatrixMultiplyAddOp.build(
-            operands=[left, right, carried[0]], result_types=[total.type]
-        )
-        results.append(lowering.emit(product).result)
-    indices = [lowering.as_value(row), lowering.as_value(column)]
-    lowering.emit(CooperativeMatrixStoreOp.build(operands=[results[0], c, indices]))
+    rows, columns = tiles
+    places = [(row, column) for row in rows for column in columns]
+    sums = [_load(lowering, c, place, _type(unit, MatrixUse.ACCUMULATOR)) for place in places]
+    with lowering.carrying_loop(0, depth, sums, unit.depth, "depth") as (k, carried, results):
+        word = lowering.divide(k, _factors(unit))
+        left = [_load(lowering, a, (row, k), _type(unit, MatrixUse.MATRIX_A)) for row in rows]
+        right = [
+            _load(lowering, b, (word, column), _type(unit, MatrixUse.MATRIX_B))
+            for column in columns
+        ]
+        pairs = [(x, y) for x in left for y in right]
+        for (x, y), total in zip(pairs, carried, strict=True):
+            product = CooperativeMatrixMultiplyAddOp.build(
+                operands=[x, y, total], result_types=[total.type]
+            )
+            results.append(lowering.emit(product).result)
+    for (row, column), total in zip(places, results, strict=True):
+        indices = [lowering.as_value(row), lowering.as_value(column)]
+        lowering.emit(CooperativeMatrixStoreOp.build(operands=[total, c, indices]))
 
 
 def _type(unit: CooperativeMatrix, use: MatrixUse) -> CooperativeMatrixType:
