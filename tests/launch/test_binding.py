@@ -424,8 +424,39 @@ class TestGroups:
         [
             (
                 TYPE,
+                7,
+                ": expected a list of arrays or an xtile.launch.Group, given an int",
+            ),
+            (
+                TYPE,
                 column_major(2, 2),
+                (
+                    ": expected a list of arrays, an xtile.launch.Group, or an array of order 3 "
+                    "whose last mode counts the entries, given shape (2, 2)"
+                ),
+            ),
+            (
+                "group<memref<f32x4>x?, offset: 2>",
+                column_major(4, 3),
                 ": expected a list of arrays or an xtile.launch.Group, given an ndarray",
+            ),
+            (
+                "group<memref<f32x4>x3>",
+                column_major(4, 2),
+                ": expected 3 entries, given 2",
+            ),
+            (
+                "group<memref<f32x4>x?>",
+                column_major(5, 2),
+                ": entry 0: expected shape (4,), given shape (5,)",
+            ),
+            (
+                "group<memref<f32x4>x?>",
+                column_major(4, 2).astype(float),
+                (
+                    ": expected elements of type float32, given float64; pass a converted copy, "
+                    "e.g. array.astype(numpy.float32, order='F')"
+                ),
             ),
             (
                 "group<memref<f32x4>x3>",

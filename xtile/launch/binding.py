@@ -13,6 +13,7 @@ from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.groups import GroupView, bind_group
 from xtile.launch.scalars import convert_scalar
 from xtile.launch.signature import Parameter, Signature
+from xtile.launch.stacks import Stack
 from xtile.launch.views import View, bind_memref, check_divisors, memory_of
 
 BoundArgument: TypeAlias = "np.generic | View | DeviceView | GroupView | None"
@@ -90,7 +91,9 @@ def _bind_one(
     label = str(parameter)
     if parameter.group is not None:
         group = bind_group(label, parameter.group, value, is_written)
-        views = [view for view in group.entries if view is not None]
+        # The entries of a stack are alike.
+        entries = group.entries[:1] if isinstance(group.entries, Stack) else group.entries
+        views = [view for view in entries if view is not None]
         bound: BoundArgument = group
     elif parameter.memory is not None:
         if value is None:

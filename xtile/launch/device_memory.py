@@ -55,6 +55,8 @@ def as_device_array(label: str, type: MemoryType, value: object) -> DeviceArray 
     Raises:
         ArgumentError: It is an array with other elements than the type's.
     """
+    if isinstance(value, np.ndarray):
+        return None
     if isinstance(value, DeviceArray):
         return value
     if not is_of_pyopencl(value):

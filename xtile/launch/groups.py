@@ -10,6 +10,7 @@ from xtile.launch.arrays import as_array
 from xtile.launch.device_memory import DeviceView, as_device_array
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
+from xtile.launch.stacks import bind_stack, is_stack
 from xtile.launch.views import (
     View,
     bind_memref,
@@ -24,6 +25,9 @@ from xtile.semantics.values import Array
 @dataclass(frozen=True)
 class Group:
     """Arrays that are passed as one group; a plain list is a group without an offset.
+
+    So is an array with a mode more than the memref, which counts the entries: the last mode, or in
+    MLIR the first. With many entries this is faster than a list.
 
     Attributes:
         entries: The array at each pointer (or an `Output`), None for a null pointer. An entry has
@@ -51,7 +55,7 @@ class GroupView:
         is_associated: Whether there is a list of pointers at all; without, no entry can be loaded.
     """
 
-    entries: tuple[View | DeviceView | None, ...]
+    entries: Sequence[View | DeviceView | None]
     offset: int
     is_associated: bool = True
 
@@ -63,15 +67,18 @@ def bind_group(label: str, type: GroupMemory, value: Any, is_written: bool) -> G
     calling convention passes them as lists.
 
     Raises:
-        ArgumentError: The argument is neither None nor a list, has the wrong length or offset, or
-            an entry does not fit; the message names the entry.
+        ArgumentError: The argument is neither None nor a list nor an array, has the wrong length or
+            offset, or an entry does not fit; the message names the entry.
     """
     if value is None:
         return GroupView((), 0 if type.offset == DYNAMIC else type.offset, is_associated=False)
+    if is_stack(value) and type.offset in (DYNAMIC, 0):
+        stack = bind_stack(label, type, value, is_written)
+        _check_count(label, type, len(stack))
+        return GroupView(stack, 0)
     group = value if isinstance(value, Group) else Group(_entries(label, value))
     offset = _checked_offset(label, type, group.offset)
-    if type.size not in (DYNAMIC, len(group.entries)):
-        raise ArgumentError(f"{label}: expected {type.size} entries, given {len(group.entries)}")
+    _check_count(label, type, len(group.entries))
     if group.shapes is not None and len(group.shapes) != len(group.entries):
         raise ArgumentError(
             f"{label}: expected a shape for each of the {len(group.entries)} entries, "
@@ -84,6 +91,11 @@ def bind_group(label: str, type: GroupMemory, value: Any, is_written: bool) -> G
         for index, entry in enumerate(group.entries)
     ]
     return GroupView(tuple(views), offset)
+
+
+def _check_count(label: str, type: GroupMemory, count: int) -> None:
+    if type.size not in (DYNAMIC, count):
+        raise ArgumentError(f"{label}: expected {type.size} entries, given {count}")
 
 
 def _entries(label: str, value: Any) -> Sequence[Any]:

@@ -48,7 +48,8 @@ def run(
             the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for
             `memref<f32x4x8>` has `A.shape == (4, 8)`, and its first mode is the contiguous one
             (column-major, `order="F"`) unless the type gives other strides. A group takes a list
-            of these, an `xtile.launch.Group`, or None for a null group. In MLIR's upstream
+            of these, an array with a last mode that counts them, an `xtile.launch.Group`, or None
+            for a null group. In MLIR's upstream
             dialects, `memref<4x8xf32>` has the shape of the array, and its last mode is the
             contiguous one (row-major, numpy's own order). On an OpenCL device a memref also takes
             pyopencl's arrays, buffers and SVM, and an `xtile.launch.DeviceArray`.

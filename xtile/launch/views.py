@@ -134,10 +134,10 @@ def _checked_view(label: str, type: MemoryType, array: Array, is_output: bool) -
         stride if wanted == DYNAMIC else wanted
         for wanted, stride in zip(type.strides_for(array.shape), given, strict=True)
     )
-    return View(_flat_memory(array, given), array.shape, strides, is_output)
+    return View(flat_memory(array, given), array.shape, strides, is_output)
 
 
-def _flat_memory(array: Array, strides: Sequence[int]) -> Array:
+def flat_memory(array: Array, strides: Sequence[int]) -> Array:
     """Returns the memory from the first to past the last element as an array of order 1."""
     if array.size == 0:
         return np.empty(0, array.dtype)
@@ -233,6 +233,8 @@ def check_divisors(
     Raises:
         ArgumentError: A size or stride is no multiple of the promised divisor.
     """
+    if not attributes:
+        return
     for name, what, values in (
         ("shape_gcd", "sizes", shape),
         ("stride_gcd", "strides", strides),

@@ -112,8 +112,8 @@ def test_overlapping_views_of_which_one_is_aligned() -> None:
 
 def test_integers_stay_until_the_end() -> None:
     for memory in (SystemMemory(), CopiedMemory(QUEUE, [])):
-        held = [memory.hold(range(start, start + 100)) for start in (0, 2**62)]
-        held.append(memory.hold([]))
+        held = [memory.hold(np.arange(start, start + 100)) for start in (0, 2**62)]
+        held.append(memory.hold(np.empty(0, np.int64)))
         assert len(set(held)) == 3
         for start, address in zip((0, 2**62), held, strict=False):
             found = at(address, np.empty(100, np.int64))

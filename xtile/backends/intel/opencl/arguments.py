@@ -20,7 +20,9 @@ from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter, Signature
+from xtile.launch.stacks import Stack
 from xtile.launch.views import View
+from xtile.semantics.values import Array
 
 _NULL = 0
 
@@ -87,10 +89,21 @@ def host_memory(signature: Signature, arguments: Iterable[BoundArgument]) -> Ite
     ):
         # What becomes of an address, nothing says.
         is_written = index in signature.written or parameter.may_be_address
-        entries = argument.entries if isinstance(argument, GroupView) else (argument,)
-        for entry in entries:
+        alignment = promised_alignment(parameter)
+        for memory in _memory_of(argument):
+            yield HostMemory(memory, is_written, alignment)
+
+
+def _memory_of(argument: BoundArgument) -> Iterator[Array]:
+    if isinstance(argument, View):
+        yield argument.memory
+    elif isinstance(argument, GroupView):
+        if isinstance(argument.entries, Stack):
+            yield argument.entries.memory
+            return
+        for entry in argument.entries:
             if isinstance(entry, View):
-                yield HostMemory(entry.memory, is_written, promised_alignment(parameter))
+                yield entry.memory
 
 
 def promised_alignment(parameter: Parameter) -> int:
@@ -165,29 +178,38 @@ def _pointer(
     if isinstance(view, DeviceView) and isinstance(view.memory, cl.Buffer):
         return Buffer(_from_offset(str(parameter), view.memory, view.offset))
     before = _bytes_before(parameter)
-    address = _address(parameter, view, memory) - before
+    address = _address_of(str(parameter), view, memory)
+    _check_alignment(parameter, np.array([address]))
+    address -= before
     if isinstance(view.memory, int) and device.has_unified_memory:
         return UnifiedAddress(address)
     return Address(address)
 
 
-def _address(parameter: Parameter, view: AnyView, memory: Memory) -> int:
+def _address_of(label: str, view: AnyView, memory: Memory) -> int:
     """Where kernels find an array.
 
     Raises:
-        ArgumentError: It has no address, or one at which the kernel does not expect it.
+        ArgumentError: It has no address.
     """
     if isinstance(view, View):
-        address = memory.address_of(view.memory)
-    else:
-        address = address_in_device(str(parameter), view)
+        return memory.address_of(view.memory)
+    return address_in_device(label, view)
+
+
+def _check_alignment(parameter: Parameter, addresses: Array) -> None:
+    """Checks that arrays are where a kernel expects them.
+
+    Raises:
+        ArgumentError: An address is no multiple of the promised alignment.
+    """
     alignment = promised_alignment(parameter)
-    if address % alignment:
+    wrong = addresses[addresses % alignment != 0]
+    if wrong.size:
         raise ArgumentError(
             f"{parameter}: expected an address that is a multiple of alignment={alignment}, as "
-            f"the kernel promises, given {address:#x}"
+            f"the kernel promises, given {wrong[0]:#x}"
         )
-    return address
 
 
 def _bytes_before(parameter: Parameter) -> int:
@@ -240,9 +262,30 @@ def _group_value(
     if not group.is_associated:
         return Address(_NULL)
     if part.role is not Role.POINTERS:
-        return Address(memory.hold([_number(part, entry) for entry in group.entries]))
-    entries = group.entries
-    addresses = [
-        _NULL if entry is None else _address(parameter, entry, memory) for entry in entries
-    ]
+        return Address(memory.hold(_numbers(part, group)))
+    addresses = _addresses(parameter, group, memory)
     return Address(memory.hold(addresses))
+
+
+def _numbers(part: KernelArgument, group: GroupView) -> Array:
+    """A size or stride of each memref of a group."""
+    entries = group.entries
+    if isinstance(entries, Stack) and len(entries):
+        return np.full(len(entries), _number(part, entries[0]), np.int64)
+    return np.array([_number(part, entry) for entry in entries], np.int64)
+
+
+def _addresses(parameter: Parameter, group: GroupView, memory: Memory) -> Array:
+    """Where kernels find each memref of a group, without the group's offset."""
+    entries = group.entries
+    if isinstance(entries, Stack) and len(entries):
+        first = memory.address_of(entries.memory)
+        addresses = first + entries.distance * np.arange(len(entries), dtype=np.int64)
+    else:
+        found = (
+            _NULL if entry is None else _address_of(str(parameter), entry, memory)
+            for entry in entries
+        )
+        addresses = np.fromiter(found, np.int64, len(entries))
+    _check_alignment(parameter, addresses)
+    return addresses

@@ -8,13 +8,11 @@ Source: The OpenCL Specification 3.0, section 5.6 "Shared Virtual Memory".
 
 from __future__ import annotations
 
-import ctypes
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
 import pyopencl as cl
 
 from xtile.backends.intel.opencl import native
@@ -31,7 +29,7 @@ class Memory(Protocol):
         """Where kernels find an array's first element."""
         ...
 
-    def hold(self, numbers: Sequence[int]) -> int:
+    def hold(self, numbers: Array) -> int:
         """Puts 64-bit integers into memory until the launch is done; returns where they are."""
         ...
 
@@ -73,17 +71,16 @@ class SystemMemory:
     """The memory of the host itself, for devices that share it."""
 
     def __init__(self) -> None:
-        self._held: list[Any] = []
+        self._held: list[Array] = []
 
     def address_of(self, array: Array) -> int:
         """Where the array is."""
         return host_address(array)
 
-    def hold(self, numbers: Sequence[int]) -> int:
-        """Keeps integers in memory of the host."""
-        array = (ctypes.c_int64 * max(1, len(numbers)))(*numbers)
-        self._held.append(array)
-        return ctypes.addressof(array)
+    def hold(self, numbers: Array) -> int:
+        """Keeps integers where they are."""
+        self._held.append(numbers)
+        return host_address(numbers)
 
     def share(self, kernel: cl.Kernel) -> None:
         """Nothing: a kernel may access system memory from its creation on."""
@@ -148,14 +145,13 @@ class CopiedMemory:
         assert start + array.nbytes <= copy.end
         return copy.address + start - copy.start
 
-    def hold(self, numbers: Sequence[int]) -> int:
-        """Keeps integers in the device's memory."""
-        array = np.array(numbers, np.int64)
-        allocation = self._allocate(array.nbytes)
-        if array.nbytes:
-            address = allocation.svm_ptr
-            native.copy_shared_memory(self._queue, address, host_address(array), array.nbytes)
-        return allocation.svm_ptr
+    def hold(self, numbers: Array) -> int:
+        """Copies integers to the device's memory."""
+        address = self._allocate(numbers.nbytes).svm_ptr
+        if numbers.nbytes:
+            source = host_address(numbers)
+            native.copy_shared_memory(self._queue, address, source, numbers.nbytes)
+        return address
 
     def share(self, kernel: cl.Kernel) -> None:
         """Tells the driver which allocations pointers in memory lead to."""
