@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, Vector
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ShapeCastOp
+from xtile.translate.core_to_vectors.emitting import vector_of
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_xegpu import constants
@@ -55,7 +56,7 @@ def piece_type(type_: Attribute, width: int) -> Attribute:
         if isinstance(type_, VectorType)
         else type_
     )
-    return element if width == 1 else VectorType(element, [width])
+    return element if width == 1 else vector_of(element, width)
 
 
 def _constant(operation: Operation, lowering: Vectors) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf, vector
@@ -19,6 +20,12 @@ UNROLL_ATTRIBUTE = "core.unroll"
 """The attribute of a loop that says whether to unroll it."""
 
 
+@cache
+def vector_of(element: Attribute, length: int) -> VectorType[Attribute]:
+    """The type of a vector of one dimension."""
+    return VectorType(element, [length])
+
+
 class Emitter(Lowering):
     """Emits the code of a work-item that computes with vectors."""
 
@@ -31,11 +38,11 @@ class Emitter(Lowering):
         places = [self.as_value(index) for index in indices]
         type_ = cast("MemRefType[Attribute]", memory.type).element_type
         if width == 1:
-            scalar = access.LoadOp.build(operands=[memory, places], result_types=[type_])
+            scalar = access.LoadOp.create(operands=[memory, *places], result_types=[type_])
             value = self.emit(scalar).results[0]
         else:
-            vector_type = VectorType(type_, [width])
-            load = vector.LoadOp.build(operands=[memory, places], result_types=[vector_type])
+            result_types = [vector_of(type_, width)]
+            load = vector.LoadOp.create(operands=[memory, *places], result_types=result_types)
             value = self.emit(load).results[0]
         if element == i1 and type_ == i8:
             return self.emit(TruncIOp(value, cast("Any", like(value, i1)))).result
@@ -48,15 +55,15 @@ class Emitter(Lowering):
         if type_ == i8 and element_of(value) == i1:
             value = self.emit(ExtUIOp(value, cast("Any", like(value, i8)))).result
         if isinstance(value.type, VectorType):
-            self.emit(vector.StoreOp.build(operands=[value, memory, places]))
+            self.emit(vector.StoreOp.create(operands=[value, memory, *places]))
         else:
-            self.emit(access.StoreOp.build(operands=[value, memory, places]))
+            self.emit(access.StoreOp.create(operands=[value, memory, *places]))
 
     def broadcast(self, scalar: SSAValue, width: int) -> SSAValue:
         """The vector of equal scalars, as far out as the scalar is known."""
         if width == 1:
             return scalar
-        type_ = VectorType(scalar.type, [width])
+        type_ = vector_of(scalar.type, width)
         owner = scalar.owner
         if isinstance(owner, arith.ConstantOp):
             return self.constant(cast("Any", owner.value).value.data, type_)

@@ -94,7 +94,7 @@ def _widened(lowering: Vectors, matrix: Matrix, old: SSAValue, sums: SSAValue) -
         return matrix
 
     def convert(piece: SSAValue) -> SSAValue:
-        type_ = piece_type(VectorType(element, [1]), _length(piece))
+        type_ = piece_type(element, _length(piece))
         if isinstance(source, BFloat16Type):
             piece = widen(lowering, piece)
         if element_of(piece) == element:

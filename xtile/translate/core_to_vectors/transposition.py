@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Callable
 
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
-from xdsl.ir import Attribute, SSAValue
-
-from xtile.dialects.vector import ShuffleOp
+from xtile.transforms.transposition import transposed
+from xtile.translate.core_to_vectors.emitting import vector_of
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
@@ -68,29 +65,3 @@ def _each_tile(
 
             emit(place)
 
-
-def transposed(lowering: Vectors, rows: Sequence[SSAValue]) -> list[SSAValue]:
-    """The columns of a square matrix whose rows are given; their number is a power of two.
-
-    Each stage joins the first half of the vectors with the second half element by element, as
-    cards are shuffled; after as many stages as the number has bits, the rows are columns.
-    """
-    count = len(rows)
-    half = count // 2
-    low = [n for i in range(half) for n in (i, count + i)]
-    high = [n + half for n in low]
-    vectors = list(rows)
-    for _ in range(count.bit_length() - 1):
-        pairs = zip(vectors[:half], vectors[half:], strict=True)
-        vectors = [_shuffled(lowering, a, b, mask) for a, b in pairs for mask in (low, high)]
-    return vectors
-
-
-def _shuffled(lowering: Vectors, a: SSAValue, b: SSAValue, mask: Sequence[int]) -> SSAValue:
-    element = cast("VectorType[Attribute]", a.type).element_type
-    operation = ShuffleOp.build(
-        operands=[a, b],
-        result_types=[VectorType(element, [len(mask)])],
-        properties={"mask": DenseArrayBase.from_list(i64, mask)},
-    )
-    return lowering.emit(operation).results[0]
