@@ -1,0 +1,39 @@
+"""Transposes small square matrices in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.vector import ShuffleOp
+from xtile.translate.rule import Rebuilder
+
+
+def transposed(rebuilder: Rebuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
+    """The columns of a square matrix whose rows are given; their number is a power of two.
+
+    Each stage joins the first half of the vectors with the second half element by element, as
+    cards are shuffled; after as many stages as the number has bits, the rows are columns.
+    """
+    count = len(rows)
+    half = count // 2
+    low = [n for i in range(half) for n in (i, count + i)]
+    high = [n + half for n in low]
+    vectors = list(rows)
+    for _ in range(count.bit_length() - 1):
+        pairs = zip(vectors[:half], vectors[half:], strict=True)
+        vectors = [_shuffled(rebuilder, a, b, mask) for a, b in pairs for mask in (low, high)]
+    return vectors
+
+
+def _shuffled(rebuilder: Rebuilder, a: SSAValue, b: SSAValue, mask: Sequence[int]) -> SSAValue:
+    element = cast("VectorType[Attribute]", a.type).element_type
+    operation = ShuffleOp.build(
+        operands=[a, b],
+        result_types=[VectorType(element, [len(mask)])],
+        properties={"mask": DenseArrayBase.from_list(i64, mask)},
+    )
+    return rebuilder.emit(operation).results[0]
