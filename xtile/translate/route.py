@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,9 +26,12 @@ class Options:
 
     Attributes:
         chip: The name of the device.
+        matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
+            `xtile.backends.intel.spellings`; None for the device's own.
     """
 
     chip: str = DEFAULT_CHIP
+    matrix_spelling: str | None = None
 
     @property
     def device(self) -> Device:
@@ -36,6 +39,13 @@ class Options:
         from xtile.backends.intel.devices import DEVICES
 
         return DEVICES[self.chip]
+
+    @property
+    def spirv_device(self) -> Device:
+        """The device for kernels that become SPIR-V here, and not in LLVM."""
+        device = self.device
+        spelling = self.matrix_spelling or device.matrix_spelling
+        return replace(device, matrix_spelling=spelling, is_for_llvm=False)
 
 
 Step = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
@@ -56,6 +66,14 @@ def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | N
     return distribute(module, options.device, diagnostics)
 
 
+def _distribute_for_spirv(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.transforms.distribute import distribute
+
+    return distribute(module, options.spirv_device, diagnostics)
+
+
 def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.cleanup import clean_up
 
@@ -72,11 +90,12 @@ def _lower_to_xegpu(
 
 def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     """The code of each work-item, in the form that the device likes best."""
-    if options.device.vector_unit is None:
-        return _lower_to_xegpu(module, options, diagnostics)
-    from xtile.translate.core_to_vectors import translate_module
-
-    return translate_module(module, options.device, diagnostics)
+    device = options.spirv_device
+    if device.vector_unit is None:
+        from xtile.translate.core_to_xegpu import translate_module
+    else:
+        from xtile.translate.core_to_vectors import translate_module
+    return translate_module(module, device, diagnostics)
 
 
 def _lower_to_spirv(
@@ -84,7 +103,7 @@ def _lower_to_spirv(
 ) -> ModuleOp:
     from xtile.translate.xegpu_to_spirv import translate_module
 
-    return translate_module(module, options.device, diagnostics)
+    return translate_module(module, options.spirv_device, diagnostics)
 
 
 ROUTES: Mapping[str, tuple[Step, ...]] = {
@@ -92,12 +111,12 @@ ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
     "tensorlang-to-xegpu": (_raise_tensorlang, _distribute, _clean_up, _lower_to_xegpu),
     "core-to-xegpu": (_lower_to_xegpu,),
-    "tensorlang-to-lane": (_raise_tensorlang, _distribute, _clean_up, _lower_to_lane),
-    "core-to-lane": (_distribute, _clean_up, _lower_to_lane),
+    "tensorlang-to-lane": (_raise_tensorlang, _distribute_for_spirv, _clean_up, _lower_to_lane),
+    "core-to-lane": (_distribute_for_spirv, _clean_up, _lower_to_lane),
     "subgroup-to-lane": (_lower_to_lane,),
     "tensorlang-to-spirv": (
         _raise_tensorlang,
-        _distribute,
+        _distribute_for_spirv,
         _clean_up,
         _lower_to_lane,
         _lower_to_spirv,

@@ -152,7 +152,7 @@ def _translate(
 ) -> ModuleOp:
     from xtile.translate.route import Options, translate
 
-    return translate(module, route, Options(device.name), diagnostics)
+    return translate(module, route, Options(device.name, device.matrix_spelling), diagnostics)
 
 
 def _kernels(module: ModuleOp) -> Iterable[Operation]:

@@ -2,7 +2,8 @@
 
 Sources: MLIR (LLVM 22), `Dialect/XeGPU/uArch`; the OpenCL extensions
 cl_intel_subgroup_2d_block_io (sections "New OpenCL C Functions" and "Restrictions"),
-cl_intel_subgroup_matrix_multiply_accumulate and its `_tf32`; for the CPU what Intel's OpenCL CPU
+cl_intel_subgroup_matrix_multiply_accumulate and its `_tf32`, cl_intel_subgroups and
+cl_intel_subgroup_local_block_io; for the CPU what Intel's OpenCL CPU
 runtime 2026.2 reports, and Intel's "Architecture Instruction Set Extensions", chapter "AMX".
 """
 
@@ -61,6 +62,21 @@ class BlockAccess:
     least_width: int
     width_alignment: int
     most_extent: int
+
+
+@dataclass(frozen=True)
+class RowAccess:
+    """Loads and stores of elements that follow each other, as many for each lane of a subgroup.
+
+    Attributes:
+        counts: How many each lane can have.
+        load_alignment: Bytes that an address in global memory is a multiple of.
+        alignment: Bytes that an address in local memory is a multiple of, and that of a store.
+    """
+
+    counts: tuple[int, ...]
+    load_alignment: int
+    alignment: int
 
 
 @dataclass(frozen=True)
@@ -130,11 +146,14 @@ class Device:
         register_size: Bytes of a register.
         matrix_unit: The matrix unit of a GPU; None if there is none.
         block_access: Two-dimensional block accesses; None if there are none.
+        row_access: Accesses of rows; None if there are none.
         vector_unit: The vector registers, if a subgroup can be one work-item that computes with
             vectors, as on a CPU; None on GPUs, whose lanes are the vectors' elements.
         cooperative_matrices: The products of SPV_KHR_cooperative_matrix.
         matrix_spelling: How SPIR-V writes products and accesses of blocks (`spellings.py`) where
             nothing is known of the driver.
+        is_for_llvm: Whether LLVM 22 lowers the XeGPU that kernels become. It has no products for
+            subgroups of 8, whose lanes hold pairs of neighbours.
     """
 
     name: str
@@ -146,9 +165,11 @@ class Device:
     register_size: int
     matrix_unit: MatrixUnit | None
     block_access: BlockAccess | None
+    row_access: RowAccess | None = None
     vector_unit: VectorUnit | None = None
     cooperative_matrices: tuple[CooperativeMatrix, ...] = ()
     matrix_spelling: str = "plain"
+    is_for_llvm: bool = True
 
 
 _HEIGHTS = (1, 2, 4, 8, 16, 32)
@@ -183,6 +204,8 @@ _XE2_BLOCK_ACCESS = BlockAccess(
     most_extent=2**24,
 )
 
+_ROW_ACCESS = RowAccess(counts=(1, 2, 4, 8), load_alignment=4, alignment=16)
+
 _REPEAT_COUNTS = (1, 2, 4, 8)
 """The array repeats 1 to 8 times; the extension has functions for these."""
 
@@ -203,6 +226,7 @@ PVC = Device(
     register_size=64,
     matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
+    row_access=_ROW_ACCESS,
     matrix_spelling="functions-and-visa",
 )
 """Ponte Vecchio, the Data Center GPU Max. An input of type f32 is rounded to tf32."""
@@ -217,6 +241,7 @@ BMG = Device(
     register_size=64,
     matrix_unit=_XE_MATRIX_UNIT,
     block_access=_XE2_BLOCK_ACCESS,
+    row_access=_ROW_ACCESS,
     matrix_spelling="functions-and-visa",
 )
 """Battlemage, the Arc B series. An input of type f32 is rounded to tf32."""
@@ -236,6 +261,7 @@ DG2 = Device(
         accumulators={f16: (f32,), bf16: (f32,), i8: (i32,)},
     ),
     block_access=None,
+    row_access=_ROW_ACCESS,
     matrix_spelling="functions",
 )
 """Alchemist, the Arc A series."""

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BFloat16Type,
+    Float16Type,
+    IntegerAttr,
+    MemRefType,
+)
 from xdsl.ir import Attribute
 
 from xtile.backends.intel.devices import Device
@@ -99,12 +105,25 @@ def _subgroup_size(
             )
         return size
     if block_size is None:
-        return device.subgroup_size
+        return _size_for_products(function, device) or device.subgroup_size
     others = (size for size in device.subgroup_sizes if size != device.subgroup_size)
     for size in (device.subgroup_size, *others):
         if block_size[0] % size == 0:
             return size
     return device.subgroup_size
+
+
+def _size_for_products(function: FuncOp, device: Device) -> int | None:
+    """The subgroup size of the matrix unit, if a kernel multiplies matrices of its types."""
+    unit = device.matrix_unit
+    if unit is None or device.is_for_llvm:
+        return None
+    for operation in function.walk():
+        if isinstance(operation, GemmOp):
+            factor = cast("MemRefType[Attribute]", operation.a.type).element_type
+            if isinstance(factor, BFloat16Type | Float16Type) and factor in unit.accumulators:
+                return unit.execution_size
+    return None
 
 
 def _subgroups(function: FuncOp, subgroup_size: int) -> int:

@@ -28,7 +28,7 @@ def misfit(product: Product, update: Update) -> str | None:
     element = element_type(product.a)
     if unit is None:
         return f"{device.name} has none"
-    if device.block_access is None:
+    if device.block_access is None and device.is_for_llvm:
         return f"{device.name} has no two-dimensional block loads"
     if element != element_type(product.b) or not _is_exact(update, element):
         return f"they have no products of {element} and {element_type(product.b)}"

@@ -60,14 +60,29 @@ def joined(lowering: Lowering, parts: Sequence[SSAValue]) -> SSAValue:
 
 
 def _joined(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
+    return _shuffled(lowering, a, b, range(length_of(a) + length_of(b)))
+
+
+def interleaved(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The elements of two vectors in turn; the same for the same vectors."""
+    length = length_of(a)
+    numbers = [
+        i for pair in zip(range(length), range(length, 2 * length), strict=True) for i in pair
+    ]
+    return lowering.shared(
+        ("interleaved", a, b), (a, b), lambda: _shuffled(lowering, a, b, numbers)
+    )
+
+
+def _shuffled(lowering: Lowering, a: SSAValue, b: SSAValue, numbers: Sequence[int]) -> SSAValue:
+    """The elements with these numbers, which count on from `a` to `b`."""
     from xdsl.dialects.builtin import DenseArrayBase
 
-    count = length_of(a) + length_of(b)
     element = cast("VectorType[Attribute]", a.type).element_type
     operation = ShuffleOp.build(
         operands=[a, b],
-        result_types=[VectorType(element, [count])],
-        properties={"mask": DenseArrayBase.from_list(i64, range(count))},
+        result_types=[VectorType(element, [len(numbers)])],
+        properties={"mask": DenseArrayBase.from_list(i64, numbers)},
     )
     return lowering.emit(operation).results[0]
 

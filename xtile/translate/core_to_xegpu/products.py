@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith
@@ -23,7 +24,12 @@ from xtile.translate.core_to_xegpu.bfloat16 import widen
 from xtile.translate.core_to_xegpu.blocks import vector_bitcast
 from xtile.translate.core_to_xegpu.fragments import PIECE, Fragment, Layout, of_values, spans
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
-from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, with_piece
+from xtile.translate.core_to_xegpu.pieces import (
+    from_scalars,
+    interleaved,
+    length_of,
+    with_piece,
+)
 from xtile.translate.core_to_xegpu.scattered import entries
 from xtile.translate.core_to_xegpu.subgroup import shuffle
 from xtile.translate.rule import Rule
@@ -61,8 +67,7 @@ def _misfit(lowering: Lowering, operation: Operation) -> str | None:
     if unit.execution_size != lowering.subgroup_size:
         return f"it needs subgroups of {unit.execution_size} lanes"
     depth = unit.depth(16)
-    if depth != lowering.subgroup_size:
-        # A lane would hold neighbouring elements of a row, which no fragment has.
+    if depth != lowering.subgroup_size and lowering.device.is_for_llvm:
         return f"{lowering.subgroup_size} lanes do not hold a row of {depth} elements one each"
     if left.get_shape()[1] % depth != 0:
         return f"the depth {left.get_shape()[1]} is no multiple of {depth}"
@@ -105,17 +110,42 @@ def _on_matrix_unit(
     assert unit is not None
     depth = unit.depth(16)
     element = cast("VectorType[Attribute]", operation.operands[0].type).element_type
-    right = with_piece(lowering, right, depth)
     left = with_piece(lowering, left, PIECE)
+    if depth == lowering.subgroup_size:
+        rows, columns = left.blocks, with_piece(lowering, right, depth).blocks
+    else:
+        rows, columns = _in_pairs(lowering, left, with_piece(lowering, right, PIECE))
     result: list[SSAValue] = []
-    for column, sums in enumerate(accumulator.blocks):
+    for column, sums in zip(columns, accumulator.blocks, strict=True):
         for row, total in enumerate(sums):
-            for k in range(left.layout.blocks):
-                a = as_operand(lowering, left.blocks[k][row], element)
-                b = as_operand(lowering, right.blocks[column][k], element)
+            for k, parts in enumerate(rows):
+                a = as_operand(lowering, parts[row], element)
+                b = as_operand(lowering, column[k], element)
                 total = xegpu.dpas(lowering, a, b, total)
             result.append(total)
     return of_values(accumulator.layout, result)
+
+
+_Parts = Sequence[Sequence[SSAValue]]
+"""For each block of columns of a matrix its pieces."""
+
+
+def _in_pairs(lowering: Lowering, left: Fragment, right: Fragment) -> tuple[_Parts, _Parts]:
+    """The operands of a unit with rows of A that are twice as long as there are lanes.
+
+    A lane holds pairs of elements of a row of A, and of a column of B. Which elements of A they are
+    does not matter, as long as those of B have the same numbers: lane p has columns p and p + 8 of
+    A, as fragments do, so rows p and p + 8 of B make a pair. No element moves between lanes.
+    """
+    rows = [
+        [interleaved(lowering, *pair) for pair in zip(*blocks, strict=True)]
+        for blocks in zip(left.blocks[::2], left.blocks[1::2], strict=True)
+    ]
+    columns = [
+        [interleaved(lowering, *pair) for pair in zip(pieces[::2], pieces[1::2], strict=True)]
+        for pieces in right.blocks
+    ]
+    return rows, columns
 
 
 def as_operand(lowering: Lowering, piece: SSAValue, element: Attribute) -> SSAValue:

@@ -17,7 +17,7 @@ from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv import plain_blocks
+from xtile.translate.xegpu_to_spirv import plain_blocks, row_access
 from xtile.translate.xegpu_to_spirv.block_descriptors import (
     BlockAccess,
     BlockDescriptor,
@@ -97,6 +97,9 @@ def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
         is_packed=operation.packed is not None and is_matrix,
         is_transposed=operation.permutation == (1, 0),
     )
+    if row_access.has_instruction(lowering, access):
+        lowering.define_pieces(operation.value, [row_access.load(lowering, access)])
+        return
     action = load_action(access)
     reason = misfit(lowering, access, action)
     if reason is not None or action is None:
@@ -115,6 +118,9 @@ def _store_nd(operation: StoreNdOp, lowering: Lowering) -> None:
     _check_part(lowering, operation, operation.value.type)
     access = _access(operation, lowering)
     pieces = lowering.pieces(operation.value)
+    if row_access.has_instruction(lowering, access):
+        row_access.store(lowering, access, pieces[0])
+        return
     reason = misfit(lowering, access, Action.STORE)
     if reason is not None:
         _tell(lowering, "stores", reason)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Self, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import PointerType
@@ -22,7 +21,6 @@ from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import Place, bitcast_pointer, pointer_to
 from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, natural_alignment
 
 STORAGE_CLASSES = {MemorySpace.GLOBAL: "CrossWorkgroup", MemorySpace.SLM: "Workgroup"}
@@ -33,11 +31,12 @@ STORAGE_CLASSES = {MemorySpace.GLOBAL: "CrossWorkgroup", MemorySpace.SLM: "Workg
 class BlockDescriptor(Carried):
     """A block of a region of memory with one or two dimensions, in elements.
 
-    Dimensions that only the region has are in the pointer already: a block lies in one slice.
+    Dimensions that the block has not are gone: it lies in one slice of the region.
 
     Attributes:
         type: The descriptor's type, which says the shape of the block.
-        pointer: Points to the region's first element.
+        pointer: Points to the memory.
+        start: Elements from there to the first one of the region's slice.
         sizes: The region's size in each dimension of the block.
         strides: The distance of neighbours in each of them.
         offsets: Where the block begins in each of them.
@@ -45,6 +44,7 @@ class BlockDescriptor(Carried):
 
     type: TensorDescType
     pointer: SSAValue
+    start: Number
     sizes: tuple[Number, ...]
     strides: tuple[Number, ...]
     offsets: tuple[Number, ...]
@@ -60,7 +60,7 @@ class BlockDescriptor(Carried):
         """The region as memory, whose elements have the block's dimensions as indices."""
         element = self.type.element_type
         return Descriptor(
-            self.pointer, element, 0, self.sizes, self.strides, natural_alignment(element)
+            self.pointer, element, self.start, self.sizes, self.strides, natural_alignment(element)
         )
 
     def moved(self, lowering: Lowering, offsets: Sequence[Number]) -> BlockDescriptor:
@@ -72,16 +72,16 @@ class BlockDescriptor(Carried):
 
     @override
     def flat(self, lowering: Lowering) -> list[SSAValue]:
-        numbers = (*self.sizes, *self.strides, *self.offsets)
+        numbers = (self.start, *self.sizes, *self.strides, *self.offsets)
         return [self.pointer, *map(lowering.as_value, numbers)]
 
     @classmethod
     @override
     def rebuilt(cls, type_: Attribute, values: Iterator[SSAValue]) -> Self:
         assert isinstance(type_, TensorDescType)
-        pointer = next(values)
+        pointer, start = next(values), next(values)
         sizes, strides, offsets = (tuple(next(values) for _ in range(type_.rank)) for _ in range(3))
-        return cls(type_, pointer, sizes, strides, offsets)
+        return cls(type_, pointer, start, sizes, strides, offsets)
 
 
 @dataclass(frozen=True)
@@ -136,38 +136,21 @@ def pointer_from_address(
     return lowering.shared_compute("ConvertUToPtr", type_, address)
 
 
-def bytes_at(lowering: Lowering, pointer: SSAValue) -> SSAValue:
-    """The same address, as a pointer to bytes."""
-    return bitcast_pointer(lowering, pointer, i8)
-
-
 def _create_nd_tdesc(operation: CreateNdDescOp, lowering: Lowering) -> None:
     type_ = tensor_desc(operation.TensorDesc)
     source = lowering.meaning(operation.source)
-    sizes: Sequence[Number]
     if isinstance(source, Descriptor):
-        pointer = pointer_to(lowering, source, Place(*_split(source.offset)))
-        sizes = _filled(lowering, operation.mixed_sizes, source.sizes)
-        strides = _filled(lowering, operation.mixed_strides, source.strides)
+        pointer, start = source.pointer, source.offset
     else:
         pointer = pointer_from_address(lowering, source, type_.element_type, type_.memory_space)
-        sizes = _filled(lowering, operation.mixed_sizes, ())
-        strides = _filled(lowering, operation.mixed_strides, ())
+        start, source = 0, None
+    sizes = _filled(lowering, operation.mixed_sizes, source.sizes if source else ())
+    strides = _filled(lowering, operation.mixed_strides, source.strides if source else ())
     offsets = numbers_of(lowering, operation.mixed_offsets) or [0] * len(sizes)
     outer = len(sizes) - type_.rank
-    if outer:
-        slice_ = lowering.linear(0, offsets[:outer], strides[:outer])
-        memory = Descriptor(pointer, type_.element_type, 0, (), (), 1)
-        pointer = pointer_to(lowering, memory, Place(*slice_))
-    descriptor = BlockDescriptor(
-        type_, pointer, tuple(sizes[outer:]), tuple(strides[outer:]), tuple(offsets[outer:])
-    )
-    lowering.define(operation.TensorDesc, descriptor)
-
-
-def _split(number: Number) -> tuple[Number, int]:
-    """A number as what is not known and what is."""
-    return (0, number) if isinstance(number, int) else (number, 0)
+    start = lowering.add(*lowering.linear(start, offsets[:outer], strides[:outer]))
+    parts = (tuple(numbers[outer:]) for numbers in (sizes, strides, offsets))
+    lowering.define(operation.TensorDesc, BlockDescriptor(type_, pointer, start, *parts))
 
 
 def _filled(

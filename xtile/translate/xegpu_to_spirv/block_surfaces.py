@@ -6,15 +6,17 @@ Source: OpenCL extension cl_intel_subgroup_2d_block_io, sections "New OpenCL C F
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess, bytes_at
+from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess, BlockDescriptor
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.memory import Place, bitcast_pointer, pointer_to
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,19 @@ def surface_of(lowering: Lowering, access: BlockAccess, less: int = 0) -> Surfac
         return _word(lowering, lowering.add(lowering.multiply(number, unit), -less))
 
     return Surface(
-        _uniform_pointer(lowering, bytes_at(lowering, descriptor.pointer)),
+        bitcast_pointer(lowering, _uniform_pointer(lowering, descriptor, 0), i8),
         extent(width, size),
         extent(height, 1),
         extent(pitch, size),
         _word(lowering, column),
         _word(lowering, row),
     )
+
+
+def row_pointer(lowering: Lowering, access: BlockAccess) -> SSAValue:
+    """Points to the first element of a block of one dimension; all lanes have the same."""
+    (offset,), (stride,) = access.descriptor.offsets, access.descriptor.strides
+    return _uniform_pointer(lowering, access.descriptor, lowering.multiply(offset, stride))
 
 
 def _word(lowering: Lowering, number: Number) -> SSAValue:
@@ -88,17 +96,24 @@ def uniform(lowering: Lowering, value: SSAValue) -> SSAValue:
     )
 
 
-def _uniform_pointer(lowering: Lowering, pointer: SSAValue) -> SSAValue:
-    """The first lane's pointer; a kernel's arguments are the same for all."""
-    if _is_parameter(lowering, pointer):
-        return pointer
-    address = lowering.shared_compute("ConvertPtrToU", i64, pointer)
-    return lowering.shared_compute("ConvertUToPtr", pointer.type, uniform(lowering, address))
+def _uniform_pointer(lowering: Lowering, descriptor: BlockDescriptor, further: Number) -> SSAValue:
+    """Points to an element so far behind the region's first one."""
+    memory = replace(descriptor.memory, pointer=_uniform_base(lowering, descriptor.pointer))
+    index = lowering.add(descriptor.start, further)
+    if not isinstance(index, int):
+        index = uniform(lowering, index)
+    return pointer_to(lowering, memory, Place(index, 0))
 
 
-def _is_parameter(lowering: Lowering, pointer: SSAValue) -> bool:
-    """Whether a pointer is an argument of the kernel, perhaps as a pointer to something else."""
+def _uniform_base(lowering: Lowering, pointer: SSAValue) -> SSAValue:
+    """A pointer to memory, which drivers know to be the same for all lanes."""
     owner = pointer.owner
-    if isinstance(owner, Operation) and owner.name == "spirv.Bitcast":
-        owner = owner.operands[0].owner
-    return owner is lowering.body.blocks.first
+    name = owner.name if isinstance(owner, Operation) else ""
+    if owner is lowering.body.blocks.first or name == "spirv.InBoundsAccessChain":
+        # A kernel's argument, or the memory of a variable.
+        return pointer
+    if name == "spirv.ConvertUToPtr":
+        address = cast(Operation, owner).operands[0]
+    else:
+        address = lowering.shared_compute("ConvertPtrToU", i64, pointer)
+    return lowering.shared_compute("ConvertUToPtr", pointer.type, uniform(lowering, address))

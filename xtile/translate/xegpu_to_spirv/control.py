@@ -86,7 +86,7 @@ class _Loop:
 
     def __init__(self, lowering: Lowering, operation: Operation, is_unsigned: bool) -> None:
         self._lowering = lowering
-        self._control = _loop_control(operation)
+        self._control = _loop_control(operation, lowering)
         self._comparison = "ULessThan" if is_unsigned else "SLessThan"
 
     def run(
@@ -132,11 +132,16 @@ class _Loop:
         return carried
 
 
-def _loop_control(operation: Operation) -> str | tuple[str | int, ...]:
-    """What is said of unrolling."""
+def _loop_control(operation: Operation, lowering: Lowering) -> str | tuple[str | int, ...]:
+    """What is said of unrolling.
+
+    The sums of a matrix unit fill the registers: several iterations at once gain nothing.
+    """
     unroll = operation.attributes.get(UNROLL_ATTRIBUTE)
     if not isinstance(unroll, IntegerAttr):
-        return "None"
+        has_unit = lowering.device.matrix_unit is not None
+        is_product = has_unit and any(inner.name == "xegpu.dpas" for inner in operation.walk())
+        return "DontUnroll" if is_product else "None"
     number = cast("IntegerAttr[Any]", unroll)
     count = number.value.data
     if number.type == i1:
@@ -161,7 +166,7 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
         lowering.define_flat(first.args, header.args)
         # The end's arguments have the types of what the condition passes on.
         end = Block()
-        lowering.do("LoopMerge", end, after, _loop_control(operation))
+        lowering.do("LoopMerge", end, after, _loop_control(operation, lowering))
         lowering.do("Branch", before)
         lowering.continue_in(before)
         for inner in first.ops:
