@@ -1,6 +1,7 @@
-"""Ports a product to XeGPU and checks the port and its source against numpy.
+"""Ports a product to XeGPU, and checks the port and its source against numpy.
 
-Both run on the reference device. The port's memrefs are row-major, so it takes the transposes.
+Both run on the reference device, and the source through OpenCL, too. The port's memrefs are
+row-major, so it takes the transposes.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ def main() -> int:
     transposed = unwritten((32, 8)).T
     xtile.run(ported, {"A": a.T, "B": b.T, "C": transposed})
     is_port_right = compare("XeGPU", transposed.T, expected, tolerance)
-    return exit_status(is_source_right, is_port_right)
+
+    c = unwritten((32, 8))
+    result = xtile.run(HERE / "matrix_unit.ir", {"A": a, "B": b, "C": c}, device="opencl")
+    is_device_right = compare(f"OpenCL, {result.device}", c, expected, tolerance)
+    return exit_status(is_source_right, is_port_right, is_device_right)
 
 
 if __name__ == "__main__":
