@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.spirv.arguments import ArgumentsAttr, ConstantId, Target
 from xtile.dialects.spirv.grammar import instructions
@@ -52,13 +52,14 @@ class Emitter:
         self._has_any_vectors = has_any_vectors
         # Values, blocks and types are looked up by identity, because hashing them is slow.
         self._ids: dict[int, int] = {}
+        self._undefined: dict[int, Operation] = {}
         self._types: dict[Attribute, int] = {}
         self._types_by_identity: dict[int, int] = {}
         # As long as a thing lives, nothing else has its identity.
         self._kept: list[object] = []
         self._functions: dict[str, int] = {}
         self._templates: dict[tuple[type[Instruction], ArgumentsAttr], list[Word]] = {}
-        self._used: set[type[Instruction]] = set()
+        self._used: set[tuple[type[Instruction], int]] = set()
         self._strings: dict[str, list[int]] = {}
 
     # --- ids ---
@@ -69,12 +70,28 @@ class Emitter:
         self.bound = found + 1
         return found
 
-    def id_of(self, item: SSAValue | Block) -> int:
-        """The id of a value or a block."""
+    def define(self, item: SSAValue | Block) -> int:
+        """The id of a value or a block that is defined here."""
+        key = id(item)
+        found = self._ids.get(key)
+        if found is None:
+            found = self._ids[key] = self.new_id()
+        elif self._undefined:
+            self._undefined.pop(key, None)
+        return found
+
+    def refer(self, item: SSAValue | Block, user: Operation) -> int:
+        """The id of a value or a block that an operation uses."""
         found = self._ids.get(id(item))
         if found is None:
             found = self._ids[id(item)] = self.new_id()
+            self._undefined[id(item)] = user
         return found
+
+    @property
+    def users_of_nothing(self) -> Iterable[Operation]:
+        """The operations that use what has not been defined so far."""
+        return self._undefined.values()
 
     def function_id(self, name: str) -> int:
         """The id of a function."""
@@ -132,7 +149,7 @@ class Emitter:
         if found is None:
             constant = operation("Constant", i32, number)
             self.declare(constant)
-            found = self._sizes[number] = self.id_of(constant.result)
+            found = self._sizes[number] = self._ids[id(constant.result)]
             self._kept.append(constant)
         return found
 
@@ -152,9 +169,9 @@ class Emitter:
         """
         cls = type(instruction)
         entry = cls.entry
-        if cls not in self._used:
-            self._used.add(cls)
-            self._requirements.use(entry)
+        values = instruction.values
+        if (cls, len(values)) not in self._used:
+            self._use(cls, instruction)
         start = len(out)
         out.append(0)
         if entry.has_result or cls.is_extended:
@@ -168,12 +185,19 @@ class Emitter:
             self._arguments(instruction, out)
         else:
             ids = self._ids
-            for value in instruction.values:
+            for value in values:
                 found = ids.get(id(value))
-                out.append(self.id_of(value) if found is None else found)
+                out.append(self.refer(value, instruction) if found is None else found)
         out[start] = (len(out) - start) << 16 | opcode
         if entry.name.startswith("Atomic"):
             self._require_atomic(instruction)
+
+    def _use(self, cls: type[Instruction], instruction: Instruction) -> None:
+        """Notes that an instruction is used, and checks the number of its operands."""
+        if not instruction.properties:
+            resolve(cls.entry, instruction.arguments, None)
+        self._used.add((cls, len(instruction.values)))
+        self._requirements.use(cls.entry)
 
     def _result(self, instruction: Instruction, out: list[int]) -> None:
         has_type = instruction.entry.has_type or instruction.is_extended
@@ -186,7 +210,7 @@ class Emitter:
         result = results[0]
         if has_type:
             out.append(self.type_id(result.type))
-        number = self.id_of(result)
+        number = self.define(result)
         out.append(number)
         name = result.name_hint
         if name is not None:
@@ -199,11 +223,11 @@ class Emitter:
         successors = iter(instruction.successors)
         for word in self._template(instruction):
             if word is None:
-                out.append(self.id_of(next(values)))
+                out.append(self.refer(next(values), instruction))
             elif isinstance(word, int):
                 out.append(word)
             elif isinstance(word, Target):
-                out.append(self.id_of(next(successors)))
+                out.append(self.refer(next(successors), instruction))
                 for _ in range(word.forwarded):
                     next(values)
             else:

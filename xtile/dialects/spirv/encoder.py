@@ -109,7 +109,10 @@ class _Encoder:
                 self._module_level(operation)
             else:
                 raise error_at(operation, f"'{operation.name}' cannot stand in 'spirv.module'")
-        data = array("I", self._all_words())
+        words = self._all_words()
+        for user in self._emitter.users_of_nothing:
+            raise error_at(user, f"'{user.name}' uses a value or a block that is not in the module")
+        data = array("I", words)
         if sys.byteorder == "big":
             data.byteswap()
         return data.tobytes()
@@ -199,7 +202,7 @@ class _Encoder:
             self._instruction(operation, words)
             name = operation.arguments[1]
             variables = interface_of(self._module, str(name), self._calls)
-            words += [self._emitter.id_of(variable.result) for variable in variables]
+            words += [self._emitter.refer(variable.result, operation) for variable in variables]
             words[start] = (len(words) - start) << 16 | _opcode("EntryPoint")
         return words
 
@@ -222,7 +225,7 @@ class _Encoder:
         blocks = ordered_blocks(function.body)
         incoming = _incoming(function, blocks)
         for block in blocks:
-            emit(out, _opcode("Label"), (emitter.id_of(block),))
+            emit(out, _opcode("Label"), (emitter.define(block),))
             if block is not blocks[0]:
                 self._phis(block, incoming.get(block, {}), out)
             self._instructions(block, out)
@@ -246,7 +249,7 @@ class _Encoder:
         for index, (parameter, parameter_type) in enumerate(
             zip(parameters, type.inputs.data, strict=True)
         ):
-            parameter_id = emitter.new_id() if parameter is None else emitter.id_of(parameter)
+            parameter_id = emitter.new_id() if parameter is None else emitter.define(parameter)
             emit(out, _opcode("FunctionParameter"), (emitter.type_id(parameter_type), parameter_id))
             if parameter is not None and parameter.name_hint is not None:
                 emitter.name(parameter_id, parameter.name_hint)
@@ -268,10 +271,12 @@ class _Encoder:
     def _phis(self, block: Block, incoming: dict[Block, Edge], out: list[int]) -> None:
         emitter = self._emitter
         for index, argument in enumerate(block.args):
-            number = emitter.id_of(argument)
+            number = emitter.define(argument)
             words = [emitter.type_id(argument.type), number]
             for source, edge in incoming.items():
-                words += (emitter.id_of(edge.values[index]), emitter.id_of(source))
+                user = source.last_op
+                assert user is not None
+                words += (emitter.refer(edge.values[index], user), emitter.refer(source, user))
             emit(out, _opcode("Phi"), words)
             if argument.name_hint is not None:
                 emitter.name(number, argument.name_hint)

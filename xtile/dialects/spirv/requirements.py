@@ -129,7 +129,8 @@ def _choose(
     chosen: list[str] = []
     allowed: set[str] = set()
     for group in sorted(alternatives, key=len):
-        if not allowed.isdisjoint(group):
+        has_choice = len(group) > 1
+        if has_choice and not allowed.isdisjoint(group):
             continue
         best = next((name for name in preferred if name in group), group[0])
         chosen.append(best)
