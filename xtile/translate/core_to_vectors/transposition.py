@@ -63,4 +63,3 @@ def _each_tile(
                 return Place(flat, lowering.add(row, i), lowering.add(column, j))
 
             emit(place)
-
