@@ -33,10 +33,6 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     lowering = Lowering(rule_of, device, source_of(module), diagnostics)
-    if any(operation.name.startswith("xegpu.") for operation in module.walk()):
-        from xtile.translate.xegpu_to_spirv import xegpu
-
-        lowering.carried = dict(xegpu.CARRIED)
     for operation in module.body.block.ops:
         lowering.translate(operation)
     lowering.constants.remove_unused()

@@ -8,7 +8,7 @@ Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load_nd`, `store_nd` an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, cast
+from typing import Protocol
 
 from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import Attribute, SSAValue
@@ -84,7 +84,7 @@ def _access(
     descriptor = lowering.meaning(operation.TensorDesc)
     assert isinstance(descriptor, BlockDescriptor)
     offsets = numbers_of(lowering, operation.mixed_offsets)
-    lanes = cast(int, lowering.kernel.subgroup_size)
+    lanes = lowering.kernel.lanes
     return BlockAccess(descriptor.moved(lowering, offsets), lanes, is_packed, is_transposed)
 
 
@@ -151,7 +151,7 @@ def _check_part(lowering: Lowering, operation: LoadNdOp | StoreNdOp, type_: Attr
         DiagnosticError: It is not.
     """
     descriptor = tensor_desc(operation.TensorDesc)
-    lanes = cast(int, lowering.kernel.subgroup_size)
+    lanes = lowering.kernel.lanes
     block = shape_text(descriptor.get_shape())
     if not operation.is_for_lane:
         raise lowering.error(

@@ -22,14 +22,12 @@ class Constants:
 
     Attributes:
         numbers: What each integer constant is, and each element of a vector of equal ones.
-        values: Every constant.
     """
 
     def __init__(self, block: Block) -> None:
         self._block = block
         self._known: dict[Hashable, SSAValue] = {}
         self.numbers: dict[SSAValue, int] = {}
-        self.values: set[SSAValue] = set()
 
     def integer(self, number: int, type_: Attribute) -> SSAValue:
         """An integer or a truth value, or a vector of equal ones; it wraps around in its type."""
@@ -81,9 +79,7 @@ class Constants:
     def _emit(self, name: str, type_: Attribute, *arguments: Any) -> SSAValue:
         instruction = operation(name, type_, *arguments)
         self._block.add_op(instruction)
-        value = instruction.results[0]
-        self.values.add(value)
-        return value
+        return instruction.results[0]
 
     def remove_unused(self) -> None:
         """Erases the constants that nothing uses, a vector before its elements."""

@@ -11,7 +11,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import element_type, length_of, of_length, piece_types
+from xtile.translate.xegpu_to_spirv.types import (
+    element_type,
+    is_vector,
+    length_of,
+    of_length,
+    piece_types,
+    register_type,
+)
 
 Compute: TypeAlias = Callable[[Lowering, Attribute, Sequence[SSAValue]], SSAValue]
 """Emits a piece of a result, from its type and the pieces of the operands."""
@@ -27,10 +34,14 @@ def elementwise(compute: Compute) -> Rule:
 
     def rule(operation: Operation, lowering: Lowering) -> None:
         result = operation.results[0]
-        types = piece_types(result.type)
-        pieces = zip(*[lowering.pieces(operand) for operand in operation.operands], strict=True)
-        made = [compute(lowering, t, parts) for t, parts in zip(types, pieces, strict=True)]
-        lowering.define_pieces(result, made)
+        if is_vector(result.type):
+            types = piece_types(result.type)
+            pieces = zip(*[lowering.pieces(operand) for operand in operation.operands], strict=True)
+            made = [compute(lowering, t, parts) for t, parts in zip(types, pieces, strict=True)]
+            lowering.define(result, tuple(made))
+        else:
+            operands = lowering.values(operation.operands)
+            lowering.define(result, compute(lowering, register_type(result.type), operands))
 
     return rule
 
@@ -40,7 +51,7 @@ def on_floats(compute: Compute) -> Rule:
     plain, of_bfloat16 = elementwise(compute), elementwise(_through_bfloat16(compute))
 
     def rule(operation: Operation, lowering: Lowering) -> None:
-        is_narrow = isinstance(element_type(operation.results[0].type), BFloat16Type)
+        is_narrow = type(element_type(operation.results[0].type)) is BFloat16Type
         (of_bfloat16 if is_narrow else plain)(operation, lowering)
 
     return rule
@@ -51,7 +62,7 @@ def in_f32(compute: Compute) -> Rule:
     on_others, of_half = on_floats(compute), elementwise(_through_half(compute))
 
     def rule(operation: Operation, lowering: Lowering) -> None:
-        is_half = isinstance(element_type(operation.results[0].type), Float16Type)
+        is_half = type(element_type(operation.results[0].type)) is Float16Type
         (of_half if is_half else on_others)(operation, lowering)
 
     return rule
@@ -78,7 +89,7 @@ def _through_half(compute: Compute) -> Compute:
 def wide_pieces(old: SSAValue, lowering: Lowering) -> Sequence[SSAValue]:
     """The pieces of floating numbers, those of bf16 as f32."""
     pieces = lowering.pieces(old)
-    if isinstance(element_type(old.type), BFloat16Type):
+    if type(element_type(old.type)) is BFloat16Type:
         return [bfloat16.widen(lowering, piece) for piece in pieces]
     return pieces
 

@@ -119,15 +119,9 @@ def _constant(number: Callable[[Lowering], int]) -> Rule:
     return rule
 
 
-def _subgroup_size(lowering: Lowering) -> int:
-    size = lowering.kernel.subgroup_size
-    assert size is not None, "a kernel that asks for the size has one"
-    return size
-
-
 def _num_subgroups(operation: Operation, lowering: Lowering) -> None:
-    sizes, lanes = lowering.kernel.work_group_size, lowering.kernel.subgroup_size
-    if sizes is None or lanes is None:
+    sizes, lanes = lowering.kernel.work_group_size, lowering.kernel.lanes
+    if sizes is None:
         value = of_subgroup(lowering, "NumSubgroups")
     else:
         # Loops often have this step. For all that a driver knows a builtin could be 0, and the loop
@@ -167,7 +161,7 @@ RULES: dict[str, Rule] = {
     "gpu.lane_id": _of_subgroup("SubgroupLocalInvocationId"),
     "gpu.num_subgroups": _num_subgroups,
     "gpu.subgroup_id": _of_subgroup("SubgroupId"),
-    "gpu.subgroup_size": _constant(_subgroup_size),
+    "gpu.subgroup_size": _constant(lambda lowering: lowering.kernel.lanes),
     "gpu.thread_id": _of_dimension("LocalInvocationId"),
 }
 """The rule of each operation, by name."""

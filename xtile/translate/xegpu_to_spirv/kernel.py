@@ -29,17 +29,6 @@ _SUBGROUP_SIZE_TEXT = re.compile(
 _DEFAULT_SUBGROUP_SIZE = 16
 """The size where lanes matter, but nothing is said (docs/semantics.md, 7, "Execution")."""
 
-_OF_LANES = (
-    "gpu.lane_id",
-    "gpu.subgroup_",
-    "gpu.num_subgroups",
-    "gpu.shuffle",
-    "gpu.rotate",
-    "gpu.all_reduce",
-    "xegpu.",
-)
-"""What the names of operations begin with whose result depends on the size of subgroups."""
-
 
 @dataclass
 class Kernel:
@@ -56,6 +45,13 @@ class Kernel:
     grid: tuple[int, int, int] | None = None
     subgroup_size: int | None = None
     local_bytes: int = 0
+
+    @property
+    def lanes(self) -> int:
+        """Work-items of a subgroup, for what depends on it: nobody else chooses it then."""
+        if self.subgroup_size is None:
+            self.subgroup_size = _DEFAULT_SUBGROUP_SIZE
+        return self.subgroup_size
 
 
 def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:
@@ -82,11 +78,7 @@ def _sizes(function: FuncOp, name: str) -> tuple[int, int, int] | None:
 def _subgroup_size(function: FuncOp, lowering: Lowering) -> int | None:
     size = _given_subgroup_size(function)
     device = lowering.device
-    if size is None:
-        if not any(operation.name.startswith(_OF_LANES) for operation in function.walk()):
-            return None
-        size = _DEFAULT_SUBGROUP_SIZE
-    if size not in device.subgroup_sizes:
+    if size is not None and size not in device.subgroup_sizes:
         known = ", ".join(map(str, device.subgroup_sizes))
         raise lowering.error(
             f"{device.name} has no subgroups of {size} work-items; its sizes are {known}"

@@ -25,6 +25,7 @@ from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
     element_type,
     integer_width,
+    is_vector,
     length_of,
     of_length,
     piece_lengths,
@@ -111,7 +112,7 @@ def define_poison(result: SSAValue, lowering: Lowering) -> None:
     """Records a value of which nothing is known."""
     number = poison(lowering, element_type(result.type))
     lengths = [length_of(type_) for type_ in piece_types(result.type)]
-    if isinstance(result.type, VectorType):
+    if is_vector(result.type):
         lowering.define_pieces(result, [lowering.splat(number, length) for length in lengths])
     else:
         lowering.define(result, number)

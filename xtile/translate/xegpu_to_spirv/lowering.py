@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import MemRefType, VectorType, i1, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import MemRefType, i1, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.spirv import operation
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
-from xtile.translate.rule import Rebuilder, Rule, block_of
+from xtile.translate.rule import OperationT, Rebuilder, Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.constants import Constants
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import Kernel
 from xtile.translate.xegpu_to_spirv.types import (
+    is_vector,
     memref_type,
     natural_alignment,
     of_length,
@@ -30,8 +30,28 @@ from xtile.translate.xegpu_to_spirv.types import (
 
 ResultT = TypeVar("ResultT")
 
+_VALUES = frozenset[type]({OpResult, BlockArgument})
+"""The classes of values; `isinstance` takes long for these."""
+
+_OF_ANY_TYPE = frozenset({"Bitcast"})
+"""Those instructions that are shared whose operands do not tell the type of the result."""
+
 Pieces = tuple[SSAValue, ...]
 """A vector: the vectors of legal lengths that it is cut into, in order."""
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    """The block that defines a value."""
+    if type(value) is OpResult:
+        return value.op.parent
+    return cast(BlockArgument, value).block
+
+
+def _carried(type_: Attribute, values: Iterator[SSAValue]) -> Carried:
+    """What a value of a type of XeGPU is, from the next of some values."""
+    from xtile.translate.xegpu_to_spirv.xegpu import CARRIED
+
+    return CARRIED[type(type_)].rebuilt(type_, values)
 
 
 class Lowering(Rebuilder):
@@ -69,11 +89,10 @@ class Lowering(Rebuilder):
         self.builtins: dict[str, SSAValue] = {}
         self.globals: dict[str, Operation] = {}
         self.variables: dict[str, SSAValue] = {}
-        self.carried: dict[type[Attribute], type[Carried]] = {}
         self._declared: dict[Hashable, Any] = {}
         self.sums: dict[SSAValue, tuple[SSAValue, int]] = {}
         self.body = Region()
-        self._depths: dict[Block, int] = {}
+        self._depths: dict[Block | None, int] = {}
         self._levels: list[list[Block]] = []
         self._known: list[dict[Hashable, Any]] = []
 
@@ -84,12 +103,14 @@ class Lowering(Rebuilder):
 
     @override
     def translate(self, operation: Operation) -> None:
+        before, self._current = self._current, operation
         try:
-            super().translate(operation)
+            self.rule_of(operation)(operation, self)
         except ValueError as error:
             # What a type cannot be is found out far from the operation.
             self._current = operation
             raise self.error(str(error)) from error
+        self._current = before
 
     # --- blocks ---
 
@@ -133,18 +154,24 @@ class Lowering(Rebuilder):
     def shared(
         self, key: Hashable, operands: Iterable[SSAValue], make: Callable[[], ResultT]
     ) -> ResultT:
-        depth = max([self._depths[block_of(value)] for value in operands], default=0)
+        depth = 0
+        depths = self._depths
+        for value in operands:
+            own = depths[_block_of(value)]
+            if own > depth:
+                depth = own
         known = self._known[depth]
-        if key not in known:
-            before = self._open
-            self._open = before[: depth + 1]
-            known[key] = make()
-            self._open = before
-        return known[key]
+        if key in known:
+            return known[key]
+        before = self._open
+        self._open = before[: depth + 1]
+        made = known[key] = make()
+        self._open = before
+        return made
 
     def depth(self, number: Number) -> int:
         """In how many constructs a number is computed; numbers that are known are in none."""
-        return 0 if isinstance(number, int) else self._depths[block_of(number)]
+        return 0 if isinstance(number, int) else self._depths[_block_of(number)]
 
     def place_at_entry(self, variable: Operation) -> None:
         """Puts a variable where SPIR-V has them, at the start of the function."""
@@ -164,6 +191,13 @@ class Lowering(Rebuilder):
 
     # --- emitters ---
 
+    @override
+    def emit(self, operation: OperationT) -> OperationT:
+        if self._current is not None:
+            operation.location = self._current.location
+        self._open[-1].add_op(operation)
+        return operation
+
     def compute(self, name: str, type_: Attribute, *arguments: Any) -> SSAValue:
         """Emits an instruction and returns its result."""
         return self.emit(operation(name, type_, *arguments)).results[0]
@@ -174,9 +208,9 @@ class Lowering(Rebuilder):
 
     def shared_compute(self, name: str, type_: Attribute, *operands: SSAValue) -> SSAValue:
         """Emits an instruction that depends on its operands only, unless it was emitted before."""
-        return self.shared(
-            (name, type_, operands), operands, lambda: self.compute(name, type_, *operands)
-        )
+        # Values are told apart by their addresses: hashing them takes longer.
+        key = name, *map(id, operands), type_ if name in _OF_ANY_TYPE else None
+        return self.shared(key, operands, lambda: self.compute(name, type_, *operands))
 
     def integer(self, number: int, type_: Attribute) -> SSAValue:
         """An integer constant, or a vector of equal ones."""
@@ -274,9 +308,11 @@ class Lowering(Rebuilder):
     @override
     def define(self, old: SSAValue, new: Any) -> None:
         self._values[old] = new
-        is_value = isinstance(new, SSAValue) and new not in self.constants.values
-        if is_value and new.name_hint is None:
-            new.name_hint = old.name_hint
+        name = old.name_hint
+        if name is None or type(new) not in _VALUES or new.name_hint is not None:
+            return
+        if _block_of(new) is not self.declarations:
+            new.name_hint = name
 
     def pieces(self, old: SSAValue) -> Pieces:
         """The pieces of a vector; those of a number are the number."""
@@ -285,7 +321,7 @@ class Lowering(Rebuilder):
 
     def define_pieces(self, old: SSAValue, pieces: Sequence[SSAValue]) -> None:
         """Records the pieces of a vector, or the only one of a number."""
-        self.define(old, tuple(pieces) if isinstance(old.type, VectorType) else pieces[0])
+        self.define(old, tuple(pieces) if is_vector(old.type) else pieces[0])
 
     def descriptor(self, old: SSAValue) -> Descriptor:
         """What is known of a memref."""
@@ -311,7 +347,7 @@ class Lowering(Rebuilder):
 
     def flat_types(self, type_: Attribute) -> tuple[Attribute, ...]:
         """The types of the values that a number or a vector becomes; none for other types."""
-        return () if isinstance(type_, MemRefType) else piece_types(type_)
+        return () if type(type_) is MemRefType else piece_types(type_)
 
     def _flat_descriptor(
         self, descriptor: Descriptor, type_: MemRefType[Attribute]
@@ -326,8 +362,9 @@ class Lowering(Rebuilder):
         """Records the values that several values have become, one after the other."""
         remaining = list(new)
         for value in old:
-            if isa(value.type, MemRefType):
-                type_ = value.type
+            kind = type(value.type)
+            if kind is MemRefType:
+                type_ = memref_type(value.type)
                 layout = layout_of(type_)
                 count = 1 + layout.unknowns
                 element = type_.element_type
@@ -335,9 +372,9 @@ class Lowering(Rebuilder):
                 alignment = natural_alignment(element)
                 place = offset, tuple(sizes), tuple(strides)
                 self.define(value, Descriptor(remaining[0], element, *place, alignment))
-            elif type(value.type) in self.carried:
+            elif value.type.name.startswith("xegpu."):
                 rest = iter(remaining)
-                self.define(value, self.carried[type(value.type)].rebuilt(value.type, rest))
+                self.define(value, _carried(value.type, rest))
                 remaining, count = list(rest), 0
             else:
                 count = len(piece_types(value.type))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, VectorType, f32, i32
 from xdsl.ir import Attribute
@@ -92,7 +91,7 @@ def product_of(operation: DpasOp, lowering: Lowering) -> Product:
             "of one lane can be translated to SPIR-V, whose parts of them are vectors of one "
             "dimension"
         )
-    lanes = cast(int, lowering.kernel.subgroup_size)
+    lanes = lowering.kernel.lanes
     shapes = [shape_of(value.type) for value in (operation.lhs, operation.rhs, operation.result)]
     left, depth, rows = (prod(shape) for shape in shapes)
     factor, total = (element_type(value.type) for value in (operation.rhs, operation.result))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i1, i8, i32
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8, i32
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.gpu.enumerations import BroadcastType
@@ -17,7 +17,7 @@ from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.combining import combine, narrowed, widened
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE, WORKGROUP_SCOPE, lane
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import element_type, integer_width
+from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, is_vector
 
 Exchange = Callable[[SSAValue], SSAValue]
 """Emits what becomes of one number."""
@@ -25,7 +25,7 @@ Exchange = Callable[[SSAValue], SSAValue]
 
 def _define_each(lowering: Lowering, value: SSAValue, result: SSAValue, exchange: Exchange) -> None:
     """Exchanges a number, or the elements of a vector one by one."""
-    if not isinstance(value.type, VectorType):
+    if not is_vector(value.type):
         lowering.define(result, exchange(lowering.value(value)))
         return
     from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries
@@ -72,9 +72,9 @@ def _is_valid(
 ) -> SSAValue | None:
     """Whether there is a lane to read from; None if there surely is."""
     numbers = lowering.constants.numbers
-    size = lowering.kernel.subgroup_size
+    size = lowering.kernel.lanes
     is_whole = numbers.get(width) == size
-    if is_whole and mode in ("xor", "idx") and 0 <= numbers.get(offset, -1) < (size or 0):
+    if is_whole and mode in ("xor", "idx") and 0 <= numbers.get(offset, -1) < size:
         return None
     in_range = lowering.compute("ULessThan", i1, source, width)
     if is_whole:
@@ -88,8 +88,8 @@ def _rotate(operation: Operation, lowering: Lowering) -> None:
     offset, width = (_number(operation, name) for name in ("offset", "width"))
     result, valid = operation.results
     own = lane(lowering)
-    size = lowering.kernel.subgroup_size
-    if width > (size or 0):
+    size = lowering.kernel.lanes
+    if width > size:
         raise lowering.error(f"the width {width} is more than the {size} work-items of a subgroup")
     moved = lowering.compute("IAdd", i32, own, lowering.integer(offset % width, i32))
     source = lowering.compute("UMod", i32, moved, lowering.integer(width, i32))
@@ -145,7 +145,7 @@ _OF_WORK_GROUPS = frozenset({"IAdd", "FAdd", "UMin", "SMin", "FMin", "UMax", "SM
 def _subgroup_reduce(operation: Operation, lowering: Lowering) -> None:
     kind = str(cast(Any, operation.properties["op"]).data)
     (value,), (result,) = operation.operands, operation.results
-    size = lowering.kernel.subgroup_size or 1
+    size = lowering.kernel.lanes
     stride = _number(operation, "cluster_stride")
     cluster = size
     if "cluster_size" in operation.properties:

@@ -13,6 +13,7 @@ from functools import cache
 from math import prod
 from typing import Any, cast
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -39,12 +40,20 @@ from xtile.dialects.core import CooperativeMatrixType, MatrixUse
 LEGAL_LENGTHS = (16, 8, 4, 2)
 """The lengths of vectors in which longer ones are cut; 3 is legal too, but takes 4 in memory."""
 
-_INTEGER_WIDTHS = (1, 8, 16, 32, 64)
+_INTEGERS = {width: IntegerType(width) for width in (1, 8, 16, 32, 64)}
+"""The integers of kernels, which have no sign, by their widths."""
+
+_HELD_AS_THEY_ARE = frozenset[type]({Float16Type, Float32Type, Float64Type})
+
+
+def is_vector(type_: Attribute) -> TypeIs[VectorType[Attribute]]:
+    """Whether a type is a vector's. `isinstance` takes long for attributes."""
+    return type(type_) is VectorType
 
 
 def integer_width(type_: Attribute) -> int:
     """Bits of an integer type; 0 for other types."""
-    return cast(IntegerType, type_).width.data if isinstance(type_, IntegerType) else 0
+    return type_.width.data if type(type_) is IntegerType else 0
 
 
 def register_type(type_: Attribute) -> Attribute:
@@ -53,16 +62,16 @@ def register_type(type_: Attribute) -> Attribute:
     Raises:
         ValueError: Kernels have no such numbers; the message says so.
     """
-    width = integer_width(type_)
-    if width in _INTEGER_WIDTHS:
-        return IntegerType(width)
-    if isinstance(type_, Float16Type | Float32Type | Float64Type):
+    kind = type(type_)
+    if kind in _HELD_AS_THEY_ARE:
         return type_
-    if isinstance(type_, IndexType):
+    if kind is IndexType:
         return i64
-    if isinstance(type_, BFloat16Type):
+    if kind is IntegerType and integer_width(type_) in _INTEGERS:
+        return _INTEGERS[integer_width(type_)]
+    if kind is BFloat16Type:
         return i16
-    if isinstance(type_, ComplexType):
+    if kind is ComplexType:
         part = cast("ComplexType[AnyFloat]", type_).element_type
         if part in (f32, f64):
             return VectorType(part, [2])
@@ -97,17 +106,14 @@ def memory_type(type_: Attribute) -> Attribute:
 
 def element_type(type_: Attribute) -> Attribute:
     """The type of a number, or of the elements of a vector."""
-    if isinstance(type_, VectorType):
-        return cast("VectorType[Attribute]", type_).element_type
-    return type_
+    return type_.element_type if is_vector(type_) else type_
 
 
 @cache
 def bit_width(type_: Attribute) -> int:
     """Bits of a number in a register; those of both parts of a complex one."""
-    if isinstance(type_, VectorType):
-        vector = cast("VectorType[Attribute]", type_)
-        return bit_width(vector.element_type) * prod(vector.get_shape())
+    if is_vector(type_):
+        return bit_width(type_.element_type) * prod(type_.get_shape())
     return 64 if isinstance(type_, IndexType) else cast(Any, type_).bitwidth
 
 
@@ -149,9 +155,7 @@ def of_length(element: Attribute, length: int) -> Attribute:
 
 def length_of(type_: Attribute) -> int:
     """The number of elements of a piece."""
-    return (
-        cast("VectorType[Attribute]", type_).get_shape()[0] if isinstance(type_, VectorType) else 1
-    )
+    return type_.get_shape()[0] if is_vector(type_) else 1
 
 
 def piece_lengths(type_: VectorType[Attribute]) -> tuple[int, ...]:
@@ -166,11 +170,10 @@ def piece_types(type_: Attribute) -> tuple[Attribute, ...]:
     Raises:
         ValueError: Kernels have no such numbers.
     """
-    if not isinstance(type_, VectorType):
+    if not is_vector(type_):
         return (register_type(type_),)
-    vector = cast("VectorType[Attribute]", type_)
-    element = register_type(vector.element_type)
-    return tuple(of_length(element, length) for length in piece_lengths(vector))
+    element = register_type(type_.element_type)
+    return tuple(of_length(element, length) for length in piece_lengths(type_))
 
 
 def memref_type(type_: Attribute) -> MemRefType[Attribute]:

@@ -22,6 +22,7 @@ from xtile.translate.xegpu_to_spirv.mathematics import fma
 from xtile.translate.xegpu_to_spirv.types import (
     element_type,
     integer_width,
+    is_vector,
     length_of,
     piece_lengths,
 )
@@ -112,7 +113,7 @@ def multi_reduction(operation: Operation, lowering: Lowering, mask: Mask) -> Non
     """The elements along dimensions, combined with an accumulator."""
     source, acc = operation.operands
     (result,) = operation.results
-    if not isinstance(result.type, VectorType):
+    if not is_vector(result.type):
         reduction(operation, lowering, mask)
         return
     shape = shape_of(source.type)
@@ -287,7 +288,7 @@ def outer_product(operation: Operation, lowering: Lowering, mask: Mask) -> None:
     (result,) = operation.results
     type_, kind = element_type(result.type), kind_of(operation)
     left, right = entries(lhs, lowering), entries(rhs, lowering)
-    if isinstance(rhs.type, VectorType):
+    if is_vector(rhs.type):
         pairs = [(a, b) for a in left for b in right]
     else:
         pairs = [(a, right[0]) for a in left]

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.translate.xegpu_to_spirv.lowering import Lowering, Pieces
 from xtile.translate.xegpu_to_spirv.types import (
     element_type,
+    is_vector,
     length_of,
     of_length,
     piece_lengths,
@@ -26,7 +26,7 @@ _NOTHING = 0xFFFFFFFF
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
     """The shape of a vector type; () for a number."""
-    return cast("VectorType[Attribute]", type_).get_shape() if isinstance(type_, VectorType) else ()
+    return type_.get_shape() if is_vector(type_) else ()
 
 
 def entries_of(pieces: Iterable[SSAValue]) -> list[Entry]:
@@ -34,9 +34,19 @@ def entries_of(pieces: Iterable[SSAValue]) -> list[Entry]:
     return [(piece, i) for piece in pieces for i in range(length_of(piece.type))]
 
 
+def entry_at(pieces: Iterable[SSAValue], number: int) -> Entry | None:
+    """The element of pieces with a number; None if there is none."""
+    for piece in pieces:
+        length = length_of(piece.type)
+        if number < length:
+            return None if number < 0 else (piece, number)
+        number -= length
+    return None
+
+
 def entries(old: SSAValue, lowering: Lowering) -> list[Entry]:
     """The elements of a vector in row-major order; a number is one."""
-    if isinstance(old.type, VectorType):
+    if is_vector(old.type):
         return entries_of(lowering.pieces(old))
     return [(lowering.value(old), 0)]
 
@@ -113,7 +123,7 @@ def arranged(lowering: Lowering, chosen: Sequence[Entry], type_: VectorType[Attr
 
 def define_entries(lowering: Lowering, result: SSAValue, chosen: Sequence[Entry]) -> None:
     """Records the elements of a vector, or the only one of a number."""
-    if isa(result.type, VectorType):
+    if is_vector(result.type):
         lowering.define(result, arranged(lowering, chosen, result.type))
     else:
         lowering.define(result, element(lowering, chosen[0]))

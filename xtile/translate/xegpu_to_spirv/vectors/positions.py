@@ -12,13 +12,13 @@ from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, VectorType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import literals
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     element_type,
+    is_vector,
     length_of,
     of_length,
     piece_lengths,
@@ -31,6 +31,7 @@ from xtile.translate.xegpu_to_spirv.vectors.entries import (
     define_entries,
     element,
     entries,
+    entry_at,
     flat,
     numbers_in,
     shape_of,
@@ -48,13 +49,19 @@ def _positions(operation: Operation, lowering: Lowering) -> list[SSAValue | int]
 def _extract(operation: Operation, lowering: Lowering) -> None:
     source, result = operation.operands[0], operation.results[0]
     positions = _positions(operation, lowering)
+    if len(positions) == 1 and not is_vector(result.type) and isinstance(positions[0], int):
+        # What is done most often is done without listing all elements.
+        entry = entry_at(lowering.pieces(source), positions[0])
+        if entry is not None:
+            lowering.define(result, element(lowering, entry))
+            return
     all_entries, shape = entries(source, lowering), shape_of(source.type)
     if -1 in positions:
         literals.define_poison(result, lowering)
         return
     size = prod(shape[len(positions) :])
     *outer, last = positions or [0]
-    if size == 1 and isinstance(last, SSAValue) and all(isinstance(n, int) for n in outer):
+    if size == 1 and not isinstance(last, int) and all(isinstance(n, int) for n in outer):
         first = flat(cast("list[int]", outer), shape[: len(outer)]) * shape[-1]
         row = all_entries[first : first + shape[-1]]
         lowering.define_pieces(result, [_extract_dynamic(lowering, row, last)])
@@ -72,7 +79,7 @@ def _extract(operation: Operation, lowering: Lowering) -> None:
 
 
 def _arranged_as(lowering: Lowering, chosen: Sequence[Entry], type_: Attribute) -> list[SSAValue]:
-    if isa(type_, VectorType):
+    if is_vector(type_):
         return list(arranged(lowering, chosen, type_))
     return [element(lowering, chosen[0])]
 
@@ -93,7 +100,7 @@ def _is_chosen(
     dynamic = [
         (position, size)
         for position, size in zip(positions, shape, strict=False)
-        if isinstance(position, SSAValue)
+        if not isinstance(position, int)
     ]
     conditions: list[SSAValue] = []
     for index in product(*(range(size) for _, size in dynamic)):
