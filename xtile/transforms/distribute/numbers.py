@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.arith.casts import ExtSIOp, TruncIOp
+from xtile.dialects.arith.casts import ExtSIOp, SIToFPOp, TruncIOp
 from xtile.transforms.distribute.kernel import Kernel
 
 
@@ -68,7 +68,7 @@ def cast_number(kernel: Kernel, value: SSAValue, target: Attribute) -> SSAValue:
 def _conversion(source: Attribute, target: Attribute) -> Callable[..., Any] | None:
     """The operation that converts between two scalar types."""
     if is_integer(source) and isinstance(target, AnyFloat):
-        return arith.SIToFPOp
+        return SIToFPOp
     if is_integer(source) and is_integer(target):
         if isinstance(source, IndexType) or isinstance(target, IndexType):
             return arith.IndexCastOp
