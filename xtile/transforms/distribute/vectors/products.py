@@ -18,6 +18,7 @@ from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element
 from xtile.transforms.distribute.overlap import local_bytes, size_in_bytes
 from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.update import Update, update_of
+from xtile.transforms.distribute.vectors.panels import Panel
 from xtile.transforms.distribute.vectors.segments import Segment, segments_of
 from xtile.transforms.distribute.vectors.updates import Part, after_block, apply, shared_buffer
 from xtile.transforms.distribute.vectors.values import (
@@ -25,7 +26,6 @@ from xtile.transforms.distribute.vectors.values import (
     load_as,
     multiply_add,
     spread,
-    store,
     width_of,
     zeros,
 )
@@ -38,6 +38,9 @@ _SCALARS = 2
 
 _MOST_ROWS = 10
 """Rows of a tile."""
+
+_UNKNOWN_ROWS = 4
+"""Rows of a tile where their number is not known, because those left over are done one by one."""
 
 _LEAST_SUMS = 8
 """Sums in a tile, so that none waits for the last product: two units need 4 cycles for one."""
@@ -73,9 +76,9 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
         panel = shared_buffer(kernel, update.wide, depth * longest) if has_panel else None
         for columns in segments:
             with columns.steps(kernel, "column") as column:
-                strip = _Strip(product, update, columns, column, 0, product.depth, panel)
-                if has_panel:
-                    strip.multiply_in_panels(depth)
+                strip = _Strip(product, update, columns, column, 0, product.depth, None)
+                if panel is not None:
+                    strip.multiply_in_panels(panel, depth)
                 else:
                     strip.multiply()
 
@@ -122,8 +125,8 @@ class _Strip:
         update: What becomes of C.
         columns: The widths of a row's vectors.
         column: The first column.
-        start: The first row of B.
-        depth: How many rows of B.
+        start: The first row of op(B).
+        depth: How many rows of op(B).
         panel: Where they are side by side; None if they are read from B.
     """
 
@@ -133,63 +136,28 @@ class _Strip:
     column: Index
     start: Index
     depth: Index
-    panel: SSAValue | None
+    panel: Panel | None
 
     @property
     def kernel(self) -> Kernel:
         """The kernel that is being built."""
         return self.update.kernel
 
-    def multiply_in_panels(self, length: int) -> None:
+    def multiply_in_panels(self, memory: SSAValue, length: int) -> None:
         """Updates the columns with one panel after the other, of at most `length` rows."""
         kernel, depth = self.kernel, self.depth
         # C is updated once even if there is nothing to add.
         end = max(depth, 1) if isinstance(depth, int) else self._at_least_one(depth)
         with kernel.loop(0, end, length, name="start") as loop:
-            is_even = isinstance(depth, int) and depth % length == 0
-            left = kernel.subtract(depth, loop.index)
-            part = replace(
-                self,
-                update=after_block(self.update, loop.index),
-                start=loop.index,
-                depth=length if is_even else kernel.minimum(left, length),
-            )
-            part.fill_panel()
-            part.multiply()
+            start, is_even = loop.index, isinstance(depth, int) and depth % length == 0
+            rows = length if is_even else kernel.minimum(kernel.subtract(depth, start), length)
+            update = after_block(self.update, start)
+            panel = Panel(self.product, update, memory, self.columns, start, self.column, rows)
+            panel.fill()
+            replace(self, update=update, start=start, depth=rows, panel=panel).multiply()
 
     def _at_least_one(self, number: SSAValue) -> SSAValue:
         return self.kernel.pure(arith.MaxSIOp, number, self.kernel.index(1))
-
-    def fill_panel(self) -> None:
-        """Copies the columns of B, in the accumulation type."""
-        kernel, product, panel = self.kernel, self.product, self.panel
-        assert panel is not None
-        if _is_side_by_side(product):
-            with kernel.loop(0, self.depth, name="k") as rows:
-                for place, width in self.columns.places():
-                    store(
-                        kernel,
-                        self._of_b(rows.index, place, width),
-                        panel,
-                        [self._in_panel(rows.index, place)],
-                        width,
-                    )
-            return
-        with (
-            kernel.loop(0, self.columns.step, name="column") as columns,
-            kernel.loop(0, self.depth, name="k") as rows,
-        ):
-            value = self._of_b(rows.index, columns.index, 1)
-            kernel.store(value, panel, [self._in_panel(rows.index, columns.index)])
-
-    def _of_b(self, k: Index, place: Index, width: int) -> SSAValue:
-        kernel, product = self.kernel, self.product
-        at = product.at_b(kernel.add(self.start, k), kernel.add(self.column, place))
-        return load_as(kernel, product.b, at, width, self.update.wide)
-
-    def _in_panel(self, k: Index, place: Index) -> Index:
-        kernel = self.kernel
-        return kernel.add(kernel.multiply(k, self.columns.step), place)
 
     def multiply(self) -> None:
         """Updates all rows of the columns."""
@@ -217,7 +185,7 @@ class _Strip:
         least = -(-_LEAST_SUMS // vectors)
         rows = self.product.rows
         if not isinstance(rows, int):
-            return least
+            return max(least, min(most, _UNKNOWN_ROWS))
         for height in range(most, least - 1, -1):
             if rows % height == 0:
                 return height
@@ -251,7 +219,8 @@ class _Strip:
         )
 
     def _load_b(self, k: Index, place: int, width: int) -> SSAValue:
-        if self.panel is None:
-            return self._of_b(k, place, width)
-        at = [self._in_panel(k, place)]
-        return load_as(self.kernel, self.panel, at, width, self.update.wide)
+        if self.panel is not None:
+            return self.panel.load(k, place, width)
+        kernel, product = self.kernel, self.product
+        at = product.at_b(kernel.add(self.start, k), kernel.add(self.column, place))
+        return load_as(kernel, product.b, at, width, self.update.wide)
