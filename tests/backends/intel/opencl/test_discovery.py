@@ -70,6 +70,15 @@ def test_a_broken_cpu_runtime_of_the_user_is_replaced(tmp_path: Path) -> None:
     assert run(DEVICES, OCL_ICD_VENDORS=str(path.parent)) == f"['cpu']\n{path.parent}\n"
 
 
+def test_a_computer_without_room_for_temporary_files() -> None:
+    code = (
+        "import tempfile\n"
+        "def full(**_): raise OSError('no space')\n"
+        "tempfile.TemporaryDirectory = full\n"
+    )
+    assert run(code + DEVICES) == "['cpu']\nNone\n"
+
+
 def test_a_process_that_has_asked_for_platforms_before(tmp_path: Path) -> None:
     code = (
         "import pyopencl\n"

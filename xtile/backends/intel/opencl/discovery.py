@@ -14,8 +14,8 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from ctypes import CDLL
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,10 +94,8 @@ def _list_of_drivers() -> Generator[None]:
         yield
         return
     before = os.environ.get(VENDORS_VARIABLE)
-    with tempfile.TemporaryDirectory(prefix="xtile-opencl-") as directory:
-        for number, driver in enumerate([*drivers, str(runtime)]):
-            Path(directory, f"{number}.icd").write_text(f"{driver}\n")
-        os.environ[VENDORS_VARIABLE] = directory
+    with _directory_of([*drivers, str(runtime)]) as directory:
+        os.environ[VENDORS_VARIABLE] = str(runtime) if directory is None else directory
         try:
             yield
         finally:
@@ -105,6 +103,19 @@ def _list_of_drivers() -> Generator[None]:
                 del os.environ[VENDORS_VARIABLE]
             else:
                 os.environ[VENDORS_VARIABLE] = before
+
+
+@contextmanager
+def _directory_of(drivers: Sequence[str]) -> Generator[str | None]:
+    """A directory with an `.icd` file for each driver; None if nothing can be written."""
+    with ExitStack() as stack:
+        try:
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="xtile-opencl-"))
+            for number, driver in enumerate(drivers):
+                Path(directory, f"{number}.icd").write_text(f"{driver}\n")
+        except OSError:
+            directory = None
+        yield directory
 
 
 def _users_drivers() -> list[str]:
