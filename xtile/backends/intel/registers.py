@@ -31,8 +31,10 @@ def build_options(module: Operation, device: Device, lanes: int) -> str:
     """
     if device.matrix_unit is None:
         return ""
-    half = device.registers * device.register_size // 2
-    return MANY_REGISTERS_OPTION if _most_carried(module) * lanes > half else ""
+    # What is loaded row by row takes as many registers again before it is packed.
+    share = 2 if device.block_access is not None else 3
+    most = device.registers * device.register_size // share
+    return MANY_REGISTERS_OPTION if _most_carried(module) * lanes > most else ""
 
 
 def _most_carried(module: Operation) -> int:

@@ -10,8 +10,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BFloat16Type,
     BoolAttr,
-    FixedBitwidthType,
-    IndexType,
     IntegerType,
     VectorType,
     bf16,
@@ -21,8 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import PrefetchOp
-from xtile.transforms.cleanup.folding import INDEX_WIDTH
-from xtile.translate.core_to_xegpu import scattered
+from xtile.translate.core_to_xegpu import row_blocks, scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
     PIECE,
@@ -37,15 +34,8 @@ from xtile.translate.core_to_xegpu.lowering import (
     Lowering,
     carried_type,
 )
-from xtile.translate.core_to_xegpu.views import type_of
+from xtile.translate.core_to_xegpu.views import size_of, type_of
 from xtile.translate.rule import Rule
-
-
-def size_of(element: Attribute) -> int:
-    """Bytes of an element; an index has 64 bits."""
-    if isinstance(element, IndexType):
-        return INDEX_WIDTH // 8
-    return cast(FixedBitwidthType, element).size
 
 
 def _block(lowering: Lowering, operation: Operation, first_index: int) -> Block:
@@ -77,31 +67,27 @@ def _read(operation: Operation, lowering: Lowering) -> None:
     type_ = cast("VectorType[Attribute]", result.type)
     layout = lowering.layout(type_)
     element = type_.element_type
-    fragment = _block_load(lowering, block, layout, element, result)
+    loaded = _block_load(lowering, block, layout, element, result)
+    fragment = loaded if isinstance(loaded, Fragment) else row_blocks.load(lowering, block, layout)
     if fragment is None:
+        if type_of(block.memory).memory_space != LOCAL_MEMORY_SPACE:
+            lowering.remark(f"loads element by element: {loaded}")
         fragment = scattered.load(lowering, block, layout, element)
     lowering.define(result, fragment)
 
 
 def _block_load(
     lowering: Lowering, block: Block, layout: Layout, element: Attribute, result: SSAValue
-) -> Fragment | None:
-    """A read by block loads; None, with a remark, if they are not legal."""
+) -> Fragment | str:
+    """A read by block loads, or why they are not legal."""
     reason = _unfit(lowering, layout, element)
     surface = reason if reason is not None else surface_of(lowering, block, size_of(element))
-    loaded: Fragment | str
-    is_right = _is_only_right_operand(lowering, result)
     if not isinstance(surface, Surface):
-        loaded = surface
-    elif is_transposed(block, surface.view):
-        loaded = _load_transposed(lowering, surface, layout, element, is_right)
-    else:
-        loaded = _load(lowering, surface, layout, element, is_right)
-    if isinstance(loaded, Fragment):
-        return loaded
-    if type_of(block.memory).memory_space != LOCAL_MEMORY_SPACE:
-        lowering.remark(f"loads element by element: {loaded}")
-    return None
+        return surface
+    is_right = _is_only_right_operand(lowering, result)
+    if is_transposed(block, surface.view):
+        return _load_transposed(lowering, surface, layout, element, is_right)
+    return _load(lowering, surface, layout, element, is_right)
 
 
 def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None:
@@ -245,7 +231,7 @@ def _write(operation: Operation, lowering: Lowering) -> None:
         if isinstance(surface, str)
         else _store(lowering, surface, target, fragment, element)
     )
-    if problem is None:
+    if problem is None or row_blocks.store(lowering, target, fragment):
         return
     if type_of(target.memory).memory_space != LOCAL_MEMORY_SPACE:
         lowering.remark(f"stores element by element: {problem}")

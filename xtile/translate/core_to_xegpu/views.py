@@ -10,6 +10,8 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    FixedBitwidthType,
+    IndexType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
@@ -18,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.memref import views
+from xtile.transforms.cleanup.folding import INDEX_WIDTH
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 
 
@@ -52,6 +55,13 @@ class View:
 def type_of(memory: SSAValue) -> MemRefType[Attribute]:
     """The type of a memref."""
     return cast("MemRefType[Attribute]", memory.type)
+
+
+def size_of(element: Attribute) -> int:
+    """Bytes of an element; an index has 64 bits."""
+    if isinstance(element, IndexType):
+        return INDEX_WIDTH // 8
+    return cast(FixedBitwidthType, element).size
 
 
 def static_strides(type_: MemRefType[Attribute]) -> tuple[int | None, ...]:

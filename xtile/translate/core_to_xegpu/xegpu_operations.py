@@ -23,15 +23,9 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.legality import Surface
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
-from xtile.translate.core_to_xegpu.views import static_strides, unmixed
+from xtile.translate.core_to_xegpu.views import size_of, static_strides, unmixed
 
 _TRANSPOSED = DenseArrayBase.from_list(i64, [1, 0])
-
-
-def _size(element: Attribute) -> int:
-    from xtile.translate.core_to_xegpu.blocks import size_of
-
-    return size_of(element)
 
 
 def descriptor(
@@ -43,7 +37,7 @@ def descriptor(
 ) -> SSAValue:
     """A descriptor of blocks of `shape` in a surface, made once where the surface is known."""
     type_ = TensorDescType(shape, element)
-    size = size or _size(element)
+    size = size or size_of(element)
     root = lowering.original(surface.view.root)
     numbers = (surface.height, surface.width, surface.pitch)
     values = [root, *(n for n in (*numbers, surface.view.outer) if isinstance(n, SSAValue))]
@@ -52,7 +46,7 @@ def descriptor(
         if _is_whole(surface, root, element):
             operation = CreateNdDescOp.build(operands=[root, [], [], []], result_types=[type_])
             return lowering.emit(operation).results[0]
-        address = address_of(lowering, surface.view.root, surface.view.outer, _size(element))
+        address = address_of(lowering, surface.view.root, surface.view.outer, size_of(element))
         sizes, dynamic_sizes = unmixed([surface.height, surface.width])
         strides, dynamic_strides = unmixed([surface.pitch, 1])
         operation = CreateNdDescOp.build(

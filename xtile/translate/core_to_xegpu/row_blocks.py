@@ -1,0 +1,120 @@
+"""Matrices in global memory row by row, on devices without two-dimensional block accesses.
+
+A row is a block of one dimension, whose address all lanes share: that leaves more registers for
+matrices than an address for each element.
+
+Source: OpenCL extension cl_intel_subgroups; the numbers stand in `xtile/backends/intel/devices.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import vector
+from xdsl.ir import SSAValue
+
+from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
+from xtile.dialects.xegpu.types import TensorDescType
+from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
+from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build
+from xtile.translate.core_to_xegpu.legality import Block
+from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
+from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
+from xtile.translate.core_to_xegpu.views import size_of, type_of, unmixed, view_of
+
+
+def load(lowering: Lowering, block: Block, layout: Layout) -> Fragment | None:
+    """A read row by row; None if that is not legal."""
+    access = lowering.device.row_access
+    if access is None or not _is_legal(lowering, block, layout, access.load_alignment):
+        return None
+    rows = [
+        [
+            scalar
+            for first, count in _groups(lowering, layout)
+            for scalar in _load(lowering, block, layout, (row, first), count)
+        ]
+        for row in range(layout.rows)
+    ]
+    return build(
+        layout,
+        lambda w, first, length: from_scalars(
+            lowering, [row[w] for row in rows[first : first + length]]
+        ),
+    )
+
+
+def store(lowering: Lowering, block: Block, fragment: Fragment) -> bool:
+    """Writes a matrix row by row; whether that is legal."""
+    access = lowering.device.row_access
+    layout = fragment.layout
+    if access is None or not _is_legal(lowering, block, layout, access.alignment):
+        return False
+    columns = [
+        [scalar for piece in pieces for scalar in to_scalars(lowering, piece)]
+        for pieces in fragment.blocks
+    ]
+    for row in range(layout.rows):
+        for first, count in _groups(lowering, layout):
+            values = [column[row] for column in columns[first : first + count]]
+            descriptor = _descriptor(lowering, block, layout, (row, first), count)
+            xegpu.store_nd(lowering, from_scalars(lowering, values), descriptor, ())
+    return True
+
+
+def _load(
+    lowering: Lowering, block: Block, layout: Layout, place: tuple[int, int], count: int
+) -> list[SSAValue]:
+    """A lane's elements of a row, from a block of columns on."""
+    descriptor = _descriptor(lowering, block, layout, place, count)
+    loaded = xegpu.load_nd(lowering, descriptor, (), count)
+    element = type_of(block.memory).element_type
+    return [lowering.emit(vector.ExtractOp(loaded, [i], element)).result for i in range(count)]
+
+
+def _descriptor(
+    lowering: Lowering, block: Block, layout: Layout, place: tuple[int, int], count: int
+) -> SSAValue:
+    """Describes so many blocks of columns of a row."""
+    row, first = place
+    indices = (
+        lowering.add(block.start[0], row),
+        lowering.add(block.start[1], first * layout.width),
+    )
+    type_ = TensorDescType([count * layout.width], type_of(block.memory).element_type)
+    static, dynamic = unmixed(indices)
+    operation = CreateNdDescOp.build(
+        operands=[block.memory, dynamic, [], []],
+        result_types=[type_],
+        properties={"const_offsets": static},
+    )
+    return lowering.emit(operation).results[0]
+
+
+def _groups(lowering: Lowering, layout: Layout) -> Iterator[tuple[int, int]]:
+    """The first and the number of the blocks of columns that are accessed at once."""
+    access = lowering.device.row_access
+    assert access is not None
+    first = 0
+    while first < layout.blocks:
+        count = max(count for count in access.counts if count <= layout.blocks - first)
+        yield first, count
+        first += count
+
+
+def _is_legal(lowering: Lowering, block: Block, layout: Layout, alignment: int) -> bool:
+    """Whether the rows of a matrix are rows in memory, whose addresses are aligned."""
+    device, type_ = lowering.device, type_of(block.memory)
+    if device.is_for_llvm or type_.memory_space == LOCAL_MEMORY_SPACE or any(block.checked):
+        return False
+    if layout.width != lowering.subgroup_size or layout.has_padding:
+        return False
+    view = view_of(lowering, block.memory)
+    if block.row != 0 or view.strides[1] != 1:
+        return False
+    size = size_of(type_.element_type)
+    column = lowering.add(view.offsets[1], block.start[1])
+    distances = (view.outer, view.strides[0], column)
+    return lowering.alignment_of(view.root) % alignment == 0 and all(
+        lowering.facts.divisor(distance) * size % alignment == 0 for distance in distances
+    )
