@@ -1,4 +1,4 @@
-"""Transposes small square matrices in registers."""
+"""Square matrices that are transposed in registers."""
 
 from __future__ import annotations
 

@@ -45,14 +45,14 @@ WHOLE_MATRIX = """
 scf.for %row = %c0 to %c16 step %c1 {
 %10 = arith.muli %row, %c2 : index
 %11 = vector.load %b[%10, %c0] : memref<32x16xbf16>, vector<16xbf16>
-%12 = arith.bitcast %11 : vector<16xbf16> to vector<16xi16>
-%13 = arith.extui %12 : vector<16xi16> to vector<16xi32>
-%14 = arith.addi %10, %c1 : index
-%15 = vector.load %b[%14, %c0] : memref<32x16xbf16>, vector<16xbf16>
-%16 = arith.bitcast %15 : vector<16xbf16> to vector<16xi16>
+%12 = arith.addi %10, %c1 : index
+%13 = vector.load %b[%12, %c0] : memref<32x16xbf16>, vector<16xbf16>
+%14 = arith.bitcast %11 : vector<16xbf16> to vector<16xi16>
+%15 = arith.extui %14 : vector<16xi16> to vector<16xi32>
+%16 = arith.bitcast %13 : vector<16xbf16> to vector<16xi16>
 %17 = arith.extui %16 : vector<16xi16> to vector<16xi32>
 %18 = arith.shli %17, %1 : vector<16xi32>
-%19 = arith.ori %13, %18 : vector<16xi32>
+%19 = arith.ori %15, %18 : vector<16xi32>
 vector.store %19, %2[%row, %c0] : WORDS, vector<16xi32>
 }
 %3 = memref.alloca() : STRIP

@@ -27,7 +27,8 @@ from xtile.transforms.distribute.kernel import Index, Kernel, element_type
 from xtile.transforms.distribute.overlap import local_buffer, local_bytes, size_in_bytes
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
-from xtile.transforms.distribute.vectors.packing import Packing, Range
+from xtile.transforms.distribute.vectors.packed_memory import PackedMemory
+from xtile.transforms.distribute.vectors.packing import Range, pack_columns, pack_rows
 from xtile.transforms.distribute.vectors.segments import segments_of
 from xtile.transforms.distribute.vectors.updates import Part, after_block, apply
 from xtile.transforms.distribute.vectors.values import load, width_of
@@ -56,8 +57,8 @@ def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
             "there is not enough local memory for its whole depth"
         )
         return False
-    packing = Packing(kernel, product, matrix, height, *panel)
-    _Multiplication(update, packing, height, width).run()
+    memory = PackedMemory(kernel, matrix, height, *panel)
+    _Multiplication(product, update, memory, width).run()
     return True
 
 
@@ -142,18 +143,18 @@ def _even_part(size: Index, step: int, most: int) -> int:
 
 @dataclass(frozen=True)
 class _Multiplication:
-    """A product in tiles of `height` x `width` sums.
+    """A product in tiles of two matrices of sums along the rows and the columns, or of one.
 
     Attributes:
+        product: The product.
         update: What becomes of C.
-        packing: The packed parts of the factors.
-        height: The rows of a tile.
+        memory: Where parts of the factors are packed; a strip is as high as a tile.
         width: The columns of a tile.
     """
 
+    product: Product
     update: Update
-    packing: Packing
-    height: int
+    memory: PackedMemory
     width: int
 
     @property
@@ -164,23 +165,27 @@ class _Multiplication:
     @property
     def matrix(self) -> CooperativeMatrix:
         """The cooperative matrices."""
-        return self.packing.matrix
+        return self.memory.matrix
+
+    @property
+    def height(self) -> int:
+        """The rows of a tile."""
+        return self.memory.height
 
     def run(self) -> None:
         """Goes through panels of op(B), and for each through strips of op(A)."""
-        kernel, packing = self.kernel, self.packing
-        product = packing.product
+        kernel, product, memory = self.kernel, self.product, self.memory
         with (
-            kernel.loop(0, product.columns, packing.columns, name="column") as columns,
-            kernel.loop(0, self._end(product.depth), packing.depth, name="start") as starts,
+            kernel.loop(0, product.columns, memory.columns, name="column") as columns,
+            kernel.loop(0, self._end(product.depth), memory.depth, name="start") as starts,
         ):
-            column = Range.of(kernel, columns.index, product.columns, packing.columns)
-            depth = Range.of(kernel, starts.index, product.depth, packing.depth)
-            packing.pack_columns(column, depth, self.width)
+            column = Range.of(kernel, columns.index, product.columns, memory.columns)
+            depth = Range.of(kernel, starts.index, product.depth, memory.depth)
+            pack_columns(memory, product, column, depth, self.width)
             update = after_block(self.update, starts.index)
             with kernel.loop(0, product.rows, self.height, name="row") as rows:
                 row = Range.of(kernel, rows.index, product.rows, self.height)
-                packing.pack_rows(row, depth)
+                pack_rows(memory, product, row, depth)
                 with kernel.loop(0, column.length, self.width, name="tile") as tiles:
                     self._sums(tiles.index, depth)
                     self._update_tile(update, row, column, tiles.index)
@@ -193,12 +198,13 @@ class _Multiplication:
 
     def _sums(self, column: Index, depth: Range) -> None:
         """Stores the sums of a tile whose first column in the panel this is."""
-        kernel, packing, matrix = self.kernel, self.packing, self.matrix
+        kernel, memory, matrix = self.kernel, self.memory, self.matrix
         rows = range(0, self.height, matrix.rows)
         columns = range(0, self.width, matrix.columns)
         type_ = CooperativeMatrixType.of(
             matrix.rows, matrix.columns, matrix.accumulator, MatrixUse.ACCUMULATOR
         )
+        tile = kernel.divide(column, matrix.columns)
         zero = numbers.zero(kernel, matrix.accumulator)
         fills = [
             CooperativeMatrixFillOp(operands=[zero], result_types=[type_])
@@ -207,11 +213,11 @@ class _Multiplication:
         ]
         nothing = [kernel.emit(fill).result for fill in fills]
         with kernel.loop(0, depth.covering(kernel, matrix.depth), 1, nothing, "step") as steps:
-            factors = [packing.load_b(steps.index, kernel.add(column, j)) for j in columns]
+            factors = [memory.load_b(steps.index, kernel.add(tile, j)) for j in range(len(columns))]
             sums = iter(steps.carried)
             results: list[SSAValue] = []
             for i in rows:
-                a = packing.load_a(i, steps.index)
+                a = memory.load_a(i, steps.index)
                 results += [_multiply_add(kernel, a, b, next(sums)) for b in factors]
             steps.results = results
         results = list(steps.results)

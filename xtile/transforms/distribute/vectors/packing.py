@@ -1,6 +1,7 @@
-"""Parts of a product's factors in local memory, in the form in which matrix units load them.
+"""Copies parts of a product's factors to local memory, in the form that matrix units load.
 
-What reaches beyond the ends of a factor is 0 there.
+What is inside of a factor is copied with vectors, what is at its ends element by element. What
+reaches beyond them becomes 0.
 """
 
 from __future__ import annotations
@@ -10,24 +11,20 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, UnitAttr, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import IntegerType, i32
+from xdsl.ir import SSAValue
 
-from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.arith.casts import ExtUIOp
-from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, element_type
-from xtile.transforms.distribute.overlap import local_buffer
 from xtile.transforms.distribute.product import Product
+from xtile.transforms.distribute.vectors.packed_memory import PackedMemory
 from xtile.transforms.distribute.vectors.values import is_contiguous, load, spread, store
+from xtile.transforms.transposition import transposed
 
 _VECTOR = 16
-"""Elements of a vector."""
-
-Limit = tuple[Index, Index]
-"""A number, and what it must be below."""
+"""Elements of a vector, and rows and columns of what is transposed in registers."""
 
 
 @dataclass(frozen=True)
@@ -59,202 +56,152 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Packing:
-    """Memory for a strip of op(A) and a panel of op(B).
-
-    The strip has the rows of all its matrices one below the other, for one matrix of the depth
-    after the other. The panel has words with neighbours along the depth: for each matrix of its
-    columns one column of matrices.
+class _Lines:
+    """A part of a factor: rows of op(A) or columns of op(B), with elements along the depth.
 
     Attributes:
         kernel: The kernel that is being built.
-        product: The product.
-        matrix: The cooperative matrices.
-        height: The rows of the strip, a multiple of a matrix's.
-        columns: The columns of the panel, a multiple of a matrix's.
-        depth: The columns of the strip and the rows of the panel, a multiple of a matrix's.
+        memory: The factor.
+        place: Where the factor has an element, from the line and its number in it.
+        lines: Which lines.
+        depth: Which elements.
     """
 
     kernel: Kernel
-    product: Product
-    matrix: CooperativeMatrix
-    height: int
-    columns: int
-    depth: int
+    memory: SSAValue
+    place: Callable[[Index, Index], tuple[Index, Index]]
+    lines: Range
+    depth: Range
 
-    # --- the strip of op(A) ---
+    def vector(self, line: Index, k: Index) -> SSAValue:
+        """Elements that are neighbours in memory, from an element on."""
+        return load(self.kernel, self.memory, self._at(line, k), _VECTOR)
 
-    @property
-    def strip(self) -> SSAValue:
-        """The memory of the strip."""
-        shape = (self.height * self.depth // self.matrix.depth, self.matrix.depth)
-        return self._buffer("strip", self.matrix.inputs, shape)
-
-    def pack_rows(self, rows: Range, depth: Range) -> None:
-        """Packs rows of op(A)."""
-        kernel, product, length = self.kernel, self.product, self.matrix.depth
-
-        def line(row: Index, step: Index, is_inside: bool) -> None:
-            k = kernel.multiply(step, length)
-            at = kernel.add(kernel.multiply(step, self.height), row)
-            has_neighbours = not product.is_a_transposed and is_contiguous(product.a)
-            if is_inside and has_neighbours:
-                for place in range(0, length, _VECTOR):
-                    part = kernel.add(kernel.add(depth.start, k), place)
-                    source = product.at_a(kernel.add(rows.start, row), part)
-                    vector = load(kernel, product.a, source, _VECTOR)
-                    store(kernel, vector, self.strip, (at, place), _VECTOR)
-                return
-            with kernel.loop(0, length, name="element") as elements:
-                offset = kernel.add(k, elements.index)
-                limits = [] if is_inside else [(row, rows.length), (offset, depth.length)]
-                source = product.at_a(kernel.add(rows.start, row), kernel.add(depth.start, offset))
-                value = self._element(product.a, source, limits)
-                kernel.store(value, self.strip, (at, elements.index))
-
-        steps = depth.whole(kernel, length), depth.covering(kernel, length)
-        _for_each_line(kernel, (rows.length, self.height), steps, line)
-
-    def load_a(self, row: int, step: Index) -> SSAValue:
-        """The matrix of op(A) from a row of the strip on."""
+    def element(self, line: Index, k: Index, is_inside: bool) -> SSAValue:
+        """One element, or 0 if it is not inside; whether it is may be known."""
         kernel = self.kernel
-        at = kernel.add(kernel.multiply(step, self.height), row)
-        type_ = CooperativeMatrixType.of(
-            self.matrix.rows, self.matrix.depth, self.matrix.inputs, MatrixUse.MATRIX_A
-        )
-        return _load(kernel, self.strip, at, type_, {})
-
-    # --- the panel of op(B) ---
-
-    @property
-    def factors(self) -> int:
-        """Neighbours along the depth in a word."""
-        return WORD_BITS // cast("FixedBitwidthType", self.matrix.inputs).bitwidth
-
-    @property
-    def panel(self) -> SSAValue:
-        """The memory of the panel."""
-        width = self.matrix.columns
-        shape = (self.columns // width * self.depth // self.factors, width)
-        return self._buffer("panel", i32, shape)
-
-    def pack_columns(self, columns: Range, depth: Range, width: int) -> None:
-        """Packs columns of op(B), as many as a multiple of a width that covers them."""
-        kernel, product, count = self.kernel, self.product, self.matrix.columns
-        has_neighbours = not product.is_b_transposed and is_contiguous(product.b)
-
-        def line(word: Index, tile: Index, is_inside: bool) -> None:
-            at = kernel.add(kernel.multiply(tile, self.depth // self.factors), word)
-            column = kernel.multiply(tile, count)
-            if is_inside and has_neighbours:
-                words = self._words(columns, depth, word, column, _VECTOR, is_inside)
-                store(kernel, words, self.panel, (at, 0), _VECTOR)
-                return
-            with kernel.loop(0, count, name="element") as elements:
-                place = kernel.add(column, elements.index)
-                words = self._words(columns, depth, word, place, 1, is_inside)
-                kernel.store(words, self.panel, (at, elements.index))
-
-        steps = depth.covering(kernel, self.matrix.depth)
-        words = kernel.multiply(steps, self.matrix.depth // self.factors)
-        tiles = kernel.multiply(columns.covering(kernel, width), width // count)
-        _for_each_line(
-            kernel,
-            (depth.whole(kernel, self.factors), words),
-            (columns.whole(kernel, count), tiles),
-            line,
+        if is_inside:
+            return kernel.load(self.memory, self._at(line, k))
+        has_line = kernel.compare("slt", line, self.lines.length)
+        has_element = kernel.compare("slt", k, self.depth.length)
+        nothing = numbers.zero(kernel, element_type(self.memory))
+        return kernel.choose(
+            kernel.pure(arith.AndIOp, has_line, has_element),
+            lambda: kernel.load(self.memory, self._at(line, k)),
+            lambda: nothing,
         )
 
-    def _words(
-        self,
-        columns: Range,
-        depth: Range,
-        word: Index,
-        column: Index,
-        width: int,
-        is_inside: bool,
-    ) -> SSAValue:
-        """Words of neighbouring columns, of which the first factor has the lowest bits."""
-        kernel, product = self.kernel, self.product
-        result: SSAValue | None = None
-        for factor in range(self.factors):
-            k = kernel.add(kernel.multiply(word, self.factors), factor)
-            source = product.at_b(kernel.add(depth.start, k), kernel.add(columns.start, column))
-            if width > 1:
-                value = load(kernel, product.b, source, width)
-            else:
-                limits = [] if is_inside else [(k, depth.length), (column, columns.length)]
-                value = self._element(product.b, source, limits)
-            shifted = self._shifted(value, factor, width)
-            result = shifted if result is None else kernel.emit(arith.OrIOp(result, shifted)).result
-        assert result is not None
-        return result
-
-    def _shifted(self, value: SSAValue, factor: int, width: int) -> SSAValue:
-        """The bits of factors in their place of words."""
+    def _at(self, line: Index, k: Index) -> tuple[Index, Index]:
         kernel = self.kernel
-        bits = WORD_BITS // self.factors
+        return self.place(kernel.add(self.lines.start, line), kernel.add(self.depth.start, k))
+
+
+def pack_rows(memory: PackedMemory, product: Product, rows: Range, depth: Range) -> None:
+    """Packs rows of op(A) into the strip."""
+    kernel, length = memory.kernel, memory.matrix.depth
+    source = _Lines(kernel, product.a, product.at_a, rows, depth)
+    has_vectors, is_transposed = is_contiguous(product.a), product.is_a_transposed
+    count, part = (_VECTOR, _VECTOR) if has_vectors and is_transposed else (1, length)
+
+    def put(value: SSAValue, row: Index, step: Index, k: Index, width: int) -> None:
+        store(kernel, value, memory.strip, (memory.row_in_strip(row, step), k), width)
+
+    def pack(i: Index, j: Index, is_inside: bool) -> None:
+        row, k = kernel.multiply(i, count), kernel.multiply(j, part)
+        step = kernel.divide(j, length // part)
+        first = kernel.multiply(kernel.remainder(j, length // part), part)
+        if not (is_inside and has_vectors):
+            with kernel.loop(0, count, name="row") as m, kernel.loop(0, part, name="k") as n:
+                line = kernel.add(row, m.index)
+                value = source.element(line, kernel.add(k, n.index), is_inside)
+                put(value, line, step, kernel.add(first, n.index), 1)
+        elif is_transposed:
+            vectors = [source.vector(row, kernel.add(k, n)) for n in range(part)]
+            for m, vector in enumerate(transposed(kernel, vectors)):
+                put(vector, kernel.add(row, m), step, first, _VECTOR)
+        else:
+            for n in range(0, length, _VECTOR):
+                put(source.vector(row, kernel.add(k, n)), row, step, n, _VECTOR)
+
+    steps = kernel.multiply(depth.covering(kernel, length), length // part)
+    inside = rows.whole(kernel, count), depth.whole(kernel, part)
+    _for_each_block(kernel, inside, (memory.height // count, steps), pack)
+
+
+def pack_columns(
+    memory: PackedMemory, product: Product, columns: Range, depth: Range, width: int
+) -> None:
+    """Packs columns of op(B) into the panel, as many as a multiple of the width."""
+    kernel, count, factors = memory.kernel, memory.matrix.columns, memory.factors
+    source = _Lines(kernel, product.b, lambda column, k: product.at_b(k, column), columns, depth)
+    has_vectors, is_transposed = is_contiguous(product.b), product.is_b_transposed
+    part = _VECTOR if has_vectors and is_transposed else factors
+
+    def put(
+        values: Sequence[SSAValue], tile: Index, word: Index, column: Index, width: int
+    ) -> None:
+        words = _words(kernel, values, width)
+        store(kernel, words, memory.panel, (memory.row_in_panel(tile, word), column), width)
+
+    def pack(j: Index, tile: Index, is_inside: bool) -> None:
+        column, k = kernel.multiply(tile, count), kernel.multiply(j, part)
+        word = kernel.multiply(j, part // factors)
+        if not (is_inside and has_vectors):
+            with (
+                kernel.loop(0, part // factors, name="word") as m,
+                kernel.loop(0, count, name="column") as n,
+            ):
+                line, first = kernel.add(column, n.index), kernel.multiply(m.index, factors)
+                places = [kernel.add(kernel.add(k, first), i) for i in range(factors)]
+                values = [source.element(line, place, is_inside) for place in places]
+                put(values, tile, kernel.add(word, m.index), n.index, 1)
+            return
+        if is_transposed:
+            lines = [source.vector(kernel.add(column, n), k) for n in range(part)]
+            vectors = transposed(kernel, lines)
+        else:
+            vectors = [source.vector(column, kernel.add(k, n)) for n in range(part)]
+        for m in range(0, part, factors):
+            put(vectors[m : m + factors], tile, kernel.add(word, m // factors), 0, _VECTOR)
+
+    steps = kernel.multiply(
+        depth.covering(kernel, memory.matrix.depth), memory.matrix.depth // part
+    )
+    tiles = kernel.multiply(columns.covering(kernel, width), width // count)
+    inside = depth.whole(kernel, part), columns.whole(kernel, count)
+    _for_each_block(kernel, inside, (steps, tiles), pack)
+
+
+def _words(kernel: Kernel, values: Sequence[SSAValue], width: int) -> SSAValue:
+    """Words of elements or vectors of them, of which the first has the lowest bits."""
+    bits = WORD_BITS // len(values)
+    words: SSAValue | None = None
+    for number, value in enumerate(values):
         if not numbers.is_integer(value.type):
             type_ = numbers.like(value.type, IntegerType(bits))
             value = kernel.emit(arith.BitcastOp(value, type_)).result
-        word = numbers.like(value.type, i32)
-        extended = kernel.emit(ExtUIOp(value, cast("IntegerType", word))).result
-        if factor == 0:
-            return extended
-        shift = spread(kernel, kernel.constant(bits * factor, i32), width)
-        return kernel.emit(arith.ShLIOp(extended, shift)).result
-
-    def load_b(self, step: Index, column: Index) -> SSAValue:
-        """The matrix of op(B) from a column of the panel on, a multiple of a matrix's."""
-        kernel = self.kernel
-        words = self.matrix.depth // self.factors
-        # A column of matrices has so many words for each of its columns.
-        first = kernel.multiply(column, self.depth // self.factors // self.matrix.columns)
-        at = kernel.add(first, kernel.multiply(step, words))
-        type_ = CooperativeMatrixType.of(
-            self.matrix.depth, self.matrix.columns, self.matrix.inputs, MatrixUse.MATRIX_B
-        )
-        return _load(kernel, self.panel, at, type_, {"packed": UnitAttr()})
-
-    # --- both ---
-
-    def _buffer(self, name: str, element: Attribute, shape: tuple[int, int]) -> SSAValue:
-        kernel = self.kernel
-        return kernel.shared(
-            (name, element, shape), (), lambda: local_buffer(kernel, element, shape)
-        )
-
-    def _element(
-        self, memory: SSAValue, indices: Sequence[Index], limits: Sequence[Limit]
-    ) -> SSAValue:
-        """An element of a factor; 0 where a number is not below its limit."""
-        kernel = self.kernel
-        conditions = [
-            kernel.compare("slt", number, limit)
-            for number, limit in limits
-            if not (isinstance(number, int) and isinstance(limit, int) and number < limit)
-        ]
-        if not conditions:
-            return kernel.load(memory, indices)
-        is_inside = conditions[0]
-        for condition in conditions[1:]:
-            is_inside = kernel.pure(arith.AndIOp, is_inside, condition)
-        nothing = numbers.zero(kernel, element_type(memory))
-        return kernel.choose(is_inside, lambda: kernel.load(memory, indices), lambda: nothing)
+        word = cast("IntegerType", numbers.like(value.type, i32))
+        part = kernel.emit(ExtUIOp(value, word)).result
+        if number:
+            shift = spread(kernel, kernel.constant(bits * number, i32), width)
+            part = kernel.emit(arith.ShLIOp(part, shift)).result
+        words = part if words is None else kernel.emit(arith.OrIOp(words, part)).result
+    assert words is not None
+    return words
 
 
-def _for_each_line(
+def _for_each_block(
     kernel: Kernel,
-    rows: tuple[Index, Index],
-    columns: tuple[Index, Index],
-    line: Callable[[Index, Index, bool], None],
+    inside: tuple[Index, Index],
+    all_: tuple[Index, Index],
+    pack: Callable[[Index, Index, bool], None],
 ) -> None:
-    """Emits the loops over a rectangle of which a part is inside: how much of it, and all of it."""
-    (inner_rows, all_rows), (inner_columns, all_columns) = rows, columns
+    """Emits the loops over rows and columns of blocks, of which the first ones are inside."""
+    (rows, columns), (all_rows, all_columns) = inside, all_
     regions = (
-        (0, inner_rows, 0, inner_columns, True),
-        (0, inner_rows, inner_columns, all_columns, False),
-        (inner_rows, all_rows, 0, all_columns, False),
+        (0, rows, 0, columns, True),
+        (0, rows, columns, all_columns, False),
+        (rows, all_rows, 0, all_columns, False),
     )
     for row, end_row, column, end_column, is_inside in regions:
         if end_row == row or end_column == column:
@@ -263,18 +210,4 @@ def _for_each_line(
             kernel.loop(row, end_row, name="row") as row_loop,
             kernel.loop(column, end_column, name="column") as column_loop,
         ):
-            line(row_loop.index, column_loop.index, is_inside)
-
-
-def _load(
-    kernel: Kernel,
-    memory: SSAValue,
-    row: Index,
-    type_: CooperativeMatrixType,
-    properties: dict[str, Attribute],
-) -> SSAValue:
-    at = [kernel.value_of(row), kernel.index(0)]
-    operation = CooperativeMatrixLoadOp(
-        operands=[memory, at], result_types=[type_], properties=properties
-    )
-    return kernel.emit(operation).result
+            pack(row_loop.index, column_loop.index, is_inside)

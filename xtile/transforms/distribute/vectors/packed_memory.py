@@ -1,0 +1,105 @@
+"""Local memory for parts of a product's factors, in the form in which matrix units load them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import FixedBitwidthType, UnitAttr, i32
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.backends.intel.devices import CooperativeMatrix
+from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
+from xtile.dialects.core.cooperative_matrix import WORD_BITS
+from xtile.transforms.distribute.kernel import Index, Kernel
+from xtile.transforms.distribute.overlap import local_buffer
+
+
+@dataclass(frozen=True)
+class PackedMemory:
+    """A strip of op(A) and a panel of op(B).
+
+    The strip has matrices below each other, for one matrix of the depth after the other. The panel
+    has words with neighbours along the depth, for one matrix of the columns after the other.
+
+    Attributes:
+        kernel: The kernel that is being built.
+        matrix: The cooperative matrices.
+        height: The rows of the strip, a multiple of a matrix's.
+        columns: The columns of the panel, a multiple of a matrix's.
+        depth: The columns of the strip and the rows of the panel, a multiple of a matrix's.
+    """
+
+    kernel: Kernel
+    matrix: CooperativeMatrix
+    height: int
+    columns: int
+    depth: int
+
+    @property
+    def factors(self) -> int:
+        """Neighbours along the depth in a word."""
+        return WORD_BITS // cast("FixedBitwidthType", self.matrix.inputs).bitwidth
+
+    @property
+    def words(self) -> int:
+        """Rows of words in a matrix of op(B)."""
+        return self.matrix.depth // self.factors
+
+    @property
+    def strip(self) -> SSAValue:
+        """The memory of the strip."""
+        shape = (self.height * self.depth // self.matrix.depth, self.matrix.depth)
+        return self._buffer("strip", self.matrix.inputs, shape)
+
+    @property
+    def panel(self) -> SSAValue:
+        """The memory of the panel."""
+        width = self.matrix.columns
+        shape = (self.columns // width * self.depth // self.factors, width)
+        return self._buffer("panel", i32, shape)
+
+    def _buffer(self, name: str, element: Attribute, shape: tuple[int, int]) -> SSAValue:
+        kernel = self.kernel
+        return kernel.shared(
+            (name, element, shape), (), lambda: local_buffer(kernel, element, shape)
+        )
+
+    def row_in_strip(self, row: Index, step: Index) -> Index:
+        """The row of the strip's memory with a row of op(A), for one matrix of the depth."""
+        kernel = self.kernel
+        return kernel.add(kernel.multiply(step, self.height), row)
+
+    def row_in_panel(self, tile: Index, word: Index) -> Index:
+        """The row of the panel's memory with a row of words, for one matrix of the columns."""
+        kernel = self.kernel
+        return kernel.add(kernel.multiply(tile, self.depth // self.factors), word)
+
+    def load_a(self, row: int, step: Index) -> SSAValue:
+        """The matrix of op(A) from a row of the strip on."""
+        type_ = CooperativeMatrixType.of(
+            self.matrix.rows, self.matrix.depth, self.matrix.inputs, MatrixUse.MATRIX_A
+        )
+        return self._load(self.strip, self.row_in_strip(row, step), type_, {})
+
+    def load_b(self, step: Index, tile: Index) -> SSAValue:
+        """The matrix of op(B) with a number along the columns of the panel."""
+        type_ = CooperativeMatrixType.of(
+            self.matrix.depth, self.matrix.columns, self.matrix.inputs, MatrixUse.MATRIX_B
+        )
+        row = self.row_in_panel(tile, self.kernel.multiply(step, self.words))
+        return self._load(self.panel, row, type_, {"packed": UnitAttr()})
+
+    def _load(
+        self,
+        memory: SSAValue,
+        row: Index,
+        type_: CooperativeMatrixType,
+        properties: dict[str, Attribute],
+    ) -> SSAValue:
+        kernel = self.kernel
+        at = [kernel.value_of(row), kernel.index(0)]
+        operation = CooperativeMatrixLoadOp(
+            operands=[memory, at], result_types=[type_], properties=properties
+        )
+        return kernel.emit(operation).result
