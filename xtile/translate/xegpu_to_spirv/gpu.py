@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.gpu.attributes import DimensionAttr
 from xtile.dialects.spirv import PointerType, decorate, operation
 from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
 WORKGROUP_SCOPE = 2
@@ -75,13 +76,8 @@ def _of_dimension(name: str) -> Rule:
 
 
 def _block_dim(operation: Operation, lowering: Lowering) -> None:
-    sizes, dimension = lowering.kernel.work_group_size, _dimension(operation)
-    value = (
-        component(lowering, "WorkgroupSize", dimension)
-        if sizes is None
-        else lowering.integer(sizes[dimension], i64)
-    )
-    lowering.define(operation.results[0], value)
+    size = _extent(lowering, _dimension(operation))
+    lowering.define(operation.results[0], lowering.as_value(size))
 
 
 def _grid_dim(operation: Operation, lowering: Lowering) -> None:
@@ -102,14 +98,69 @@ def of_subgroup(lowering: Lowering, name: str) -> SSAValue:
 
 def lane(lowering: Lowering) -> SSAValue:
     """The number of the work-item in its subgroup, as an i32."""
+    assert lowering.kernel.lanes > 0
     return builtin(lowering, "SubgroupLocalInvocationId", i32)
 
 
-def _of_subgroup(name: str) -> Rule:
-    def rule(operation: Operation, lowering: Lowering) -> None:
-        lowering.define(operation.results[0], of_subgroup(lowering, name))
+def _lane_id(operation: Operation, lowering: Lowering) -> None:
+    lanes = lowering.kernel.lanes
+    assert lanes > 0
+    lowering.define(operation.results[0], of_subgroup(lowering, "SubgroupLocalInvocationId"))
 
-    return rule
+
+def _subgroup_id(operation: Operation, lowering: Lowering) -> None:
+    kernel = lowering.kernel
+    lanes, sizes = kernel.lanes, kernel.work_group_size
+    if not kernel.has_rows:
+        value = of_subgroup(lowering, "SubgroupId")
+    elif sizes is not None and math.prod(sizes) <= lanes:
+        value = lowering.integer(0, i64)
+    else:
+        value = _row_of_subgroup(lowering)
+    lowering.define(operation.results[0], value)
+
+
+def _linear_id(lowering: Lowering) -> Number:
+    """The number of a work-item in its work-group.
+
+    There is a builtin variable for it, but Intel's CPU runtime does not find its function.
+    """
+    number: Number = 0
+    for dimension in (2, 1, 0):
+        extent = _extent(lowering, dimension)
+        if extent != 1:
+            own = component(lowering, "LocalInvocationId", dimension)
+            number = lowering.add(lowering.multiply(number, extent), own)
+    return number
+
+
+def _extent(lowering: Lowering, dimension: int) -> Number:
+    """Work-items of a work-group along a dimension."""
+    sizes = lowering.kernel.work_group_size
+    return component(lowering, "WorkgroupSize", dimension) if sizes is None else sizes[dimension]
+
+
+def _row_of_subgroup(lowering: Lowering) -> SSAValue:
+    """The number of a subgroup where all its work-items have one y and z.
+
+    Intel's CPU runtime takes the builtin for different in each work-item, and gathers and scatters
+    what is accessed with it.
+    """
+    sizes, lanes = lowering.kernel.work_group_size, lowering.kernel.lanes
+    if sizes is not None and sizes[0] == lanes:
+        rows = component(lowering, "LocalInvocationId", 1)
+        if sizes[2] == 1:
+            return rows
+        planes = lowering.multiply(component(lowering, "LocalInvocationId", 2), sizes[1])
+        return lowering.as_value(lowering.add(rows, planes))
+
+    def emit() -> SSAValue:
+        index = lowering.as_value(_linear_id(lowering))
+        number = lowering.compute("UDiv", i64, index, lowering.integer(lanes, i64))
+        scope, first = lowering.integer(SUBGROUP_SCOPE, i32), lowering.integer(0, i32)
+        return lowering.compute("GroupBroadcast", i64, scope, number, first)
+
+    return lowering.shared("row of subgroup", (), emit)
 
 
 def _constant(number: Callable[[Lowering], int]) -> Rule:
@@ -158,9 +209,9 @@ RULES: dict[str, Rule] = {
     "gpu.cluster_id": _of_dimension("WorkgroupId"),
     "gpu.global_id": _of_dimension("GlobalInvocationId"),
     "gpu.grid_dim": _grid_dim,
-    "gpu.lane_id": _of_subgroup("SubgroupLocalInvocationId"),
+    "gpu.lane_id": _lane_id,
     "gpu.num_subgroups": _num_subgroups,
-    "gpu.subgroup_id": _of_subgroup("SubgroupId"),
+    "gpu.subgroup_id": _subgroup_id,
     "gpu.subgroup_size": _constant(lambda lowering: lowering.kernel.lanes),
     "gpu.thread_id": _of_dimension("LocalInvocationId"),
 }

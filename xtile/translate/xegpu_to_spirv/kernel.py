@@ -39,19 +39,31 @@ class Kernel:
         grid: Work-groups in x, y and z, if it is known.
         subgroup_size: Work-items of a subgroup; None if the driver chooses.
         local_bytes: How much local memory its variables need.
+        has_rows: Whether a subgroup's work-items all have one y and z, as on CPUs.
     """
 
     work_group_size: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
     subgroup_size: int | None = None
     local_bytes: int = 0
+    has_rows: bool = False
 
     @property
     def lanes(self) -> int:
-        """Work-items of a subgroup, for what depends on it: nobody else chooses it then."""
+        """Work-items of a subgroup, for what depends on it: nobody else chooses it then.
+
+        Raises:
+            ValueError: The device has other subgroups.
+        """
         if self.subgroup_size is None:
             self.subgroup_size = _DEFAULT_SUBGROUP_SIZE
-        return self.subgroup_size
+        lanes, size = self.subgroup_size, self.work_group_size
+        if self.has_rows and size is not None and size[0] % lanes and size[1] * size[2] > 1:
+            raise ValueError(
+                f"a CPU's subgroups lie along x, where this work-group has {size[0]} work-items; "
+                f"that must be a multiple of the subgroup's {lanes}, or y and z 1"
+            )
+        return lanes
 
 
 def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:
@@ -64,6 +76,7 @@ def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:
         _sizes(function, "known_block_size"),
         _sizes(function, "known_grid_size"),
         _subgroup_size(function, lowering),
+        has_rows=lowering.device.vector_unit is not None,
     )
 
 
