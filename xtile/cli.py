@@ -128,6 +128,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="how long an OpenCL driver may take to build the kernel",
     )
+    parser.add_argument(
+        "--binary",
+        metavar="PATH",
+        help="SPIR-V that another compiler made of the kernel, to run instead (OpenCL)",
+    )
     _add_arguments(parser)
     parser.add_argument("--sanitize", action="store_true", help="look for mistakes while running")
     parser.add_argument(

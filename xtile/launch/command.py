@@ -78,7 +78,9 @@ def _run_kernel(options: Namespace) -> int:
 def _load(options: Namespace, device: Device) -> Executable:
     """Reads the kernel and shows its warnings."""
     diagnostics = Diagnostics()
-    kernel = Kernel(Path(options.kernel), options.entry, diagnostics, options.build_seconds)
+    kernel = Kernel(
+        Path(options.kernel), options.entry, diagnostics, options.build_seconds, options.binary
+    )
     try:
         executable = device.load(kernel)
     except ArgumentError:

@@ -108,15 +108,17 @@ def compile_text(text: Text, key: str, device: Device, cache: Cache) -> Compiled
     if entry is not None:
         return decode(entry, text.source)
     collected = Diagnostics()
-    if text.language is None:
-        assert text.module is not None
-        module = text.module
-        verify(module)
-    else:
-        module = parse_source(text.source, text.language, collected)
-    compiled = _compile(module, device, collected)
+    compiled = _compile(_read(text, collected), device, collected)
     cache.put(key, *encode(compiled))
     return compiled
+
+
+def _read(text: Text, diagnostics: Diagnostics) -> ModuleOp:
+    if text.language is not None:
+        return parse_source(text.source, text.language, diagnostics)
+    assert text.module is not None
+    verify(text.module)
+    return text.module
 
 
 def _compile(module: ModuleOp, device: Device, diagnostics: Diagnostics) -> Compiled:
@@ -125,11 +127,48 @@ def _compile(module: ModuleOp, device: Device, diagnostics: Diagnostics) -> Comp
     functions = functions_of(module)
     hosts = [name for name, function in functions.items() if is_host_function(function)]
     program = compile_program(_without(hosts, module), device, diagnostics)
-    warnings = [found for found in diagnostics if found.severity is Severity.WARNING]
     signatures = {
         name: signature_of(function) for name, function in functions.items() if name not in hosts
     }
-    return Compiled(program, signatures, hosts, warnings)
+    return Compiled(program, signatures, hosts, _warnings(diagnostics))
+
+
+def _warnings(diagnostics: Diagnostics) -> list[Diagnostic]:
+    return [found for found in diagnostics if found.severity is Severity.WARNING]
+
+
+def with_binary(text: Text, data: bytes, name: str) -> Compiled:
+    """The kernels of a text, as another compiler's SPIR-V.
+
+    Args:
+        text: The kernels, which tell what their arguments must be.
+        data: The SPIR-V.
+        name: What messages call it.
+
+    Raises:
+        ArgumentError: The SPIR-V does not fit the text.
+        DiagnosticError: The text has errors, or the SPIR-V is damaged.
+    """
+    from xtile.backends.intel.binaries import read_program
+    from xtile.launch.kernel import functions_of, is_host_function, signature_of
+
+    collected = Diagnostics()
+    module = _read(text, collected)
+    functions = functions_of(module)
+    signatures = {
+        name: signature_of(function)
+        for name, function in functions.items()
+        if not is_host_function(function)
+    }
+    parameters = {
+        name: [parameter.type for parameter in signature.parameters]
+        for name, signature in signatures.items()
+    }
+    try:
+        program = read_program(data, name, parameters)
+    except ValueError as error:
+        raise ArgumentError(str(error)) from None
+    return Compiled(program, signatures, [], _warnings(collected))
 
 
 def _without(hosts: Sequence[str], module: ModuleOp) -> ModuleOp:

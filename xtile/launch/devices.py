@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -41,12 +42,14 @@ class Kernel:
         entry: The name of the function; None for the only one, or the host's `main`.
         diagnostics: Collects the text's warnings; None shows them as Python's.
         build_seconds: How long a driver may take to build the kernel; None for no limit.
+        binary: The path of another compiler's SPIR-V of the kernel; None compiles it.
     """
 
     source: object
     entry: str | None
     diagnostics: Diagnostics | None = None
     build_seconds: float | None = None
+    binary: str | os.PathLike[str] | None = None
 
 
 class Executable(Protocol):
@@ -101,6 +104,8 @@ class Device:
 
 
 def _load_for_reference(kernel: Kernel) -> Executable:
+    if kernel.binary is not None:
+        raise ArgumentError("the device 'reference' runs no binaries; use an OpenCL device")
     # numpy's engine is loaded when something runs on it.
     from xtile.launch.reference import load
 

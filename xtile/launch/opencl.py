@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from xtile.backends.cache import Cache
+from xtile.backends.cache import Cache, make_key
 from xtile.backends.recently_used import RecentlyUsed
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
 from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError
 from xtile.launch.signature import Signature, choose_entry
+from xtile.text.source import Source
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -164,11 +167,16 @@ def _device_of(device: cl.Device) -> OpenclDevice:
 
 
 def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> OpenclExecutable:
-    from xtile.launch.compiled import compile_text, show, text_of
+    from xtile.launch.compiled import compile_text, show, text_of, with_binary
 
     text = text_of(kernel)
     key = text.key(device.architecture)
-    compiled = _compiled.get(key, lambda: compile_text(text, key, device.architecture, Cache()))
+    if kernel.binary is None:
+        compiled = _compiled.get(key, lambda: compile_text(text, key, device.architecture, Cache()))
+    else:
+        name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
+        key = make_key("binary", program=key, data=sha256(data).hexdigest())
+        compiled = _compiled.get(key, lambda: with_binary(text, data, name))
     show(compiled.warnings, kernel)
     name = choose_entry(list(compiled.signatures), compiled.hosts, kernel.entry)
     if name not in compiled.signatures:
@@ -177,3 +185,9 @@ def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> Openc
             "choose a kernel with entry"
         )
     return OpenclExecutable(kernel, compiled.signatures[name], key, compiled, device, queue)
+
+
+def _bytes_of(path: str | os.PathLike[str]) -> bytes:
+    data = Source.from_path(path, is_binary=True).data
+    assert data is not None
+    return data

@@ -38,6 +38,7 @@ def run(
     workers: int = 1,
     progress: Progress | None = None,
     build_seconds: float | None = None,
+    binary: str | os.PathLike[str] | None = None,
 ) -> LaunchResult:
     """Launches a kernel and waits until it is done; memory arguments are updated in place.
 
@@ -69,6 +70,9 @@ def run(
         progress: Called from time to time with the numbers of done and of all work-groups.
         build_seconds: How long an OpenCL driver may take to build the kernel, which happens in a
             process of its own then. None sets a limit only for what is known to hang drivers.
+        binary: The path of SPIR-V that another compiler made of the kernel by the same calling
+            convention, such as the reference compiler of the tensor language. An OpenCL device
+            runs it instead of compiling the kernel, which then only tells the arguments.
 
     Returns:
         What ran it and, if the device has a clock, how long that took.
@@ -82,7 +86,7 @@ def run(
         SanitizerError: With `sanitize`, what was found.
     """
     chosen = find_device(device, sanitize=sanitize)
-    executable = chosen.load(Kernel(kernel, entry, build_seconds=build_seconds))
+    executable = chosen.load(Kernel(kernel, entry, build_seconds=build_seconds, binary=binary))
     return launch(
         executable,
         args,
