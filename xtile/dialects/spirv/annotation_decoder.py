@@ -7,6 +7,7 @@ Instructions).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import f32
 
@@ -22,8 +23,18 @@ from xtile.dialects.spirv.operand_text import enumerant_argument
 from xtile.dialects.spirv.words import ID_KINDS
 from xtile.text.mlir_numbers import float_from_bits
 
-MAXIMUM_GROUPED = 1_000_000
+MAXIMUM_GROUPED = 100_000
 """How many decorations groups may stand for, which a small binary could make any number of."""
+
+
+class _Annotation(NamedTuple):
+    """A name or a decoration of an id, in the order of the binary."""
+
+    raw: RawInstruction
+    number: int
+    instruction: str
+    arguments: tuple[Argument, ...]
+
 
 _Take = Callable[["AnnotationDecoder", RawInstruction], None]
 
@@ -35,8 +46,7 @@ class AnnotationDecoder:
         self.found = Annotations()
         self._binary = binary
         self._groups: set[int] = set()
-        self._members: list[tuple[RawInstruction, int, int, ArgumentsAttr]] = []
-        self._kept: list[RawInstruction] = []
+        self._of_ids: list[_Annotation] = []
         self._with_ids: list[RawInstruction] = []
         self._firsts: dict[int, RawInstruction] = {}
         self._grouped = 0
@@ -56,21 +66,14 @@ class AnnotationDecoder:
         Raises:
             DiagnosticError: Something is named or decorated that the binary does not define.
         """
-        found = [decoder.build(raw) for raw in self._kept]
-        for number, name in self.found.names.items():
+        found: list[Instruction] = []
+        for annotation in self._of_ids:
+            raw, number, name, arguments = annotation
             type = decoder.types.get(number)
+            if type is None and name.startswith("Member"):
+                raise decoder.error(raw, f"%{number} is no type")
             if type is not None:
-                found.append(operation("Name", None, type, name))
-        for number, decorations in self.found.decorations.items():
-            type = decoder.types.get(number)
-            if type is not None:
-                found += [
-                    operation("Decorate", None, type, *_pieces(decoration))
-                    for decoration in decorations
-                ]
-        for raw, number, member, decoration in self._members:
-            type = decoder.type(raw, number)
-            found.append(operation("MemberDecorate", None, type, member, *_pieces(decoration)))
+                found.append(operation(name, None, type, *_pieces(arguments)))
         self._check_targets(decoder)
         return found
 
@@ -90,6 +93,7 @@ class AnnotationDecoder:
         """Takes `OpName`."""
         self._firsts.setdefault(raw.id_at(0), raw)
         self.found.names[raw.id_at(0)] = raw.text_at(1)
+        self._of_ids.append(_Annotation(raw, raw.id_at(0), "Name", (raw.text_at(1),)))
 
     def take_decoration(self, raw: RawInstruction) -> None:
         """Takes `OpDecorate` and `OpDecorateString`."""
@@ -98,12 +102,12 @@ class AnnotationDecoder:
         if any(operand.kind in ID_KINDS for operand in raw.operands[1:]):
             self._with_ids.append(raw)
         else:
-            decoration = _decoration(raw.operands[1:])
-            self.found.decorations.setdefault(number, []).append(decoration)
+            self._decorate(raw, number, _decoration(raw.operands[1:]))
 
     def take_member(self, raw: RawInstruction) -> None:
         """Takes what names or decorates a member of a structure."""
-        self._kept.append(raw)
+        arguments = _decoration(raw.operands[1:]).data
+        self._of_ids.append(_Annotation(raw, raw.id_at(0), raw.name, arguments))
 
     def take_with_ids(self, raw: RawInstruction) -> None:
         """Takes `OpDecorateId`."""
@@ -120,15 +124,21 @@ class AnnotationDecoder:
         for index in range(1, len(raw.operands)):
             number = raw.id_at(index)
             self._firsts.setdefault(number, raw)
-            self.found.decorations.setdefault(number, []).extend(decorations)
+            for decoration in decorations:
+                self._decorate(raw, number, decoration)
 
     def take_group_members(self, raw: RawInstruction) -> None:
         """Takes `OpGroupMemberDecorate`."""
         decorations = self._of_group(raw, len(raw.operands) // 2)
         for index in range(1, len(raw.operands) - 1, 2):
             for decoration in decorations:
-                member = (raw, raw.id_at(index), raw.number_at(index + 1), decoration)
-                self._members.append(member)
+                arguments = (raw.number_at(index + 1), *decoration.data)
+                member = _Annotation(raw, raw.id_at(index), "MemberDecorate", arguments)
+                self._of_ids.append(member)
+
+    def _decorate(self, raw: RawInstruction, number: int, decoration: ArgumentsAttr) -> None:
+        self.found.decorations.setdefault(number, []).append(decoration)
+        self._of_ids.append(_Annotation(raw, number, "Decorate", decoration.data))
 
     def _of_group(self, raw: RawInstruction, targets: int) -> Sequence[ArgumentsAttr]:
         number = raw.id_at(0)
@@ -172,12 +182,12 @@ def _decoration(operands: Sequence[RawOperand]) -> ArgumentsAttr:
     return ArgumentsAttr(tuple(arguments))
 
 
-def _pieces(decoration: ArgumentsAttr) -> list[int | str | float]:
-    """A decoration as `operation` takes it."""
+def _pieces(arguments: Sequence[Argument]) -> list[int | str | float]:
+    """Literals and enumerants as `operation` takes them."""
     return [
         float_from_bits(argument.bits, argument.type)
         if isinstance(argument, FloatLiteral)
         else argument
-        for argument in decoration.data
+        for argument in arguments
         if isinstance(argument, int | str | FloatLiteral)
     ]

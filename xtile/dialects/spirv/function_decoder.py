@@ -179,7 +179,10 @@ class FunctionDecoder:
         linkage = linkage_of(decorations)
         if linkage is not None:
             decorations.remove(linkage)
-            properties["linkage"] = StringAttr(str(linkage.data[2]))
+            kind = linkage.data[2]
+            if not isinstance(kind, str):
+                raise decoder.error(self._head, f"there is no linkage type {kind}")
+            properties["linkage"] = StringAttr(kind)
         if decorations:
             attributes[DECORATIONS] = ArrayAttr(decorations)
         of_parameters = [decoder.parameter_decorations(raw.result or 0) for raw in self._parameters]

@@ -68,7 +68,8 @@ class TypeReader:
         Raises:
             DiagnosticError: It declares a type that is not allowed or that is not supported.
         """
-        assert instruction.result is not None
+        if instruction.result is None:
+            raise self._error(instruction, "types that contain themselves are not supported")
         self._check_size(instruction)
         try:
             type = self._type(instruction)
@@ -120,8 +121,6 @@ class TypeReader:
                 return self._distinct(StructType(elements))
             case "TypeCooperativeMatrixKHR":
                 return self._matrix(instruction)
-            case "TypeForwardPointer":
-                raise self._error(instruction, "types that contain themselves are not supported")
             case _:
                 return OtherType(instruction.name, self._arguments(instruction))
 

@@ -22,6 +22,7 @@ from xtile.dialects.spirv.grammar import (
     extended_instructions,
     instructions,
 )
+from xtile.dialects.spirv.types import OtherType
 
 WORD_BITS = 32
 WORD_MASK = 0xFFFFFFFF
@@ -95,6 +96,7 @@ def number_words(number: int | FloatLiteral, type: Attribute | None) -> list[int
     """A literal number of a type: the lower words come first.
 
     Numbers narrower than a word fill it with zeros, or with their sign if the type is signed.
+    Numbers of types that are not builtin's are given by their bits.
 
     Raises:
         ArgumentError: The number does not fit the type.
@@ -110,6 +112,10 @@ def number_words(number: int | FloatLiteral, type: Attribute | None) -> list[int
         number &= (1 << width) - 1
         if type.signedness.data is Signedness.SIGNED and number >> (width - 1):
             number -= 1 << width
+        return _split(number, width)
+    if isinstance(type, OtherType) and type.instruction.data == "TypeFloat":
+        width = type.arguments.data[0]
+        assert isinstance(width, int)
         return _split(number, width)
     raise ArgumentError(f"expected a number of type {type}, got {number}")
 
