@@ -279,6 +279,31 @@ class MemDescType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerTyp
         return given or self.get_shape()
 
     @property
+    def blocked_strides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The strides inside of a block and those of the blocks, in elements (`getStrideShape`).
+
+        Both have the order of the dimensions that the matrix has without blocks.
+
+        Raises:
+            ValueError: The blocks have not the matrix's dimensions, or none has the stride 1.
+        """
+        block, strides = self.block_shape, self.strides
+        if len(block) != self.rank or 1 not in strides:
+            raise ValueError(
+                f"the blocks of {self} must have its dimensions, one of which has the stride 1"
+            )
+        order = sorted(range(self.rank), key=lambda dimension: strides[dimension])
+        inner, outer = [0] * self.rank, [0] * self.rank
+        inside, blocks = 1, prod(block)
+        for place, dimension in enumerate(order):
+            inner[dimension], outer[dimension] = inside, blocks
+            inside *= block[dimension]
+            if place + 1 < self.rank:
+                size = strides[order[place + 1]] // strides[dimension]
+                blocks *= size // block[dimension]
+        return tuple(inner), tuple(outer)
+
+    @property
     def is_column_major(self) -> bool:
         """Whether the first dimension of a matrix is the contiguous one (`isColMajor`)."""
         return self.rank == 2 and self.strides[0] == 1

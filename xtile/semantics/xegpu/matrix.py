@@ -61,11 +61,7 @@ class _Addressing:
         self._strides = matrix.strides
         if self._block == self._shape:
             return
-        if len(self._block) != len(self._shape) or 1 not in self._strides:
-            raise ValueError(
-                f"the blocks of {matrix} must have its dimensions, one of which has the stride 1"
-            )
-        self._inner, self._outer = _blocked_strides(self._block, self._strides)
+        self._inner, self._outer = matrix.blocked_strides
 
     def place(self, coordinates: Sequence[Index]) -> Index:
         """The place of the element at coordinates."""
@@ -81,23 +77,6 @@ def _dot(numbers: Sequence[Index], strides: Sequence[int]) -> Index:
     for number, stride in zip(numbers, strides, strict=True):
         total = total + number * stride
     return total
-
-
-def _blocked_strides(block: Sequence[int], strides: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The strides inside of a block and those of the blocks, in elements.
-
-    Both have the order of the dimensions that the matrix has without blocks.
-    """
-    order = sorted(range(len(strides)), key=lambda dimension: strides[dimension])
-    inner, outer = [0] * len(block), [0] * len(block)
-    inside, blocks = 1, prod(block)
-    for place, dimension in enumerate(order):
-        inner[dimension], outer[dimension] = inside, blocks
-        inside *= block[dimension]
-        if place + 1 < len(order):
-            size = strides[order[place + 1]] // strides[dimension]
-            blocks *= size // block[dimension]
-    return inner, outer
 
 
 def _elements(

@@ -64,13 +64,14 @@ class Dealing:
         if width % round_ == 0:
             return start // width, lowering.add(own, start % width + within)
         if round_ % width == 0 and width % self.unit == 0:
-            row = lowering.add(_divided(lowering, own, width), start // width)
-            return row, lowering.add(_remainder(lowering, own, width), within)
+            row = lowering.add(divided(lowering, own, width), start // width)
+            return row, lowering.add(remainder(lowering, own, width), within)
         number = lowering.add(own, start + within)
-        return _divided(lowering, number, width), _remainder(lowering, number, width)
+        return divided(lowering, number, width), remainder(lowering, number, width)
 
 
-def _divided(lowering: Lowering, number: Number, by: int) -> Number:
+def divided(lowering: Lowering, number: Number, by: int) -> Number:
+    """The quotient of an index that is not negative, rounded down."""
     if isinstance(number, int):
         return number // by
     return (
@@ -80,7 +81,8 @@ def _divided(lowering: Lowering, number: Number, by: int) -> Number:
     )
 
 
-def _remainder(lowering: Lowering, number: Number, by: int) -> Number:
+def remainder(lowering: Lowering, number: Number, by: int) -> Number:
+    """The remainder of an index that is not negative."""
     if isinstance(number, int):
         return number % by
     return 0 if by == 1 else lowering.shared_compute("UMod", i64, number, lowering.integer(by, i64))

@@ -49,9 +49,9 @@ def _block_of(value: SSAValue) -> Block | None:
 
 def _carried(type_: Attribute, values: Iterator[SSAValue]) -> Carried:
     """What a value of a type of XeGPU is, from the next of some values."""
-    from xtile.translate.xegpu_to_spirv.xegpu import CARRIED
+    from xtile.translate.xegpu_to_spirv.xegpu import rebuilt
 
-    return CARRIED[type(type_)].rebuilt(type_, values)
+    return rebuilt(type_, values)
 
 
 class Lowering(Rebuilder):

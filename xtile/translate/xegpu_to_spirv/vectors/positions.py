@@ -64,7 +64,7 @@ def _extract(operation: Operation, lowering: Lowering) -> None:
     if size == 1 and not isinstance(last, int) and all(isinstance(n, int) for n in outer):
         first = flat(cast("list[int]", outer), shape[: len(outer)]) * shape[-1]
         row = all_entries[first : first + shape[-1]]
-        lowering.define_pieces(result, [_extract_dynamic(lowering, row, last)])
+        lowering.define_pieces(result, [extract_dynamic(lowering, row, last)])
         return
     types = piece_types(result.type)
     parts = [
@@ -117,7 +117,7 @@ def _is_chosen(
     return conditions
 
 
-def _extract_dynamic(lowering: Lowering, row: Sequence[Entry], position: SSAValue) -> SSAValue:
+def extract_dynamic(lowering: Lowering, row: Sequence[Entry], position: SSAValue) -> SSAValue:
     """An element of a row at a position that is known at run time."""
     pieces = list(dict.fromkeys(piece for piece, _ in row))
     chosen: SSAValue | None = None
