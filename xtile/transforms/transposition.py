@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
+from xdsl.ir import SSAValue
 
 from xtile.dialects.vector import ShuffleOp
 from xtile.translate.rule import Rebuilder
@@ -22,18 +21,17 @@ def transposed(rebuilder: Rebuilder, rows: Sequence[SSAValue]) -> list[SSAValue]
     half = count // 2
     low = [n for i in range(half) for n in (i, count + i)]
     high = [n + half for n in low]
+    masks = [DenseArrayBase.from_list(i64, mask) for mask in (low, high)]
     vectors = list(rows)
     for _ in range(count.bit_length() - 1):
         pairs = zip(vectors[:half], vectors[half:], strict=True)
-        vectors = [_shuffled(rebuilder, a, b, mask) for a, b in pairs for mask in (low, high)]
+        vectors = [_shuffled(rebuilder, a, b, mask) for a, b in pairs for mask in masks]
     return vectors
 
 
-def _shuffled(rebuilder: Rebuilder, a: SSAValue, b: SSAValue, mask: Sequence[int]) -> SSAValue:
-    element = cast("VectorType[Attribute]", a.type).element_type
-    operation = ShuffleOp.build(
-        operands=[a, b],
-        result_types=[VectorType(element, [len(mask)])],
-        properties={"mask": DenseArrayBase.from_list(i64, mask)},
-    )
+def _shuffled(
+    rebuilder: Rebuilder, a: SSAValue, b: SSAValue, mask: DenseArrayBase[IntegerType]
+) -> SSAValue:
+    """Elements of two vectors, as many as each has."""
+    operation = ShuffleOp.build(operands=[a, b], result_types=[a.type], properties={"mask": mask})
     return rebuilder.emit(operation).results[0]

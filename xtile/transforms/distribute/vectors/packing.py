@@ -24,7 +24,10 @@ from xtile.transforms.distribute.vectors.values import is_contiguous, load, spre
 from xtile.transforms.transposition import transposed
 
 _VECTOR = 16
-"""Elements of a vector, and rows and columns of what is transposed in registers."""
+"""Elements of a vector."""
+
+_SQUARE = 8
+"""Rows and columns of what is transposed in registers: more take more code, and are not faster."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,9 @@ class _Lines:
     lines: Range
     depth: Range
 
-    def vector(self, line: Index, k: Index) -> SSAValue:
+    def vector(self, line: Index, k: Index, width: int) -> SSAValue:
         """Elements that are neighbours in memory, from an element on."""
-        return load(self.kernel, self.memory, self._at(line, k), _VECTOR)
+        return load(self.kernel, self.memory, self._at(line, k), width)
 
     def element(self, line: Index, k: Index, is_inside: bool) -> SSAValue:
         """One element, or 0 if it is not inside; whether it is may be known."""
@@ -101,7 +104,7 @@ def pack_rows(memory: PackedMemory, product: Product, rows: Range, depth: Range)
     kernel, length = memory.kernel, memory.matrix.depth
     source = _Lines(kernel, product.a, product.at_a, rows, depth)
     has_vectors, is_transposed = is_contiguous(product.a), product.is_a_transposed
-    count, part = (_VECTOR, _VECTOR) if has_vectors and is_transposed else (1, length)
+    count, part = (_SQUARE, _SQUARE) if has_vectors and is_transposed else (1, length)
 
     def put(value: SSAValue, row: Index, step: Index, k: Index, width: int) -> None:
         store(kernel, value, memory.strip, (memory.row_in_strip(row, step), k), width)
@@ -116,12 +119,12 @@ def pack_rows(memory: PackedMemory, product: Product, rows: Range, depth: Range)
                 value = source.element(line, kernel.add(k, n.index), is_inside)
                 put(value, line, step, kernel.add(first, n.index), 1)
         elif is_transposed:
-            vectors = [source.vector(row, kernel.add(k, n)) for n in range(part)]
+            vectors = [source.vector(row, kernel.add(k, n), count) for n in range(part)]
             for m, vector in enumerate(transposed(kernel, vectors)):
-                put(vector, kernel.add(row, m), step, first, _VECTOR)
+                put(vector, kernel.add(row, m), step, first, part)
         else:
             for n in range(0, length, _VECTOR):
-                put(source.vector(row, kernel.add(k, n)), row, step, n, _VECTOR)
+                put(source.vector(row, kernel.add(k, n), _VECTOR), row, step, n, _VECTOR)
 
     steps = kernel.multiply(depth.covering(kernel, length), length // part)
     inside = rows.whole(kernel, count), depth.whole(kernel, part)
@@ -132,10 +135,10 @@ def pack_columns(
     memory: PackedMemory, product: Product, columns: Range, depth: Range, width: int
 ) -> None:
     """Packs columns of op(B) into the panel, as many as a multiple of the width."""
-    kernel, count, factors = memory.kernel, memory.matrix.columns, memory.factors
+    kernel, length, factors = memory.kernel, memory.matrix.columns, memory.factors
     source = _Lines(kernel, product.b, lambda column, k: product.at_b(k, column), columns, depth)
     has_vectors, is_transposed = is_contiguous(product.b), product.is_b_transposed
-    part = _VECTOR if has_vectors and is_transposed else factors
+    count, part = (_SQUARE, _SQUARE) if has_vectors and is_transposed else (length, factors)
 
     def put(
         values: Sequence[SSAValue], tile: Index, word: Index, column: Index, width: int
@@ -143,26 +146,28 @@ def pack_columns(
         words = _words(kernel, values, width)
         store(kernel, words, memory.panel, (memory.row_in_panel(tile, word), column), width)
 
-    def pack(j: Index, tile: Index, is_inside: bool) -> None:
-        column, k = kernel.multiply(tile, count), kernel.multiply(j, part)
+    def pack(j: Index, i: Index, is_inside: bool) -> None:
+        column, k = kernel.multiply(i, count), kernel.multiply(j, part)
+        tile = kernel.divide(i, length // count)
+        first = kernel.multiply(kernel.remainder(i, length // count), count)
         word = kernel.multiply(j, part // factors)
         if not (is_inside and has_vectors):
             with (
                 kernel.loop(0, part // factors, name="word") as m,
                 kernel.loop(0, count, name="column") as n,
             ):
-                line, first = kernel.add(column, n.index), kernel.multiply(m.index, factors)
-                places = [kernel.add(kernel.add(k, first), i) for i in range(factors)]
+                line, start = kernel.add(column, n.index), kernel.multiply(m.index, factors)
+                places = [kernel.add(kernel.add(k, start), place) for place in range(factors)]
                 values = [source.element(line, place, is_inside) for place in places]
-                put(values, tile, kernel.add(word, m.index), n.index, 1)
+                put(values, tile, kernel.add(word, m.index), kernel.add(first, n.index), 1)
             return
         if is_transposed:
-            lines = [source.vector(kernel.add(column, n), k) for n in range(part)]
+            lines = [source.vector(kernel.add(column, n), k, part) for n in range(count)]
             vectors = transposed(kernel, lines)
         else:
-            vectors = [source.vector(column, kernel.add(k, n)) for n in range(part)]
+            vectors = [source.vector(column, kernel.add(k, n), count) for n in range(part)]
         for m in range(0, part, factors):
-            put(vectors[m : m + factors], tile, kernel.add(word, m // factors), 0, _VECTOR)
+            put(vectors[m : m + factors], tile, kernel.add(word, m // factors), first, count)
 
     steps = kernel.multiply(
         depth.covering(kernel, memory.matrix.depth), memory.matrix.depth // part
