@@ -282,6 +282,29 @@ def test_a_function_has_the_name_that_it_is_linked_by() -> None:
     assert not call.results
 
 
+def test_parameters_of_other_modules_functions_are_decorated() -> None:
+    module = read(
+        HEAD
+        + """
+        OpCapability Linkage
+        OpName %x "x"
+        OpDecorate %f LinkageAttributes "f" Import
+        OpDecorate %x FuncParamAttr NoAlias
+        %void = OpTypeVoid
+        %int = OpTypeInt 32 0
+        %p = OpTypePointer Function %int
+        %ft = OpTypeFunction %void %p
+        %f = OpFunction %void None %ft
+        %x = OpFunctionParameter %p
+        OpFunctionEnd
+        """
+    )
+    (function,) = [operation for operation in module.block.ops if isinstance(operation, FuncOp)]
+    ((decoration,),) = function.parameter_decorations
+    assert decoration.data == ("FuncParamAttr", "NoAlias")
+    assert "OpDecorate %6 FuncParamAttr NoAlias" in disassembled(encode(module), "--raw-id")
+
+
 def test_phis_become_block_arguments_and_switches_keep_their_numbers() -> None:
     module = read(
         HEAD

@@ -243,7 +243,8 @@ class _Assembler:
             # The instruction is given by its number, and its operands are ids.
             self._add_number(token, _UNSIGNED)
         elif is_extended and not name:
-            raise self._error(token.span, f"%{self._out[-1]} is no set of extended instructions")
+            known = self._tokens[self._next - 2]
+            raise self._error(known.span, f"{known.text} is no set of extended instructions")
         else:
             raise self._error(
                 token.span, f"there is no instruction {token.text} in {name or 'the table'}"

@@ -9,12 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.spirv.arguments import ArgumentsAttr, ConstantId, Target
 from xtile.dialects.spirv.grammar import instructions
-from xtile.dialects.spirv.instruction import (
-    NUMBERS_OF_RESULT,
-    Instruction,
-    decorations_of,
-    operation,
-)
+from xtile.dialects.spirv.instruction import Instruction, decorations_of, operation
 from xtile.dialects.spirv.requirements import Requirements, type_capabilities
 from xtile.dialects.spirv.type_words import check_size, declaration_of
 from xtile.dialects.spirv.types import VoidType
@@ -235,23 +230,18 @@ class Emitter:
 
     def _template(self, instruction: Instruction) -> list[Word]:
         """The words of an instruction's arguments, without the ids."""
-        name = instruction.entry.name
         attribute = instruction.properties.get("arguments")
         assert isinstance(attribute, ArgumentsAttr)
-        if name in NUMBERS_OF_RESULT:
-            return self._resolve(instruction, attribute, instruction.result.type).words
-        if name == "Switch":
-            return self._resolve(instruction, attribute, instruction.values[0].type).words
+        if instruction.literal_type is not None:
+            return self._resolve(instruction, attribute).words
         key = (type(instruction), attribute)
         found = self._templates.get(key)
         if found is None:
-            found = self._templates[key] = self._resolve(instruction, attribute, None).words
+            found = self._templates[key] = self._resolve(instruction, attribute).words
         return found
 
-    def _resolve(
-        self, instruction: Instruction, attribute: ArgumentsAttr, literal_type: Attribute | None
-    ) -> Resolved:
-        resolved = resolve(instruction.entry, attribute.data, literal_type)
+    def _resolve(self, instruction: Instruction, attribute: ArgumentsAttr) -> Resolved:
+        resolved = resolve(instruction.entry, attribute.data, instruction.literal_type)
         self._require(resolved)
         return resolved
 

@@ -58,9 +58,12 @@ _GL_BUILTINS = {
         for name in (
             *("WorkDim", "GlobalSize", "EnqueuedWorkgroupSize", "GlobalOffset", "GlobalLinearId"),
             *("SubgroupSize", "SubgroupMaxSize", "NumSubgroups", "NumEnqueuedSubgroups"),
-            *("SubgroupId", "SubgroupLocalInvocationId", "SubgroupEqMask", "SubgroupGeMask"),
-            *("SubgroupGtMask", "SubgroupLeMask", "SubgroupLtMask"),
+            *("SubgroupId", "SubgroupLocalInvocationId"),
         )
+    },
+    **{
+        f"Subgroup{relation}Mask": f"Subgroup{relation}MaskKHR"
+        for relation in ("Eq", "Ge", "Gt", "Le", "Lt")
     },
 }
 """What variables of built-in values are called."""

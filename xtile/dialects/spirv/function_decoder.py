@@ -54,6 +54,8 @@ class FunctionDecoder:
             DiagnosticError: It is damaged.
         """
         type = self._function_type()
+        for parameter in self._parameters:
+            self._decoder.reserve(parameter)
         blocks = self._blocks(type)
         for raw_block, block in zip(self._raw_blocks, blocks, strict=True):
             self._fill(raw_block, block)
@@ -108,7 +110,8 @@ class FunctionDecoder:
             self._decoder.reserve(raw_block.label)
             self._decoder.labels[raw_block.number] = block
             for raw, argument in zip(raws, block.args, strict=True):
-                self._decoder.reserve(raw)
+                if raw.name == "Phi":
+                    self._decoder.reserve(raw)
                 assert raw.result is not None
                 self._decoder.define(raw.result, argument)
         return blocks

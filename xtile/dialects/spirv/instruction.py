@@ -128,6 +128,15 @@ class Instruction(Operation):
             return attribute.data
         return (None,) * len(self._operands)
 
+    @property
+    def literal_type(self) -> Attribute | None:
+        """The type of literals that depend on the context, or None."""
+        if self.entry.name == "Switch" and self._operands:
+            return self._operands[0].type
+        if self.entry.name in NUMBERS_OF_RESULT and self.results:
+            return self.results[0].type
+        return None
+
     @override
     def verify_(self) -> None:
         from xtile.dialects.spirv.verification import verify_instruction

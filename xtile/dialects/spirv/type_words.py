@@ -20,6 +20,7 @@ from xtile.dialects.spirv.grammar import enumerants
 from xtile.dialects.spirv.types import (
     ArrayType,
     CooperativeMatrixType,
+    IdType,
     OtherType,
     PointerType,
     StructType,
@@ -101,6 +102,20 @@ def check_size(type: Attribute) -> None:
     if isa(type, VectorType) and type.get_shape()[0] not in VECTOR_SIZES:
         sizes = ", ".join(map(str, VECTOR_SIZES))
         raise ArgumentError(f"a vector of SPIR-V has {sizes} components: {type}")
+
+
+def check_sizes(type: Attribute) -> None:
+    """Checks the sizes of all vectors in a type.
+
+    Raises:
+        ArgumentError: One has a size that vectors may not have, or SPIR-V has no such type.
+    """
+    waiting = [] if isinstance(type, IdType) else [type]
+    while waiting:
+        part = waiting.pop()
+        check_size(part)
+        _, arguments = declaration_of(part)
+        waiting += [argument for argument in arguments if isinstance(argument, Attribute)]
 
 
 def _matrix_declaration(type: CooperativeMatrixType) -> Declaration:

@@ -12,7 +12,6 @@ from xtile.dialects.spirv.errors import error_at
 from xtile.dialects.spirv.grammar import NO_VERSION, Entry, Version, version_text
 from xtile.dialects.spirv.instruction import Instruction
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
-from xtile.dialects.spirv.verification import literal_type_of
 from xtile.dialects.spirv.words import ArgumentError, resolve
 from xtile.text.diagnostics import Diagnostic, DiagnosticError
 
@@ -61,9 +60,8 @@ def _problems_of_version(
 
 def _entries(instruction: Instruction) -> list[Entry]:
     """The entries of an instruction and of its enumerants."""
-    literal_type = literal_type_of(instruction)
     try:
-        resolved = resolve(instruction.entry, instruction.arguments, literal_type)
+        resolved = resolve(instruction.entry, instruction.arguments, instruction.literal_type)
     except ArgumentError:
         return [instruction.entry]
     return [instruction.entry, *resolved.enumerants]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.spirv.arguments import Target
@@ -15,15 +14,14 @@ from xtile.dialects.spirv.control_flow import edges_of
 from xtile.dialects.spirv.grammar import Entry, instructions
 from xtile.dialects.spirv.instruction import (
     DECORATIONS,
-    NUMBERS_OF_RESULT,
     TERMINATORS,
     Instruction,
     decorations_of,
 )
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.rules import check_types
-from xtile.dialects.spirv.rules.types import require_same
-from xtile.dialects.spirv.type_words import check_size
+from xtile.dialects.spirv.rules.types import require_same, require_values
+from xtile.dialects.spirv.type_words import check_sizes
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import ArgumentError, resolve
 
@@ -45,7 +43,7 @@ def verify_instruction(instruction: Instruction) -> None:
     try:
         _check_result(instruction)
         _check_places(instruction)
-        resolve(instruction.entry, instruction.arguments, literal_type_of(instruction))
+        resolve(instruction.entry, instruction.arguments, instruction.literal_type)
         _check_decorations(instruction)
         check_types(instruction)
         if instruction.entry.name in TERMINATORS:
@@ -67,7 +65,7 @@ def verify_function(function: FuncOp) -> None:
             link = ("LinkageAttributes", function.sym_name, function.linkage)
             resolve(_DECORATE, (None, *link), None)
         for part in (*type.inputs, *type.outputs):
-            check_size(part)
+            check_sizes(part)
         for decorations in (decorations_of(function), *function.parameter_decorations):
             for decoration in decorations:
                 resolve(_DECORATE, (None, *decoration.data), None)
@@ -108,15 +106,6 @@ def verify_spirv_module(module: ModuleOp) -> None:
             raise VerifyException(f"there is no function {name}")
 
 
-def literal_type_of(instruction: Instruction) -> Attribute | None:
-    """The type of literals that depend on the context, or None."""
-    if instruction.entry.name == "Switch" and instruction.values:
-        return instruction.values[0].type
-    if instruction.entry.name in NUMBERS_OF_RESULT and instruction.results:
-        return instruction.result.type
-    return None
-
-
 def _check_result(instruction: Instruction) -> None:
     entry = instruction.entry
     has_result = entry.has_result or instruction.is_extended
@@ -127,7 +116,7 @@ def _check_result(instruction: Instruction) -> None:
         return
     if not has_result or len(instruction.results) > 1:
         raise ArgumentError(f"expected {int(has_result)} results, got {len(instruction.results)}")
-    check_size(instruction.result.type)
+    check_sizes(instruction.result.type)
 
 
 def _check_places(instruction: Instruction) -> None:
@@ -166,7 +155,8 @@ def _check_terminator(instruction: Instruction) -> None:
     if instruction.entry.name == "Return" and returned != _VOID:
         raise ArgumentError(f"the function returns {returned}: use spirv.ReturnValue")
     if instruction.entry.name == "ReturnValue":
-        require_same(instruction.values[0].type, returned, "the value that is returned")
+        (type, *_) = require_values(instruction, 1)
+        require_same(type, returned, "the value that is returned")
 
 
 def _named_functions(module: ModuleOp) -> Iterator[str]:
