@@ -122,7 +122,8 @@ def _check(name: str, kernels: LaneKernels, count: int, groups: int) -> None:
     _, types, result = _KERNELS[name]
     given = operands(np.random.default_rng(seed), types, count)
     if name.startswith("clampf"):
-        given[1:] = [np.minimum(*given[1:]), np.maximum(*given[1:])]
+        with np.errstate(invalid="ignore"):
+            given[1:] = [np.minimum(*given[1:]), np.maximum(*given[1:])]
     *_, (expected, found) = kernels.on_both(
         name, *given, unwritten(count, result), grid=(groups, 1, 1)
     )
@@ -144,7 +145,7 @@ def _limit(function: str, type: str, expected: Array) -> npt.NDArray[np.float64]
     single, double = _ULPS[function]
     # f16 and bf16 are computed in f32, whose error moves them to the next number at most.
     units = {"f32": single, "f64": double}.get(type, 0.0) + _REFERENCE
-    return units * unit_in_last_place(expected, _TYPES[type])
+    return np.asarray(units * unit_in_last_place(expected, _TYPES[type]))
 
 
 def _near(expected: Array, found: Array, limit: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -38,6 +38,7 @@ from xtile.translate.xegpu_to_spirv.gpu import (
 )
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to
+from xtile.translate.xegpu_to_spirv.regions import translate_region
 from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, register_type
 
 Update = Callable[[SSAValue], SSAValue]
@@ -130,15 +131,12 @@ def _generic_atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     target, *indices = operation.operands
     memory = lowering.descriptor(target)
     pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
-    block = operation.regions[0].block
+    (region,) = operation.regions
 
     def changed(old: SSAValue) -> SSAValue:
-        lowering.define(block.args[0], old)
-        last = block.last_op
+        lowering.define(region.block.args[0], old)
+        last = translate_region(region, lowering)
         assert last is not None
-        for inner in block.ops:
-            if inner is not last:
-                lowering.translate(inner)
         return lowering.value(last.operands[0])
 
     lowering.define(operation.results[0], _compare_and_swap(lowering, memory, pointer, changed))

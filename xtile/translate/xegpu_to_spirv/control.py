@@ -6,33 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.translate.rule import Rule
+from xtile.translate.xegpu_to_spirv.loops import Bounds, check_kinds, counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.regions import results_of, translate_region
+from xtile.translate.xegpu_to_spirv.types import integer_width
 
 UNROLL_ATTRIBUTE = "core.unroll"
 """How often a loop is to be unrolled: a number, or a truth value."""
-
-
-def _yields(region: Region) -> Sequence[SSAValue]:
-    """What a region's last operation gives to the construct."""
-    last = region.block.last_op
-    return () if last is None else last.operands
-
-
-def _translate_region(region: Region, lowering: Lowering) -> list[SSAValue]:
-    """Emits a region's operations, and returns what its last one gives to the construct."""
-    last = region.block.last_op
-    for operation in region.block.ops:
-        if operation is not last or operation.name not in _YIELDS:
-            lowering.translate(operation)
-    return lowering.flat(_yields(region))
-
-
-_YIELDS = frozenset({"scf.yield", "scf.condition", "scf.reduce", "memref.alloca_scope.return"})
-
 
 # --- loops ---
 
@@ -48,20 +32,21 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
     if is_widened:
         name = "UConvert" if is_unsigned else "SConvert"
         lower, upper, step = (lowering.compute(name, i64, x) for x in (lower, upper, step))
-    inits = lowering.flat(operation.iter_args)
 
-    def define(variable: SSAValue) -> None:
+    def emit(variable: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
         if is_widened:
             variable = lowering.compute("UConvert", narrow, variable)
         lowering.define(old.args[0], variable)
+        lowering.define_flat(old.args[1:], carried)
+        return results_of(operation.body, lowering)
 
-    loop = _Loop(lowering, operation, is_unsigned)
-    results = loop.run(
+    results = counted_loop(
+        lowering,
         (lower, upper, step),
-        inits,
-        old.args[1:],
-        define,
-        lambda: _translate_region(operation.body, lowering),
+        lowering.flat(operation.iter_args),
+        emit,
+        control=_loop_control(operation, lowering),
+        comparison="ULessThan" if is_unsigned else "SLessThan",
     )
     lowering.define_flat(operation.results, results)
 
@@ -71,65 +56,14 @@ def _may_wrap(lowering: Lowering, upper: SSAValue, step: SSAValue, is_unsigned: 
 
     i64 is not looked at (docs/core-form.md, "Instructions").
     """
-    width = cast(IntegerType, upper.type).width.data
-    if width == i64.width.data:
+    width = integer_width(upper.type)
+    if width == i64.bitwidth:
         return False
     numbers = lowering.constants.numbers
     if upper not in numbers or step not in numbers:
         return True
     end = numbers[upper] + numbers[step]
     return is_unsigned or end > 2 ** (width - 1)
-
-
-class _Loop:
-    """A loop with a variable."""
-
-    def __init__(self, lowering: Lowering, operation: Operation, is_unsigned: bool) -> None:
-        self._lowering = lowering
-        self._control = _loop_control(operation, lowering)
-        self._comparison = "ULessThan" if is_unsigned else "SLessThan"
-
-    def run(
-        self,
-        bounds: tuple[SSAValue, SSAValue, SSAValue],
-        inits: Sequence[SSAValue],
-        arguments: Sequence[SSAValue],
-        define: Callable[[SSAValue], None],
-        translate_body: Callable[[], Sequence[SSAValue]],
-    ) -> Sequence[SSAValue]:
-        """Emits the loop and goes on behind it.
-
-        Args:
-            bounds: The first value of the variable, the one it stays below, and the step.
-            inits: What is carried into the first iteration.
-            arguments: What the source calls what is carried.
-            define: Records the variable.
-            translate_body: Emits the body, and returns what is carried into the next iteration.
-
-        Returns:
-            What is carried out of the last one.
-        """
-        lowering = self._lowering
-        lower, upper, step = bounds
-        types = [value.type for value in inits]
-        header = Block(arg_types=[lower.type, *types])
-        body, after, end = Block(), Block(), Block()
-        variable, *carried = header.args
-        with lowering.inside(header):
-            goes_on = lowering.compute(self._comparison, i1, variable, upper)
-            lowering.do("LoopMerge", end, after, self._control)
-            lowering.do("BranchConditional", goes_on, body, end)
-            lowering.continue_in(body)
-            define(variable)
-            lowering.define_flat(arguments, carried)
-            _check_kinds(lowering, inits, yielded := list(translate_body()))
-            lowering.do("Branch", after)
-            lowering.continue_in(after)
-            following = lowering.compute("IAdd", variable.type, variable, step)
-            lowering.do("Branch", (header, following, *yielded))
-        lowering.do("Branch", (header, lower, *inits))
-        lowering.continue_in(end)
-        return carried
 
 
 def _loop_control(operation: Operation, lowering: Lowering) -> str | tuple[str | int, ...]:
@@ -149,13 +83,6 @@ def _loop_control(operation: Operation, lowering: Lowering) -> str | tuple[str |
     return ("PartialCount", count) if count > 1 else "DontUnroll"
 
 
-def _check_kinds(lowering: Lowering, before: Sequence[SSAValue], after: Sequence[SSAValue]) -> None:
-    """Checks that what meets has one type: memrefs may be in different kinds of memory."""
-    for a, b in zip(before, after, strict=True):
-        if a.type != b.type:
-            raise lowering.error("memrefs that are in different kinds of memory cannot meet here")
-
-
 def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
     inits = lowering.flat(operation.arguments)
     header = Block(arg_types=[value.type for value in inits])
@@ -169,24 +96,93 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
         lowering.do("LoopMerge", end, after, _loop_control(operation, lowering))
         lowering.do("Branch", before)
         lowering.continue_in(before)
-        for inner in first.ops:
-            if inner is not first.last_op:
-                lowering.translate(inner)
-        last = first.last_op
+        last = translate_region(operation.before_region, lowering)
         assert last is not None
         goes_on = lowering.condition(last.operands[0])
         passed = lowering.flat(last.operands[1:])
         lowering.do("BranchConditional", goes_on, body, end)
         lowering.continue_in(body)
         lowering.define_flat(second.args, passed)
-        yielded = _translate_region(operation.after_region, lowering)
-        _check_kinds(lowering, inits, yielded)
+        yielded = results_of(operation.after_region, lowering)
+        check_kinds(lowering, inits, yielded)
         lowering.do("Branch", after)
         lowering.continue_in(after)
         lowering.do("Branch", (header, *yielded))
     lowering.do("Branch", (header, *inits))
     lowering.continue_in(end)
     lowering.define_flat(operation.results, passed)
+
+
+# --- nests of loops ---
+
+
+def _parallel(operation: scf.ParallelOp, lowering: Lowering) -> None:
+    """Iterations in order; each combines its values with the results so far."""
+    lower, upper, step = (
+        [lowering.condition(value) for value in values]
+        for values in (operation.lowerBound, operation.upperBound, operation.step)
+    )
+    body = operation.body.block
+    bounds = list(zip(lower, upper, step, strict=True))
+
+    def emit(variables: Sequence[SSAValue], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        for argument, variable in zip(body.args, variables, strict=True):
+            lowering.define(argument, variable)
+        last = translate_region(operation.body, lowering)
+        lowering.define_flat(operation.results, carried)
+        if last is None:
+            return carried
+        for result, value, region in zip(
+            operation.results, last.operands, last.regions, strict=True
+        ):
+            before, own = region.block.args
+            lowering.define(before, lowering.meaning(result))
+            lowering.define(own, lowering.meaning(value))
+            lowering.define_flat([result], results_of(region, lowering))
+        return lowering.flat(operation.results)
+
+    results = _nest(lowering, bounds, lowering.flat(operation.initVals), emit, ())
+    lowering.define_flat(operation.results, results)
+
+
+def _forall(operation: Operation, lowering: Lowering) -> None:
+    """Iterations in order, on memory: results would be tensors."""
+    if operation.results:
+        raise lowering.error("scf.forall with results works on tensors; use memrefs")
+    given = iter(lowering.values(operation.operands))
+    sides = [
+        [
+            next(given) if number == DYNAMIC_INDEX else lowering.integer(number, i64)
+            for number in cast(Any, operation.properties[name]).get_values()
+        ]
+        for name in ("staticLowerBound", "staticUpperBound", "staticStep")
+    ]
+    (region,) = operation.regions
+
+    def emit(variables: Sequence[SSAValue], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        for argument, variable in zip(region.block.args, variables, strict=True):
+            lowering.define(argument, variable)
+        translate_region(region, lowering)
+        return ()
+
+    _nest(lowering, list(zip(*sides, strict=True)), [], emit, ())
+
+
+def _nest(
+    lowering: Lowering,
+    bounds: Sequence[Bounds],
+    carried: Sequence[SSAValue],
+    emit: Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]],
+    variables: tuple[SSAValue, ...],
+) -> Sequence[SSAValue]:
+    """Emits loops in each other, the last of which counts fastest."""
+    if not bounds:
+        return emit(variables, carried)
+
+    def inner(variable: SSAValue, own: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return _nest(lowering, bounds[1:], own, emit, (*variables, variable))
+
+    return counted_loop(lowering, bounds[0], carried, inner)
 
 
 # --- branches ---
@@ -215,12 +211,12 @@ def _branches(
     types: list[Attribute] | None = None
     for block, region in regions:
         with lowering.inside(block):
-            yielded = _translate_region(region, lowering)
+            yielded = results_of(region, lowering)
             if types is None:
                 types = [value.type for value in yielded]
                 for type_ in types:
                     end.insert_arg(type_, len(end.args))
-            _check_kinds(lowering, end.args, yielded)
+            check_kinds(lowering, end.args, yielded)
             lowering.do("Branch", (end, *yielded))
     return end.args
 
@@ -240,20 +236,12 @@ def _index_switch(operation: scf.IndexSwitchOp, lowering: Lowering) -> None:
     lowering.define_flat(operation.results, results)
 
 
-def _inline(operation: Operation, lowering: Lowering) -> None:
-    """A region of one block that is executed where it stands."""
-    (region,) = operation.regions
-    if len(region.blocks) > 1:
-        raise lowering.error(f"{operation.name} with several blocks cannot be translated to SPIR-V")
-    lowering.define_flat(operation.results, _translate_region(region, lowering))
-
-
 RULES: dict[str, Rule] = {
-    "memref.alloca_scope": _inline,
-    "scf.execute_region": _inline,
     "scf.for": _for,
+    "scf.forall": _forall,
     "scf.if": _if,
     "scf.index_switch": _index_switch,
+    "scf.parallel": _parallel,
     "scf.while": _while,
 }
 """The rule of each operation, by name."""

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    StringAttr,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
@@ -24,6 +25,7 @@ from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import kernel_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.regions import translate_region
 from xtile.translate.xegpu_to_spirv.types import (
     memory_type,
     memref_type,
@@ -35,18 +37,24 @@ ALIGNMENT_ATTRIBUTE = "core.alignment"
 """The attribute of a parameter that promises an alignment in bytes."""
 
 
+_CALLED = "func.func"
+"""Functions that are executed where kernels call them."""
+
+
 def _module(operation: ModuleOp, lowering: Lowering) -> None:
     for inner in operation.body.block.ops:
         if isinstance(inner, GlobalOp):
             lowering.globals[inner.sym_name.data] = inner
+        elif inner.name == _CALLED:
+            lowering.callees[cast(StringAttr, inner.properties["sym_name"]).data] = inner
     lowering.translate_block(operation.body.block)
 
 
 def _function(function: FuncOp, lowering: Lowering) -> None:
     if not function.is_kernel:
         raise lowering.error(
-            f"@{function.sym_name.data} is not a kernel; write 'kernel', functions that kernels "
-            "call cannot be translated to SPIR-V yet"
+            f"@{function.sym_name.data} is neither launched nor called: write 'kernel', or make it "
+            "a func.func that kernels call"
         )
     parameters = [kernel_arguments(argument.type) for argument in function.arguments]
     types = [_argument_type(argument) for own in parameters for argument in own]
@@ -59,7 +67,10 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
             values = {argument: next(given) for argument in own}
             _define_parameter(old, values, _alignment(function, index, old), lowering)
         _define_buffers(function, lowering)
-        lowering.translate_block(function.body.blocks[0])
+        last = translate_region(function.body, lowering)
+        if last is None or last.operands:
+            raise lowering.error("a kernel ends with gpu.return, without values")
+        lowering.do("Return")
     lowering.functions.append(target)
     lowering.entry_points += _entry_point(name, lowering)
 
@@ -188,15 +199,9 @@ def _define_buffers(function: FuncOp, lowering: Lowering) -> None:
             lowering.define(buffer, allocate(lowering, type_, storage_class, buffer.name_hint))
 
 
-def _return(operation: Operation, lowering: Lowering) -> None:
-    if operation.operands:
-        raise lowering.error("a kernel must not return values")
-    lowering.do("Return")
-
-
 RULES: dict[str, Rule] = {
     FuncOp.name: _function,
+    _CALLED: lambda operation, lowering: None,
     ModuleOp.name: _module,
-    "gpu.return": _return,
 }
 """The rule of each operation, by name."""

@@ -89,6 +89,8 @@ class Lowering(Rebuilder):
         self.builtins: dict[str, SSAValue] = {}
         self.globals: dict[str, Operation] = {}
         self.variables: dict[str, SSAValue] = {}
+        self.callees: dict[str, Operation] = {}
+        self.calls: list[Operation] = []
         self._declared: dict[Hashable, Any] = {}
         self.sums: dict[SSAValue, tuple[SSAValue, int]] = {}
         self.body = Region()

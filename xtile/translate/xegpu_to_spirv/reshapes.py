@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, i1, i64
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number, layout_of
+from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import load_piece, place, store_piece
 from xtile.translate.xegpu_to_spirv.types import memref_type
@@ -103,22 +104,14 @@ def _copy_along(
         value = load_piece(lowering, source, place(lowering, source, indices), 1)
         store_piece(lowering, target, place(lowering, target, indices), value)
         return
+    zero, one = (lowering.integer(number, i64) for number in (0, 1))
     size = lowering.as_value(sizes[len(indices)])
-    header = Block(arg_types=[i64])
-    body, after, end = Block(), Block(), Block()
-    (index,) = header.args
-    with lowering.inside(header):
-        goes_on = lowering.compute("SLessThan", i1, index, size)
-        lowering.do("LoopMerge", end, after, "None")
-        lowering.do("BranchConditional", goes_on, body, end)
-        lowering.continue_in(body)
+
+    def emit(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
         _copy_along(lowering, source, target, sizes, (*indices, index))
-        lowering.do("Branch", after)
-        lowering.continue_in(after)
-        following = lowering.compute("IAdd", i64, index, lowering.integer(1, i64))
-        lowering.do("Branch", (header, following))
-    lowering.do("Branch", (header, lowering.integer(0, i64)))
-    lowering.continue_in(end)
+        return ()
+
+    counted_loop(lowering, (zero, size, one), (), emit)
 
 
 RULES: dict[str, Rule] = {
