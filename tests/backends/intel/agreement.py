@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Attribute
 
+from tests.backends.intel.orders import Orders
 from xtile.dialects.tensorlang.operation import array_entries, integer_value
-from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixAtomicUpdate
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType
 from xtile.semantics import engine
@@ -26,8 +26,6 @@ from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, S
 from xtile.semantics.configuration import Size3
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.numeric_types import NUMPY_TYPES
-from xtile.semantics.sanitizer.report import Kind, Report
-from xtile.semantics.sanitizer.sanitizer import Sanitizer
 from xtile.testing.perturbed import has_orders, is_determined, launch_perturbed
 
 Memory = npt.NDArray[Any]
@@ -39,9 +37,6 @@ ONE_GROUP: Size3 = (1, 1, 1)
 
 SEED_VARIABLE = "XTILE_TEST_SEED"
 
-LARGEST_SIZE = 12
-"""The largest size that a dynamic mode gets."""
-
 _GAP = 2048
 """Elements behind a memref that belong to its memory."""
 
@@ -51,14 +46,6 @@ _PERTURBED_RUNS = 8
 
 _SAFETY = 2.0
 """How much more than in the perturbed runs errors may grow to; these are only a sample."""
-
-_UNDEFINED = frozenset(
-    {
-        *(Kind.UNINITIALIZED, Kind.LIFETIME, Kind.CONFLICT, Kind.BARRIER, Kind.NOT_UNIFORM),
-        Kind.BROKEN_PROMISE,
-    }
-)
-"""Mistakes after which devices need not agree."""
 
 
 def fresh_seed() -> int:
@@ -105,6 +92,7 @@ class Arguments:
         random: The source of all choices.
         numbers: Makes numbers.
         outputs: The numbers of parameters that are outputs, which are filled with NaN and -1.
+        largest_size: The largest size that a dynamic mode gets.
     """
 
     def __init__(
@@ -113,10 +101,12 @@ class Arguments:
         random: np.random.Generator,
         numbers: Numbers = plain_numbers,
         outputs: Container[int] = (),
+        largest_size: int = 12,
     ) -> None:
         self._random = random
         self._numbers = numbers
-        self._sizes = [*_static_sizes(function), int(random.integers(1, LARGEST_SIZE + 1))]
+        self._largest_size = largest_size
+        self._sizes = [*_static_sizes(function, largest_size), self._between(1, largest_size)]
         self._outputs = outputs
         self.values = [
             self._argument(index, parameter.type, function.attributes_of_parameter(index))
@@ -128,7 +118,7 @@ class Arguments:
         if isinstance(type, MemrefType):
             return self._memref(type, promises, is_output)
         if isinstance(type, GroupType):
-            count = self._between(4, LARGEST_SIZE) if type.size == DYNAMIC else type.size
+            count = self._between(4, 12) if type.size == DYNAMIC else type.size
             entries = [self._memref(type.element, promises, is_output) for _ in range(count)]
             offset = self._between(0, 8) if type.offset == DYNAMIC else type.offset
             return GroupArgument(entries, offset)
@@ -162,7 +152,7 @@ class Arguments:
     def _size(self, size: int, divisor: int) -> int:
         if size != DYNAMIC:
             return size
-        chosen = int(self._random.choice([*self._sizes, self._between(1, LARGEST_SIZE)]))
+        chosen = int(self._random.choice([*self._sizes, self._between(1, self._largest_size)]))
         return -(-chosen // divisor) * divisor
 
     def _memory(self, dtype: np.dtype[Any], count: int, is_output: bool) -> Memory:
@@ -174,12 +164,12 @@ class Arguments:
         return int(self._random.integers(least, largest + 1))
 
 
-def _static_sizes(function: FuncOp) -> Iterator[int]:
+def _static_sizes(function: FuncOp, largest: int) -> Iterator[int]:
     """Sizes of the function's memrefs; dynamic ones may have to be equal to them."""
     for parameter in function.parameters:
         type_ = parameter.type.element if isinstance(parameter.type, GroupType) else parameter.type
         if isinstance(type_, MemrefType):
-            yield from (size for size in type_.shape if 0 < size <= LARGEST_SIZE)
+            yield from (size for size in type_.shape if 0 < size <= largest)
 
 
 def _is_injective(shape: Sequence[int], strides: Sequence[int]) -> bool:
@@ -273,20 +263,12 @@ def check_agreement(
 
 def _is_defined(function: FuncOp, arguments: Sequence[Argument], grid: Size3) -> bool:
     """Runs a kernel on the reference device, and says whether all devices must agree on it."""
-    sanitizer = Sanitizer()
+    orders = Orders()
     try:
-        engine.launch(function, arguments, grid, observer=sanitizer)
+        engine.launch(function, arguments, grid, observer=orders)
     except ExecutionError:
         return False
-    return not any(_is_undefined(report) for report in sanitizer.reports)
-
-
-def _is_undefined(report: Report) -> bool:
-    # Outside of the shape, several components of a matrix can be one element.
-    is_repeated = report.kind is Kind.OUT_OF_BOUNDS and isinstance(
-        report.operation, CooperativeMatrixAtomicUpdate
-    )
-    return is_repeated or report.kind in _UNDEFINED
+    return orders.is_defined
 
 
 def _allowed(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp, MaxOp, MinOp
-from xtile.dialects.tensorlang.ops.collective import AllocaOp, ForeachOp, ForeachTileOp
+from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp, MaxOp, MinOp, NotEqualOp
+from xtile.dialects.tensorlang.ops.collective import AllocaOp, ForeachOp, ForeachTileOp, ParallelOp
 from xtile.dialects.tensorlang.ops.control import ForOp
 from xtile.dialects.tensorlang.ops.cooperative_matrix import (
     CooperativeMatrixAccess,
@@ -21,14 +21,16 @@ from xtile.dialects.tensorlang.ops.cooperative_matrix import (
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import (
     AtomicLoadOp,
+    AtomicOperation,
     AtomicStoreOp,
     AtomicUpdateOperation,
+    BarrierOp,
     LoadOp,
     StoreOp,
     SubviewOp,
 )
 from xtile.dialects.tensorlang.ops.subgroup import SubgroupBroadcastOp
-from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
+from xtile.dialects.tensorlang.types import BOOL, DYNAMIC, I8, INDEX, GroupType, MemrefType
 from xtile.dialects.tensorlang.verifier.constants import integer_of
 
 _LOOP = (-2, 3)
@@ -56,6 +58,35 @@ def make_runnable(function: FuncOp, operations: Iterable[Operation]) -> None:
             continue
         for number, limits in _limits(operation).items():
             _limit(operation, number, *limits)
+
+
+def without_bool_parameters(function: FuncOp) -> None:
+    """Replaces the truth values among a function's parameters, which a kernel cannot have.
+
+    Each becomes whether a number is not 0.
+    """
+    block = function.body.block
+    for index, parameter in enumerate(function.parameters):
+        if parameter.type != BOOL:
+            continue
+        number = block.insert_arg(I8, index)
+        zero = _constant(0, I8)
+        truth = NotEqualOp.build(operands=[number, zero.result], result_types=[BOOL])
+        first = block.first_op
+        assert first is not None
+        block.insert_ops_before([zero, truth], first)
+        parameter.replace_all_uses_with(truth.result)
+        block.erase_arg(parameter)
+
+
+def separate_atomics(function: FuncOp) -> None:
+    """Puts barriers behind atomic instructions that the whole work-group executes."""
+    for operation in list(function.walk()):
+        if isinstance(operation, AtomicOperation) and isinstance(operation.parent_op(), ParallelOp):
+            properties = {"global_fence": UnitAttr(), "local_fence": UnitAttr()}
+            block = operation.parent
+            assert block is not None
+            block.insert_op_after(BarrierOp.build(properties=properties), operation)
 
 
 _Limits = tuple[int, int]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import xtile
+from xtile.dialects.tensorlang.ops.function import FuncOp
+
 
 @dataclass
 class Kernel:
@@ -47,6 +50,13 @@ class Kernel:
             "}",
         )
         self.store(name, f"%{name}_number", memref, index)
+
+    def function(self) -> FuncOp:
+        """The kernel, read and verified."""
+        (function,) = xtile.parse(self.text, language="tensorlang").body.block.ops
+        assert isinstance(function, FuncOp)
+        function.detach()
+        return function
 
     @property
     def text(self) -> str:

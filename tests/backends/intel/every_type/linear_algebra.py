@@ -2,85 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from tests.backends.intel.every_type.kernel import Kernel
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, NUMBER_TYPES
 
+_SHAPES = {
+    "A": "5x7",
+    "At": "7x5",
+    "B": "7x3",
+    "Bt": "3x7",
+    "D": "5x7",
+    "x": "5",
+    "y": "7",
+}
+"""The inputs."""
+
+_CALLS = {
+    "gemm.n.n": ("%A, %B", "5x3"),
+    "gemm.t.n": ("%At, %B", "5x3"),
+    "gemm.n.t": ("%A, %Bt", "5x3"),
+    "gemm.t.t": ("%At, %Bt", "5x3"),
+    "gemv.n": ("%A, %y", "5"),
+    "gemv.t": ("%A, %x", "7"),
+    "ger": ("%x, %y", "5x7"),
+    "hadamard": ("%A, %D", "5x7"),
+    "axpby.n": ("%A", "5x7"),
+    "axpby.t": ("%A", "7x5"),
+    "sum.n": ("%A", "5"),
+    "sum.t": ("%A", "7"),
+    "cumsum": ("%A, 0", "5x7"),
+    "cumsum.": ("%A, 1", "5x7"),
+}
+"""The instructions with their transposes: the inputs, and the shape of the output."""
+
+_FORMS = (("", "%beta"), (".atomic", "%one"), ("", "%zero"), (".atomic", "%zero"))
+"""The modifier and beta of each form of an instruction; where beta is 0 the output is not read."""
+
+
+_EVERY_FORM = frozenset({"f32", "bf16"})
+"""The types whose instructions have every form; those of others have it in axpby."""
+
+_EVERY_TYPE = frozenset(_CALLS) - {"gemm.t.n", "gemm.n.t", "gemv.t", "axpby.t"}
+"""The calls with every type. A driver takes long for products."""
+
 
 def linear_algebra_kernels() -> Iterator[Kernel]:
-    """For each type the linear algebra, with each transpose, and atomic where it may be."""
-    for name in NUMBER_TYPES:
-        yield from _matrix_products(name)
-        yield from _vectors_and_sums(name)
+    """The linear algebra of each type."""
+    for name, call in product(NUMBER_TYPES, _CALLS):
+        if name in _EVERY_FORM or call == "axpby.n":
+            yield _kernel(name, call, _FORMS)
+        elif call in _EVERY_TYPE:
+            yield _kernel(name, call, _FORMS[:1])
 
 
-_ROWS, _COLUMNS, _DEPTH = 9, 6, 13
-
-
-def _matrix_products(name: str) -> Iterator[Kernel]:
-    a = {"n": f"{_ROWS}x{_DEPTH}", "t": f"{_DEPTH}x{_ROWS}"}
-    b = {"n": f"{_DEPTH}x{_COLUMNS}", "t": f"{_COLUMNS}x{_DEPTH}"}
+def _kernel(name: str, call: str, forms: Sequence[tuple[str, str]]) -> Kernel:
+    operands, shape = _CALLS[call]
+    instruction, _, transposes = call.partition(".")
+    memref = f"memref<{name}x{shape}>"
+    outputs = [f"%C{number}" for number in range(len(forms))]
     inputs = [
-        f"%alpha: {name}",
-        f"%beta: {name}",
-        *(f"%A{t}: memref<{name}x{a[t]}>" for t in "nt"),
-        *(f"%B{t}: memref<{name}x{b[t]}>" for t in "nt"),
+        *(f"%alpha: {name}", f"%beta: {name}"),
+        *(f"%{matrix}: memref<{name}x{size}>" for matrix, size in _SHAPES.items()),
+        *(f"{output}: {memref}" for output in outputs),
     ]
-    c = f"memref<{name}x{_ROWS}x{_COLUMNS}>"
-    forms = [(x, y, form) for x, y in product("nt", repeat=2) for form in _FORMS]
-    inputs += [f"%C{x}{y}{i}: {c}" for x, y in product("nt", repeat=2) for i in range(len(_FORMS))]
-    kernel = Kernel(f"gemm_{name}", inputs)
+    # The last forms do not read what is there.
+    written = sum(beta == "%zero" for _, beta in forms)
+    kernel = Kernel(f"{call.replace('.', '_')}_{name}", inputs[: len(inputs) - written])
+    kernel.outputs = inputs[len(inputs) - written :]
     kernel.add(*_zero_and_one(name))
-    for x, y, form in forms:
-        modifier, beta = form
-        output = f"%C{x}{y}{_FORMS.index(form)}"
-        kernel.add(f"gemm{modifier}.{x}.{y} %alpha, %A{x}, %B{y}, {beta}, {output}")
-    yield kernel
-
-
-_FORMS = (("", "%beta"), ("", "%zero"), (".atomic", "%zero"), (".atomic", "%one"))
-"""The modifier and beta of each form of an instruction of linear algebra."""
+    for (modifier, beta), output in zip(forms, outputs, strict=True):
+        suffix = f".{transposes}" if transposes else ""
+        kernel.add(f"{instruction}{modifier}{suffix} %alpha, {operands}, {beta}, {output}")
+    return kernel
 
 
 def _zero_and_one(name: str) -> list[str]:
-    type_ = NUMBER_TYPES[name]
-    if type_ in COMPLEX_TYPES:
+    if NUMBER_TYPES[name] in COMPLEX_TYPES:
         return [f"%zero = constant [0.0, 0.0] : {name}", f"%one = constant [1.0, 0.0] : {name}"]
-    dot = ".0" if name.startswith(("f", "bf")) else ""
-    return [f"%zero = constant 0{dot} : {name}", f"%one = constant 1{dot} : {name}"]
-
-
-def _vectors_and_sums(name: str) -> Iterator[Kernel]:
-    m, n = 9, 7
-    vectors = {size: f"memref<{name}x{size}>" for size in (m, n)}
-    matrix, transposed = f"memref<{name}x{m}x{n}>", f"memref<{name}x{n}x{m}>"
-    calls = {
-        "gemv.n": ("%A, %y", vectors[m]),
-        "gemv.t": ("%A, %x", vectors[n]),
-        "ger": ("%x, %y", matrix),
-        "hadamard": ("%A, %B", matrix),
-        "axpby.n": ("%A", matrix),
-        "axpby.t": ("%A", transposed),
-        "sum.n": ("%A", vectors[m]),
-        "sum.t": ("%A", vectors[n]),
-        "cumsum": ("%A, 0", matrix),
-        "cumsum_1": ("%A, 1", matrix),
-    }
-    inputs = [
-        *(f"%alpha: {name}", f"%beta: {name}", f"%A: {matrix}", f"%B: {matrix}"),
-        *(f"%x: {vectors[m]}", f"%y: {vectors[n]}"),
-    ]
-    kernel = Kernel(f"linear_algebra_{name}", inputs)
-    kernel.add(*_zero_and_one(name))
-    updated: list[str] = []
-    for call, (operands, type_) in calls.items():
-        instruction, _, transpose = call.removesuffix("_1").partition(".")
-        for number, (modifier, beta) in enumerate(_FORMS):
-            output = f"%{call.replace('.', '_')}_{number}"
-            updated.append(f"{output}: {type_}")
-            suffix = f".{transpose}" if transpose else ""
-            kernel.add(f"{instruction}{modifier}{suffix} %alpha, {operands}, {beta}, {output}")
-    kernel.inputs = [*inputs, *updated]
-    yield kernel
+    fraction = ".0" if name.startswith(("f", "bf")) else ""
+    return [f"%zero = constant 0{fraction} : {name}", f"%one = constant 1{fraction} : {name}"]

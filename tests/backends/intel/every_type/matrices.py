@@ -10,24 +10,28 @@ from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.types import (
     COMPLEX_TYPES,
     NUMBER_TYPES,
-    is_cast_allowed,
     is_promotable,
-    real_part_type,
-    type_text,
 )
 from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
 from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
 
+REAL_TYPES = {name: type for name, type in NUMBER_TYPES.items() if type not in COMPLEX_TYPES}
+"""The component types of matrices that can be compiled."""
+
+
+_FUNCTIONS = ("add", "max", "min")
+"""What matrices are reduced with, and what updates memory atomically."""
+
 
 def matrix_kernels() -> Iterator[Kernel]:
     """For each type the instructions on cooperative matrices."""
-    for name, type_ in NUMBER_TYPES.items():
+    for name, type_ in REAL_TYPES.items():
         for use in ("matrix_a", "matrix_b", "matrix_acc"):
             yield _matrix_accesses(name, use)
         yield _matrix_arithmetic(name)
-        for target in NUMBER_TYPES.values():
-            if is_promotable(type_, target):
-                yield _mul_add(name, type_text(target))
+        for target, target_type in REAL_TYPES.items():
+            if is_promotable(type_, target_type):
+                yield _mul_add(name, target)
 
 
 def _matrix_accesses(name: str, use: str) -> Kernel:
@@ -67,7 +71,7 @@ def _matrix_accesses(name: str, use: str) -> Kernel:
 
 def _matrix_arithmetic(name: str) -> Kernel:
     """Arithmetic component by component, reductions, and what depends on the layout."""
-    type_ = NUMBER_TYPES[name]
+    type_ = REAL_TYPES[name]
     matrix, memref = f"coopmatrix<{name}x16x8,matrix_acc>", f"memref<{name}x16x8>"
     inputs = [f"%a: {memref}", f"%b: {memref}", f"%x: {name}"]
     kernel = Kernel(f"matrix_{name}", inputs, "{subgroup_size=16, work_group_size=[16,1]}")
@@ -78,17 +82,12 @@ def _matrix_arithmetic(name: str) -> Kernel:
         mnemonic = operation.mnemonic()
         if is_allowed(type_, allowed) and issubclass(operation, _COMPONENT_BY_COMPONENT):
             is_binary = issubclass(operation, arithmetic.BinaryArithmeticOperation)
-            is_part = operation in (arithmetic.AbsOp, arithmetic.ImOp, arithmetic.ReOp)
-            result = type_text(real_part_type(type_)) if is_part else name
-            instruction = f"{mnemonic} {'%A, %B' if is_binary else '%A'}"
-            _store_matrix(kernel, mnemonic, instruction, result)
-    for target, target_type in NUMBER_TYPES.items():
-        if is_cast_allowed(type_, target_type):
-            _store_matrix(kernel, f"cast_{target}", "cast %A", target)
+            _store_matrix(kernel, mnemonic, f"{mnemonic} {'%A, %B' if is_binary else '%A'}", name)
+    for target in REAL_TYPES:
+        _store_matrix(kernel, f"cast_{target}", "cast %A", target)
     _store_matrix(kernel, "scale", "cooperative_matrix_scale %x, %A", name)
     _store_matrix(kernel, "construct", "cooperative_matrix_construct %x", name)
-    functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
-    for function, (mode, shape) in product(functions, (("row", "16x1"), ("column", "1x8"))):
+    for function, (mode, shape) in product(_FUNCTIONS, (("row", "16x1"), ("column", "1x8"))):
         instruction = f"cooperative_matrix_reduce_{function}.{mode}"
         _store_matrix(kernel, f"{function}_{mode}", f"{instruction} %A", name, shape)
     kernel.add(f"%r = cooperative_matrix_apply (%i,%j,%v)=%A -> {matrix} {{")
@@ -144,15 +143,14 @@ def _mul_add(name: str, accumulator: str) -> Kernel:
 
 def matrix_atomic_kernels() -> Iterator[Kernel]:
     """For each type the atomic updates with matrices, on memory of each subgroup's own."""
-    for name, type_ in NUMBER_TYPES.items():
+    for name in REAL_TYPES:
         memref, matrix = f"memref<{name}x16x32>", f"coopmatrix<{name}x16x8,matrix_acc>"
-        functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
-        inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in functions)]
+        inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in _FUNCTIONS)]
         kernel = Kernel(f"matrix_atomic_{name}", inputs)
         kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
         kernel.add("%c8 = constant 8 : index", "%y = mul %subgroup, %c8 : index")
         kernel.add(f"%A = cooperative_matrix_load %a[%c0,%y] : {matrix}")
-        for function in functions:
+        for function in _FUNCTIONS:
             kernel.add(
                 f"%{function} = cooperative_matrix_atomic_{function} %A, %to_{function}[%c0,%y] "
                 f": {matrix}"
