@@ -145,7 +145,8 @@ def _limit(function: str, type: str, expected: Array) -> npt.NDArray[np.float64]
     single, double = _ULPS[function]
     # f16 and bf16 are computed in f32, whose error moves them to the next number at most.
     units = {"f32": single, "f64": double}.get(type, 0.0) + _REFERENCE
-    return np.asarray(units * unit_in_last_place(expected, _TYPES[type]))
+    units_in_last_place: npt.NDArray[np.float64] = unit_in_last_place(expected, _TYPES[type])
+    return units * units_in_last_place
 
 
 def _near(expected: Array, found: Array, limit: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

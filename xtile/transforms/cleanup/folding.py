@@ -140,10 +140,11 @@ def fold(operation: Operation, operands: Sequence[SSAValue]) -> SSAValue | Attri
         return simpler
     if None in numbers or not numbers:
         return None
-    return _fold_numbers(operation, cast("list[Number]", numbers))
+    return fold_numbers(operation, cast("list[Number]", numbers))
 
 
-def _fold_numbers(operation: Operation, numbers: list[Number]) -> Attribute | None:
+def fold_numbers(operation: Operation, numbers: list[Number]) -> Attribute | None:
+    """The constant that an operation of `arith` computes of numbers; None if it is not defined."""
     result_type = operation.results[0].type
     name = operation.name
     width = width_of(operation.operands[0].type)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.index import IndexCmpPredicate, IndexCmpPredicateAttr
+from xtile.transforms.cleanup.folding import fold_numbers
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     Compute,
@@ -23,9 +24,46 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
     wide_pieces,
 )
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import element_type
+from xtile.translate.xegpu_to_spirv.types import element_type, register_type
 
 # --- integers ---
+
+
+def is_folded(operation: Operation, lowering: Lowering) -> bool:
+    """Records the result of an operation on constants, which is a constant too.
+
+    Sizes of work-groups become known after everything else was folded.
+    """
+    known = lowering.constants.numbers
+    numbers: list[int | float] = []
+    for operand in operation.operands:
+        number = known.get(lowering.value(operand))
+        if number is None:
+            return False
+        numbers.append(number)
+    attribute = fold_numbers(operation, numbers)
+    if not isinstance(attribute, IntegerAttr):
+        return False
+    (result,) = operation.results
+    number = cast("IntegerAttr[IntegerType]", attribute).value.data
+    lowering.define(result, lowering.integer(number, register_type(result.type)))
+    return True
+
+
+def _sum(sign: int, rule: Rule) -> Rule:
+    """The rule of a sum or a difference, of which addresses use what is known."""
+
+    def of_both(operation: Operation, lowering: Lowering) -> None:
+        rule(operation, lowering)
+        total, a = lowering.value(operation.results[0]), lowering.value(operation.operands[0])
+        if total.type == i64:
+            b = lowering.number(operation.operands[1])
+            if isinstance(b, int):
+                lowering.learn_sum(total, a, sign * b)
+            elif sign > 0:
+                lowering.learn_sum(total, b, lowering.number(operation.operands[0]))
+
+    return of_both
 
 
 def _integers(name: str, on_truth_values: str | None) -> Rule:
@@ -38,6 +76,8 @@ def _integers(name: str, on_truth_values: str | None) -> Rule:
     )
 
     def rule(operation: Operation, lowering: Lowering) -> None:
+        if is_folded(operation, lowering):
+            return
         is_truth = element_type(operation.results[0].type) == i1
         (of_truth_values if is_truth else of_integers)(operation, lowering)
 
@@ -48,6 +88,8 @@ def _division(compute: Compute, is_remainder: bool) -> Rule:
     """Truth values are divided by true: any other divisor is 0."""
 
     def rule(operation: Operation, lowering: Lowering) -> None:
+        if is_folded(operation, lowering):
+            return
         if element_type(operation.results[0].type) != i1:
             of_integers(operation, lowering)
         elif is_remainder:
@@ -171,6 +213,8 @@ None gives the first operand: a shift of one bit is by 0.
 
 _INTEGERS: dict[str, Rule] = {
     **{name: _integers(*names) for name, names in INTEGER_ARITHMETIC.items()},
+    "add": _sum(1, _integers(*INTEGER_ARITHMETIC["add"])),
+    "sub": _sum(-1, _integers(*INTEGER_ARITHMETIC["sub"])),
     "divs": _division(_signed_quotient, is_remainder=False),
     "divu": _division(_unsigned("UDiv"), is_remainder=False),
     "rems": _division(_signed_remainder, is_remainder=True),
@@ -197,7 +241,7 @@ def _extended(sides: Callable[[Lowering, SSAValue, SSAValue], tuple[SSAValue, SS
     return rule
 
 
-def _sum(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+def _sum_and_carry(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The sum, and whether it does not fit: it is less than an operand then."""
     truth = like(a, i1)
     if a.type == truth:
@@ -264,7 +308,8 @@ def _predicate(operation: Operation) -> int:
 
 
 def _compare_integers(operation: Operation, lowering: Lowering) -> None:
-    _define_comparison(operation, lowering, _INTEGER_COMPARISONS[_predicate(operation)])
+    if not is_folded(operation, lowering):
+        _define_comparison(operation, lowering, _INTEGER_COMPARISONS[_predicate(operation)])
 
 
 def _compare_indices(operation: Operation, lowering: Lowering) -> None:
@@ -364,7 +409,7 @@ RULES: dict[str, Rule] = {
     **named("arith", {f"{name}i": rule for name, rule in _INTEGERS.items()}),
     **named("arith", {name: on_floats(compute) for name, compute in FLOAT_ARITHMETIC.items()}),
     **named("index", _INTEGERS),
-    "arith.addui_extended": _extended(_sum),
+    "arith.addui_extended": _extended(_sum_and_carry),
     "arith.cmpf": _compare_floats,
     "arith.cmpi": _compare_integers,
     "arith.mulsi_extended": _extended(_product("CL.s_mul_hi")),

@@ -9,14 +9,12 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.loops import Bounds, check_kinds, counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.regions import results_of, translate_region
 from xtile.translate.xegpu_to_spirv.types import integer_width
-
-UNROLL_ATTRIBUTE = "core.unroll"
-"""How often a loop is to be unrolled: a number, or a truth value."""
 
 # --- loops ---
 

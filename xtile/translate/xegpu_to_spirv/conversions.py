@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.spirv import decorate, operation
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
+from xtile.translate.xegpu_to_spirv.arithmetic import is_folded
 from xtile.translate.xegpu_to_spirv.elementwise import elementwise, like, named
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
@@ -52,10 +53,18 @@ def resize(
 
 
 def _resized(is_signed: bool) -> Rule:
+    """The rule of a change of width."""
+
     def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
         return resize(lowering, operands[0], element_type(type_), is_signed)
 
-    return elementwise(compute)
+    plain = elementwise(compute)
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        if not is_folded(operation, lowering):
+            plain(operation, lowering)
+
+    return rule
 
 
 # --- floats to floats ---

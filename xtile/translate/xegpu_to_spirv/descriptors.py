@@ -136,17 +136,19 @@ def row_major(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     return tuple(strides)
 
 
-_LOCAL_SPACE = 3
-_PRIVATE_SPACE = 5
+_STORAGE_CLASSES = {1: "CrossWorkgroup", 3: "Workgroup", 5: "Function"}
+"""The storage class of each memory space that LLVM numbers."""
 
 _STORAGE_CLASS_WORDS = {
+    "crossworkgroup": "CrossWorkgroup",
+    "global": "CrossWorkgroup",
     "workgroup": "Workgroup",
     "slm": "Workgroup",
     "private": "Function",
     "function": "Function",
 }
 """Words in the names of memory spaces: `#gpu.address_space<workgroup>`, `#xegpu.memory_space<slm>`,
-`#spirv.storage_class<Function>`; any other is global memory."""
+`#spirv.storage_class<Function>`; the first that is found counts."""
 
 
 def storage_class_of(space: Attribute | None, default: str = "CrossWorkgroup") -> str:
@@ -160,9 +162,7 @@ def storage_class_of(space: Attribute | None, default: str = "CrossWorkgroup") -
         return default
     if isinstance(space, IntegerAttr):
         number = cast("IntegerAttr[IntegerType]", space).value.data
-        if number == _LOCAL_SPACE:
-            return "Workgroup"
-        return "Function" if number == _PRIVATE_SPACE else default
+        return _STORAGE_CLASSES.get(number, default)
     text = str(space).lower()
     found = [name for word, name in _STORAGE_CLASS_WORDS.items() if word in text]
     return found[0] if found else default

@@ -80,7 +80,7 @@ def bitcast_pointer(lowering: Lowering, pointer: SSAValue, pointee: Attribute) -
 def _access(type_: Attribute, alignment: int) -> tuple[str | int, ...]:
     """The memory operands: an alignment, unless it is what the type has anyway."""
     natural = bit_width(type_) // 8
-    return () if alignment == natural else ("Aligned", min(alignment, natural))
+    return () if alignment >= natural else ("Aligned", alignment)
 
 
 def load(lowering: Lowering, pointer: SSAValue, alignment: int) -> SSAValue:
