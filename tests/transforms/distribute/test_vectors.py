@@ -84,13 +84,13 @@ def test_an_unknown_size_ends_with_single_numbers() -> None:
         %4 = vector.load %a[%column] : memref<?xf32>, vector<16xf32>
         %5 = arith.mulf %3, %4 : vector<16xf32>
         vector.store %5, %b[%column] : memref<?xf32>, vector<16xf32>
-        }
+        } {core.unroll = false}
         %c1 = arith.constant 1 : index
         scf.for %column = %2 to %0 step %c1 {
         %4 = memref.load %a[%column] : memref<?xf32>
         %5 = arith.mulf %alpha, %4 : f32
         memref.store %5, %b[%column] : memref<?xf32>
-        }
+        } {core.unroll = false}
         """
     )
 
@@ -120,7 +120,7 @@ def test_a_tile_of_a_product_is_in_registers() -> None:
         %11 = math.fma %10, %3, %sum_1 : vector<8xf64>
         %12 = math.fma %9, %4, %sum_2 : f64
         scf.yield %7, %8, %11, %12 : vector<8xf64>, f64, vector<8xf64>, f64
-        }
+        } {core.unroll = false}
         vector.store %2#0, %c[%c0, %c0] : memref<2x9xf64>, vector<8xf64>
         memref.store %2#1, %c[%c0, %c8] : memref<2x9xf64>
         vector.store %2#2, %c[%c1, %c0] : memref<2x9xf64>, vector<8xf64>

@@ -9,6 +9,9 @@ from xdsl.utils.str_enum import StrEnum
 LEVEL_ATTRIBUTE = "core.level"
 """The attribute of a `gpu.func` that names its level."""
 
+UNROLL_ATTRIBUTE = "core.unroll"
+"""The attribute of a loop that says whether to unroll it, or how often."""
+
 
 class Level(StrEnum):
     """What one value of a kernel in core form belongs to (docs/core-form.md).

@@ -12,6 +12,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    BoolAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -20,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.backends.intel.devices import Device, MatrixUnit
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.memref.access import LoadOp, StoreOp
@@ -247,7 +249,10 @@ class Kernel(Rebuilder):
         with self.at_end_of(block):
             yield loop
             self.emit(scf.YieldOp(*loop.results))
-        loop.results = self.emit(scf.ForOp(first, last, stride, initial, Region(block))).results
+        operation = scf.ForOp(first, last, stride, initial, Region(block))
+        if self.device.vector_unit is not None:
+            operation.attributes[UNROLL_ATTRIBUTE] = BoolAttr.from_bool(False)
+        loop.results = self.emit(operation).results
 
     @contextmanager
     def when(self, condition: SSAValue) -> Generator[None]:

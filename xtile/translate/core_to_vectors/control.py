@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from math import gcd
 
 from xdsl.dialects import scf
+from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.translate.core_to_vectors.emitting import UNROLL_ATTRIBUTE
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, shape_of
 from xtile.translate.rule import Rule
+
+_NEVER = BoolAttr.from_bool(False)
+"""The value of the attribute that says to leave a loop as it is."""
 
 
 def _split(
@@ -149,8 +153,8 @@ def _for(operation: scf.ForOp, lowering: Vectors) -> None:
     lower, upper, step = lowering.values([operation.lb, operation.ub, operation.step])
     new = scf.ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
     for name, attribute in operation.attributes.items():
-        # The operations on matrices are loops themselves.
-        if name != UNROLL_ATTRIBUTE or not matrices:
+        # The operations on matrices are loops themselves, which are enough code.
+        if name != UNROLL_ATTRIBUTE or not matrices or attribute == _NEVER:
             new.attributes[name] = attribute
     lowering.emit(new)
     results, made = _split(lowering, operation.results, arguments)

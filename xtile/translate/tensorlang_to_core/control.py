@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core import YieldOp as CoreYieldOp
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixApplyOp
 from xtile.dialects.tensorlang.types import I64, INDEX, SIZE_IN_BYTES
@@ -13,9 +14,6 @@ from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.emit import constant, make, translated_type
 from xtile.translate.tensorlang_to_core.index_math import as_number, as_value
-
-UNROLL_ATTRIBUTE = "core.unroll"
-"""The attribute of an `scf.for` that keeps what the source says about unrolling."""
 
 
 def _for(operation: ops.ForOp, r: Rebuilder) -> None:
