@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import BoolAttr, IndexType, MemRefType, VectorType, i
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.memref import access
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, like
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 
-UNROLL_ATTRIBUTE = "core.unroll"
-"""The attribute of a loop that says whether to unroll it."""
+_FEW_PIECES = 4
 
 
 @cache
@@ -76,10 +76,16 @@ class Emitter(Lowering):
     # --- control flow ---
 
     def cover(self, count: int, width: int, emit: Callable[[Number, int], None]) -> None:
-        """Goes through `count` components in pieces of `width`, and of less at the end."""
+        """Goes through `count` components in pieces of `width`, and of less at the end.
+
+        A few pieces are no loop, so that the driver can keep them in registers.
+        """
         whole = count - count % width
-        if whole:
+        if whole > _FEW_PIECES * width:
             with self.loop(0, whole, width, name="at") as at:
+                emit(at, width)
+        else:
+            for at in range(0, whole, width):
                 emit(at, width)
         for start, length in rests(whole, count, width):
             emit(start, length)

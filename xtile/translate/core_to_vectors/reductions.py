@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import cast
 
 from xdsl.dialects import vector
@@ -18,6 +19,9 @@ from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.pieces import length_of, slice_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
 from xtile.translate.rule import Rule
+
+_SIDE_BY_SIDE = 4
+"""Vectors of a row that others are combined with side by side, so that none waits for the last."""
 
 
 def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
@@ -85,16 +89,23 @@ class _Reduction:
             place = Place(lowering.add(start, column), row, column)
             return self._wide(matrix.piece(place, length))
 
-        parts: list[SSAValue] = []
+        def vectors(column: Number, count: int) -> list[SSAValue]:
+            return [piece(lowering.add(column, i * width), width) for i in range(count)]
+
         whole = columns - columns % width
-        if whole:
-            parts.append(piece(0, width))
-        if whole > width:
-            with lowering.carrying_loop(width, whole, parts, width, "column") as loop:
+        count = min(_SIDE_BY_SIDE, whole // width)
+        step = count * width
+        even = whole - whole % step if step else 0
+        parts = vectors(0, count)
+        if even > step:
+            with lowering.carrying_loop(step, even, parts, step, "column") as loop:
                 column, carried, next_ = loop
-                next_.append(self._combine(carried[0], piece(column, width)))
+                pairs = zip(carried, vectors(column, count), strict=True)
+                next_ += [self._combine(before, part) for before, part in pairs]
             parts = next_
-        return parts + [piece(column, length) for column, length in rests(whole, columns, width)]
+        parts = [*parts, *vectors(even, (whole - even) // width)]
+        total = [reduce(self._combine, parts)] if parts else []
+        return total + [piece(column, length) for column, length in rests(whole, columns, width)]
 
     def _folded(self, value: SSAValue) -> SSAValue:
         """The elements of a vector combined, half with half."""
