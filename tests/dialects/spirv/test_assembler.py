@@ -6,7 +6,7 @@ import re
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.spirv.kernels import copy_kernel
@@ -37,6 +37,7 @@ def check(text: str, environment: str = "spv1.4") -> None:
     assert without_generator(assemble(text, preserve_numeric_ids=True)) == expected
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     module = random_module(Random(seed))

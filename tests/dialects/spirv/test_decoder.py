@@ -7,7 +7,7 @@ import subprocess
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import (
     FileLineColLoc,
@@ -76,6 +76,7 @@ def test_a_kernel() -> None:
     assert not again.extensions
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     module = random_module(Random(seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.spirv.kernels import copy_kernel
@@ -26,6 +26,7 @@ def check(data: bytes) -> None:
     assert disassemble(data, friendly=False) == disassembled(data, "--raw-id")
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     check(encode(random_module(Random(seed))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import (
     Attribute,
@@ -101,6 +101,7 @@ def test_names_can_be_left_out() -> None:
     assert "OpName" not in disassembled(encode(module, names=False))
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_random_modules_are_valid(seed: int) -> None:
     module = random_module(Random(seed))

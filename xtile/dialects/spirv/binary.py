@@ -236,7 +236,8 @@ class _InstructionReader:
         if entry.name in ("Constant", "SpecConstant"):
             return self._number_types.get(type or 0)
         if entry.name == "Switch" and self._next < self._end:
-            return self._number_types.get(self._type_of.get(self._words[self._next], 0))
+            selector = self._number_types.get(self._type_of.get(self._words[self._next], 0))
+            return None if selector is None or selector.is_float else selector
         return None
 
     # --- operands ---

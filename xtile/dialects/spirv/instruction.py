@@ -153,10 +153,14 @@ class MergeInstruction(Instruction):
     @override
     def verify(self, verify_nested_ops: bool = True) -> None:
         # xDSL's own would have an operation with successors be the last of its block.
+        self.verify_()
+
+    @override
+    def verify_(self) -> None:
         following = self.next_op
         if not (isinstance(following, Instruction) and following.entry.name in TERMINATORS):
-            raise VerifyException(f"'{self.name}' must stand before the terminator of its block")
-        self.verify_()
+            raise VerifyException("must stand before the terminator of its block")
+        super().verify_()
 
 
 _classes: dict[str, type[Instruction]] = {}
