@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import TextIOWrapper
-from typing import IO, ClassVar
+from typing import IO, BinaryIO, ClassVar
 
 from typing_extensions import override
 from xdsl.context import Context
@@ -77,7 +76,8 @@ class SPIRVTarget(SPIRVAssemblyTarget):
         Raises:
             ValueError: The stream holds nothing but text.
         """
-        if not isinstance(output, TextIOWrapper):
+        below: BinaryIO | None = getattr(output, "buffer", None)
+        if below is None:
             raise ValueError("SPIR-V is bytes and cannot be written to a stream of text")
         output.flush()
-        output.buffer.write(self.encode(module))
+        below.write(self.encode(module))
