@@ -92,9 +92,16 @@ _FUNCTIONS = {
     "exp2": _with_complex(_REAL_FUNCTIONS["exp2"]),
 }
 
-_NATIVE_ULPS = {"exp": 4096.0, "exp2": 32.0, "log": 128.0, "log2": 64.0, "cos": 8.0, "sin": 8.0}
+_NATIVE_ULPS = {
+    "exp": 4096.0,
+    "exp2": 32.0,
+    "log": 128.0,
+    "log2": 64.0,
+    "cos": 4096.0,
+    "sin": 4096.0,
+}
 """In f32: OpenCL C leaves it to the device. Intel's CPU runtime 2026.2 was up to 3814, 15, 59, 29,
-2 and 2 units off for 2^18 random numbers."""
+2535 and 2523 units off for random numbers of all sizes."""
 
 
 def _native(name: str) -> Tolerance:
