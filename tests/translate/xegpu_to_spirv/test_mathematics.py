@@ -141,7 +141,7 @@ def _limit(function: str, type: str, expected: Array) -> npt.NDArray[np.float64]
         # f32 is rounded once more, which moves a number in the middle of two to one of them.
         return unit_in_last_place(expected, _TYPES[type])
     if function not in _ULPS:
-        return np.zeros(expected.shape)
+        return np.zeros(len(expected))
     single, double = _ULPS[function]
     # f16 and bf16 are computed in f32, whose error moves them to the next number at most.
     units = {"f32": single, "f64": double}.get(type, 0.0) + _REFERENCE

@@ -24,7 +24,12 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
     wide_pieces,
 )
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import element_type, register_type
+from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
+    element_type,
+    is_vector,
+    register_type,
+)
 
 # --- integers ---
 
@@ -55,13 +60,14 @@ def _sum(sign: int, rule: Rule) -> Rule:
 
     def of_both(operation: Operation, lowering: Lowering) -> None:
         rule(operation, lowering)
-        total, a = lowering.value(operation.results[0]), lowering.value(operation.operands[0])
-        if total.type == i64:
-            b = lowering.number(operation.operands[1])
+        (result,) = operation.results
+        if bit_width(result.type) == i64.bitwidth and not is_vector(result.type):
+            a, b = lowering.numbers(operation.operands)
+            total = lowering.value(result)
             if isinstance(b, int):
                 lowering.learn_sum(total, a, sign * b)
             elif sign > 0:
-                lowering.learn_sum(total, b, lowering.number(operation.operands[0]))
+                lowering.learn_sum(total, a, b)
 
     return of_both
 
