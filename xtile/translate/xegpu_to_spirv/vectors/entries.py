@@ -78,8 +78,7 @@ def _assemble(lowering: Lowering, chosen: Sequence[Entry], sources: Sequence[SSA
     type_ = of_length(element_type(sources[0].type), len(chosen))
     if len(sources) == 1 and length_of(sources[0].type) == 1:
         return lowering.splat(sources[0], len(chosen))
-    if list(chosen) == entries_of(sources):
-        return lowering.compute("CompositeConstruct", type_, *sources)
+    # Drivers do not join vectors by CompositeConstruct, though SPIR-V allows it.
     vectors = [piece for piece in sources if length_of(piece.type) > 1]
     made = lowering.constants.undefined(type_)
     if vectors:
