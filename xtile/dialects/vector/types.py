@@ -6,6 +6,7 @@ Source: MLIR (LLVM 22), `IR/CommonTypeConstraints.td`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple, TypeAlias, cast
 
 from typing_extensions import override
@@ -49,6 +50,12 @@ class Dimension(NamedTuple):
 def as_vector(type: Attribute) -> AnyVector | None:
     """A type as a vector type; None if it is none."""
     return cast("AnyVector", type) if isinstance(type, VectorType) else None
+
+
+@cache
+def vector_of(element: Attribute, length: int) -> AnyVector:
+    """The type of a vector of one dimension; translations ask for few of them, again and again."""
+    return VectorType(element, [length])
 
 
 def vector_type(value: SSAValue) -> AnyVector:

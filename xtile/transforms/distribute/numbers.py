@@ -42,7 +42,8 @@ def like(type: Attribute, element: Attribute) -> Attribute:
     """A type with another element type, whether it is a vector's or a number's."""
     if not isinstance(type, VectorType):
         return element
-    return VectorType(element, cast("VectorType[Attribute]", type).get_shape())
+    vector = cast("VectorType[Attribute]", type)
+    return type if element == vector.element_type else VectorType(element, vector.get_shape())
 
 
 def cast_number(kernel: Kernel, value: SSAValue, target: Attribute) -> SSAValue:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, Vector
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ShapeCastOp
-from xtile.translate.core_to_vectors.emitting import vector_of
+from xtile.dialects.vector.types import vector_of
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_xegpu import constants

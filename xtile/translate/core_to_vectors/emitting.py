@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf, vector
@@ -14,16 +13,11 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.memref import access
+from xtile.dialects.vector.types import vector_of
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, like
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 
 _FEW_PIECES = 4
-
-
-@cache
-def vector_of(element: Attribute, length: int) -> VectorType[Attribute]:
-    """The type of a vector of one dimension."""
-    return VectorType(element, [length])
 
 
 class Emitter(Lowering):

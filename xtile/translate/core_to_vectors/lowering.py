@@ -124,7 +124,9 @@ class Vectors(Emitter):
     @override
     def types(self, type_: Attribute) -> list[Attribute]:
         if isa(type_, VectorType):
-            return [VectorType(self.component_type(type_), type_.get_shape())]
+            element = self.component_type(type_)
+            is_same = element == type_.element_type
+            return [type_ if is_same else VectorType(element, type_.get_shape())]
         return super().types(type_)
 
     @override

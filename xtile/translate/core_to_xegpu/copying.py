@@ -98,7 +98,8 @@ def _computed_type(type_: Attribute, rounds: bool) -> Attribute:
     if isinstance(type_, VectorType):
         vector = cast("VectorType[Attribute]", type_)
         element = f32 if rounds else carried_type(vector.element_type)
-        return VectorType(element, vector.get_shape())
+        is_same = element == vector.element_type
+        return vector if is_same else VectorType(element, vector.get_shape())
     return f32 if rounds else carried_type(type_)
 
 

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.vector.memory import LoadOp, StoreOp
 from xtile.dialects.vector.reductions import ReductionOp
 from xtile.dialects.vector.shapes import BroadcastOp
+from xtile.dialects.vector.types import vector_of
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element_type
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -44,7 +45,7 @@ def is_contiguous(memory: SSAValue) -> bool:
 
 def vector_type(element: Attribute, width: int) -> Attribute:
     """The type of so many numbers."""
-    return element if width == 1 else VectorType(element, [width])
+    return element if width == 1 else vector_of(element, width)
 
 
 def load(kernel: Kernel, memory: SSAValue, indices: Sequence[Index], width: int) -> SSAValue:
@@ -52,7 +53,7 @@ def load(kernel: Kernel, memory: SSAValue, indices: Sequence[Index], width: int)
     if width == 1:
         return kernel.load(memory, indices)
     at = [kernel.value_of(index) for index in indices]
-    type_ = VectorType(element_type(memory), [width])
+    type_ = vector_of(element_type(memory), width)
     return kernel.emit(LoadOp(memory, at, type_)).result
 
 
@@ -79,7 +80,7 @@ def spread(kernel: Kernel, number: SSAValue, width: int) -> SSAValue:
     """So many times the same number."""
     if width == 1:
         return number
-    type_ = VectorType(number.type, [width])
+    type_ = vector_of(number.type, width)
     return kernel.shared(
         ("spread", number, width),
         (number,),
@@ -91,9 +92,13 @@ def zeros(kernel: Kernel, element: Attribute, width: int) -> SSAValue:
     """So many times the number 0."""
     if width == 1:
         return numbers.zero(kernel, element)
-    type_: VectorType[Any] = VectorType(element, [width])
-    nothing = DenseIntOrFPElementsAttr.from_list(type_, [0])
-    return kernel.shared(nothing, (), lambda: kernel.emit(arith.ConstantOp(nothing)).result)
+    type_: VectorType[Any] = vector_of(element, width)
+
+    def emit() -> SSAValue:
+        nothing = DenseIntOrFPElementsAttr.from_list(type_, [0])
+        return kernel.emit(arith.ConstantOp(nothing)).result
+
+    return kernel.shared(("zeros", type_), (), emit)
 
 
 def multiply_add(kernel: Kernel, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
