@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FunctionType, f32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.spirv import FuncOp, ModuleOp, PointerType, operation
-from xtile.dialects.spirv.instruction import BuildArgument
+from xtile.dialects.spirv.builder import BuildArgument
 
 GLOBAL = PointerType(f32, "CrossWorkgroup")
 

@@ -31,7 +31,7 @@ from xtile.dialects.spirv import (
     decorate,
     operation,
 )
-from xtile.dialects.spirv.instruction import BuildArgument
+from xtile.dialects.spirv.builder import BuildArgument
 
 SCALARS: tuple[Attribute, ...] = (i8, i16, i32, i64, f16, f32, f64)
 VECTOR_SIZES = (2, 3, 4, 8, 16)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +16,7 @@ from xdsl.ir import Attribute, Block
 
 from tests.dialects.spirv.kernels import Kernel, copy_kernel
 from tests.dialects.spirv.random_modules import random_module
+from tests.spirv_tools import problems_of
 from xtile.dialects.spirv import (
     ArgumentsAttr,
     ArrayType,
@@ -26,6 +29,7 @@ from xtile.dialects.spirv import (
     VoidType,
     encode,
     operation,
+    validate,
 )
 from xtile.dialects.spirv.arguments import Argument, ConstantId, FloatLiteral, Target
 from xtile.dialects.spirv.dialect import INSTRUCTIONS
@@ -87,6 +91,14 @@ def test_a_kernel() -> None:
         text = text.replace(named, numbered)
     assert text == COPY
     assert read(COPY).is_structurally_equivalent(copy_kernel())
+
+
+def test_the_example_of_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "spirv.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```mlir\n(.*?)```", page, re.DOTALL)
+    module = read(example)
+    validate(module)
+    assert problems_of(encode(module)) == ""
 
 
 @settings(max_examples=20)

@@ -20,16 +20,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xtile.dialects.spirv.arguments import ArgumentsAttr
     from xtile.dialects.spirv.assembler import assemble
+    from xtile.dialects.spirv.builder import decorate, operation
     from xtile.dialects.spirv.decoder import decode
     from xtile.dialects.spirv.dialect import SPIRV
     from xtile.dialects.spirv.disassembler import disassemble
     from xtile.dialects.spirv.encoder import encode
-    from xtile.dialects.spirv.instruction import (
-        Instruction,
-        decorate,
-        instruction_class,
-        operation,
-    )
+    from xtile.dialects.spirv.instruction import Instruction, instruction_class
     from xtile.dialects.spirv.module import FuncOp, ModuleOp
     from xtile.dialects.spirv.types import (
         ArrayType,
@@ -50,9 +46,9 @@ _MODULES = {
     "SPIRV": "dialect",
     "encode": "encoder",
     "Instruction": "instruction",
-    "decorate": "instruction",
+    "decorate": "builder",
     "instruction_class": "instruction",
-    "operation": "instruction",
+    "operation": "builder",
     "FuncOp": "module",
     "ModuleOp": "module",
     "ArrayType": "types",

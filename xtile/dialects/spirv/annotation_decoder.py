@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import f32
 
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral
 from xtile.dialects.spirv.binary import Binary, Number, RawInstruction, RawOperand
-from xtile.dialects.spirv.instruction import Instruction, operation
+from xtile.dialects.spirv.builder import operation
+from xtile.dialects.spirv.instruction import Instruction
 from xtile.dialects.spirv.instruction_decoder import (
     Annotations,
     InstructionDecoder,

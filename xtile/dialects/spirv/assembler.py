@@ -10,6 +10,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 
+from xtile.dialects.spirv.assembly_ids import AssemblyIds
 from xtile.dialects.spirv.assembly_tokens import (
     Token,
     UnclosedStringError,
@@ -27,7 +28,7 @@ from xtile.dialects.spirv.grammar import (
     instructions,
 )
 from xtile.dialects.spirv.number_text import NumberError, number_bits
-from xtile.dialects.spirv.words import ID_KINDS, PAIRS, ArgumentError, string_words
+from xtile.dialects.spirv.words import ID_KINDS, MAXIMUM_WORDS, PAIRS, ArgumentError, string_words
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, Span
 
@@ -35,7 +36,6 @@ _DEFAULT_VERSION: Version = (1, 4)
 _VERSION_COMMENT = re.compile(r"^; Version: 1\.([0-6])$", re.MULTILINE)
 _ID = re.compile(r"%[A-Za-z0-9_]++")
 _IMMEDIATE = re.compile(r"!(0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10})")
-_MAXIMUM_WORDS = (1 << 16) - 1
 _UNSIGNED = NumberType(32, False)
 _SIGNED = NumberType(32, False, True)
 _FLOAT = NumberType(32, True)
@@ -77,7 +77,6 @@ class _Assembler:
     """Reads instruction after instruction; what a word means depends on those before."""
 
     def __init__(self, source: Source, preserve_numeric_ids: bool) -> None:
-        self.bound = 1
         self._source = source
         try:
             self._tokens = tokens_of(source)
@@ -85,9 +84,8 @@ class _Assembler:
             raise self._error(error.span, 'a literal string has no closing "') from None
         self._next = 0
         self._words: list[int] = []
-        self._ids: dict[str, int] = {}
-        self._next_id = 1
-        self._preserved = self._numeric_ids() if preserve_numeric_ids else set[int]()
+        names = (token.text[1:] for token in self._tokens if token.text[0] == "%")
+        self._ids = AssemblyIds(names if preserve_numeric_ids else ())
         self._number_types: dict[int, NumberType] = {}
         self._type_of: dict[int, int] = {}
         self._sets: dict[int, str] = {}
@@ -95,6 +93,11 @@ class _Assembler:
         self._name = ""
         self._out: list[int] = []
         self._is_raw = False
+
+    @property
+    def bound(self) -> int:
+        """One more than the largest id."""
+        return self._ids.bound
 
     def assemble(self) -> list[int]:
         while self._next < len(self._tokens):
@@ -130,8 +133,8 @@ class _Assembler:
         if not self._is_at_end:
             token = self._tokens[self._next]
             raise self._error(token.span, f"{opcode.text} takes no further operand")
-        if len(self._out) > _MAXIMUM_WORDS:
-            raise self._error(opcode.span, f"{opcode.text} has more than {_MAXIMUM_WORDS} words")
+        if len(self._out) > MAXIMUM_WORDS:
+            raise self._error(opcode.span, f"{opcode.text} has more than {MAXIMUM_WORDS} words")
         self._out[0] = len(self._out) << 16 | entry.number
         if result_id is not None:
             self._remember(entry, result_id, type, self._out[first_operand:], opcode)
@@ -327,36 +330,7 @@ class _Assembler:
     def _id(self, token: Token) -> int:
         if _ID.fullmatch(token.text) is None:
             raise self._error(token.span, f"expected an id, such as %name, got {token.text}")
-        name = token.text[1:]
-        found = self._ids.get(name)
-        if found is None:
-            found = self._preserved_id(name) or self._new_id()
-            self._ids[name] = found
-            self.bound = max(self.bound, found + 1)
-        return found
-
-    def _preserved_id(self, name: str) -> int | None:
-        number = _numeric_id(name)
-        return number if number in self._preserved else None
-
-    def _new_id(self) -> int:
-        while self._next_id in self._preserved:
-            self._next_id += 1
-        self._next_id += 1
-        return self._next_id - 1
-
-    def _numeric_ids(self) -> set[int]:
-        """The ids that are written as numbers."""
-        numbers = {_numeric_id(token.text[1:]) for token in self._tokens if token.text[0] == "%"}
-        return {number for number in numbers if number is not None}
+        return self._ids.of(token.text[1:])
 
     def _error(self, span: Span, message: str) -> DiagnosticError:
         return DiagnosticError([Diagnostic(Severity.ERROR, message, self._source, span)])
-
-
-def _numeric_id(name: str) -> int | None:
-    """The number that a name is, if it can be an id."""
-    if not name.isascii() or not name.isdigit() or name[0] == "0" or len(name) > 10:
-        return None
-    number = int(name)
-    return number if number < (1 << 32) - 1 else None

@@ -8,12 +8,21 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.spirv.arguments import ArgumentsAttr, ConstantId, Target
+from xtile.dialects.spirv.builder import operation
 from xtile.dialects.spirv.grammar import instructions
-from xtile.dialects.spirv.instruction import Instruction, decorations_of, operation
+from xtile.dialects.spirv.instruction import Instruction, decorations_of
 from xtile.dialects.spirv.requirements import Requirements, type_capabilities
 from xtile.dialects.spirv.type_words import check_size, declaration_of
 from xtile.dialects.spirv.types import VoidType
-from xtile.dialects.spirv.words import Function, Resolved, Word, resolve, string_words
+from xtile.dialects.spirv.words import (
+    MAXIMUM_WORDS,
+    ArgumentError,
+    Function,
+    Resolved,
+    Word,
+    resolve,
+    string_words,
+)
 
 _EXTENDED_OPCODE = 12
 _VOID = VoidType()
@@ -183,7 +192,7 @@ class Emitter:
             for value in values:
                 found = ids.get(id(value))
                 out.append(self.refer(value, instruction) if found is None else found)
-        out[start] = (len(out) - start) << 16 | opcode
+        out[start] = first_word(len(out) - start, opcode)
         if entry.name.startswith("Atomic"):
             self._require_atomic(instruction)
 
@@ -268,7 +277,7 @@ class Emitter:
         words = self._strings.get(name)
         if words is None:
             words = self._strings[name] = string_words(name)
-        self.names += ((len(words) + 2) << 16 | 5, number, *words)
+        self.names += (first_word(len(words) + 2, 5), number, *words)
 
     def decorate(self, number: int, decorations: Iterable[ArgumentsAttr]) -> None:
         """Decorates an id."""
@@ -281,9 +290,24 @@ class Emitter:
             emit(self.annotations, entry.number, (number, *words))
 
 
+def first_word(count: int, opcode: int) -> int:
+    """The first word of an instruction, with the number of its words.
+
+    Raises:
+        ArgumentError: It has too many.
+    """
+    if count > MAXIMUM_WORDS:
+        raise ArgumentError(f"has {count} words, but an instruction has at most {MAXIMUM_WORDS}")
+    return count << 16 | opcode
+
+
 def emit(out: list[int], opcode: int, words: Iterable[int]) -> None:
-    """Appends an instruction of which all words are known."""
+    """Appends an instruction of which all words are known.
+
+    Raises:
+        ArgumentError: It has too many.
+    """
     start = len(out)
     out.append(0)
     out += words
-    out[start] = (len(out) - start) << 16 | opcode
+    out[start] = first_word(len(out) - start, opcode)

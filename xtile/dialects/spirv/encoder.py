@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.spirv.binary import MAGIC
+from xtile.dialects.spirv.builder import decoration
 from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
-from xtile.dialects.spirv.emitter import Emitter, emit
+from xtile.dialects.spirv.emitter import Emitter, emit, first_word
 from xtile.dialects.spirv.errors import error_at
 from xtile.dialects.spirv.grammar import OPENCL_SET, Entry, enumerants, instructions
-from xtile.dialects.spirv.instruction import Instruction, decoration, decorations_of
+from xtile.dialects.spirv.instruction import Instruction, decorations_of
 from xtile.dialects.spirv.interfaces import interface_of
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.requirements import Requirements
@@ -26,8 +27,6 @@ from xtile.dialects.spirv.words import ArgumentError, resolve, string_words
 
 GENERATOR = 0
 """The generator's registered number; 0 stands for none."""
-
-_MAXIMUM_WORDS = (1 << 16) - 1
 
 _SECTIONS = {
     "ExtInstImport": "imports",
@@ -69,7 +68,10 @@ def encode(module: ModuleOp, *, names: bool = True) -> bytes:
     Raises:
         DiagnosticError: An instruction is not what the table says, or a type is none of SPIR-V's.
     """
-    return _Encoder(module, names).encode()
+    try:
+        return _Encoder(module, names).encode()
+    except ArgumentError as error:
+        raise error_at(module, f"'spirv.module': {error}") from None
 
 
 def computed_requirements(module: ModuleOp) -> tuple[list[str], list[str]]:
@@ -203,7 +205,7 @@ class _Encoder:
             name = operation.arguments[1]
             variables = interface_of(self._module, str(name), self._calls)
             words += [self._emitter.refer(variable.result, operation) for variable in variables]
-            words[start] = (len(words) - start) << 16 | _opcode("EntryPoint")
+            words[start] = first_word(len(words) - start, _opcode("EntryPoint"))
         return words
 
     # --- functions ---

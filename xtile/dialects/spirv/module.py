@@ -12,8 +12,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import ArgumentsAttr
+from xtile.dialects.spirv.builder import decoration
 from xtile.dialects.spirv.grammar import Version
-from xtile.dialects.spirv.instruction import decoration
 
 PARAMETER_DECORATIONS = "parameter_decorations"
 """The attribute of a function with the decorations of each parameter."""

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntegerType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    VectorType,
+)
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.grammar import Entry, Version, enumerants
+from xtile.dialects.spirv.types import CooperativeMatrixType
 
 INTEGER_CAPABILITIES = {8: "Int8", 16: "Int16", 64: "Int64"}
 """The capability of each width of integers; those of 32 bits need none."""
@@ -112,6 +120,9 @@ def type_capabilities(type: Attribute) -> Iterator[str]:
     capability = None
     if isa(type, VectorType):
         capability = "Vector16" if type.get_shape()[0] > LARGEST_VECTOR else None
+    elif isinstance(type, CooperativeMatrixType):
+        is_bfloat = isinstance(type.component_type, BFloat16Type)
+        capability = "BFloat16CooperativeMatrixKHR" if is_bfloat else None
     elif isa(type, IntegerType):
         capability = INTEGER_CAPABILITIES.get(type.width.data)
     elif isinstance(type, Float16Type | Float64Type):

@@ -12,12 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.spirv.arguments import Target
 from xtile.dialects.spirv.control_flow import edges_of
 from xtile.dialects.spirv.grammar import Entry, instructions
-from xtile.dialects.spirv.instruction import (
-    DECORATIONS,
-    TERMINATORS,
-    Instruction,
-    decorations_of,
-)
+from xtile.dialects.spirv.instruction import DECORATIONS, TERMINATORS, Instruction, decorations_of
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.rules import check_types
 from xtile.dialects.spirv.rules.types import require_same, require_values

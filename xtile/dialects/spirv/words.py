@@ -27,6 +27,9 @@ from xtile.dialects.spirv.types import OtherType
 WORD_BITS = 32
 WORD_MASK = 0xFFFFFFFF
 
+MAXIMUM_WORDS = (1 << 16) - 1
+"""How many words an instruction may have."""
+
 ID_KINDS = frozenset(("IdRef", "IdScope", "IdMemorySemantics"))
 """The kinds of operands that are ids."""
 
