@@ -28,6 +28,8 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
+from xtile.backends.intel.devices import DG2
+from xtile.text.diagnostics import DiagnosticError
 
 _INTEGER_NAMES = (
     *("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"),
@@ -214,6 +216,19 @@ def test_a_known_divisor_is_not_guarded() -> None:
     assert guarded.count("OpSelect") == 2
     assert plain.count("OpSelect") == 0
     assert plain.count("OpSDiv") == 1
+
+
+def test_a_device_may_lack_numbers() -> None:
+    body = "%r = arith.addf %x, %x : f64"
+    with pytest.raises(DiagnosticError) as caught:
+        spirv_text(body, "%x: f64", DG2)
+    assert "dg2 has no numbers of type f64" in str(caught.value)
+    assert "%r = arith.addf %x, %x : f64" in str(caught.value)
+
+
+def test_integers_become_bf16_without_f64() -> None:
+    text = spirv_text("%r = arith.sitofp %x : i64 to bf16", "%x: i64", DG2)
+    assert "OpTypeFloat 64" not in text
 
 
 def test_a_choice_between_equal_values_is_none() -> None:

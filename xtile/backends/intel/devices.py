@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import bf16, f16, f32, i8, i32
+from xdsl.dialects.builtin import bf16, f16, f32, f64, i8, i32
 from xdsl.ir import Attribute
 
 
@@ -150,6 +150,7 @@ class Device:
         vector_unit: The vector registers, if a subgroup can be one work-item that computes with
             vectors, as on a CPU; None on GPUs, whose lanes are the vectors' elements.
         cooperative_matrices: The products of SPV_KHR_cooperative_matrix.
+        missing_types: The types of numbers that kernels cannot compute with.
         matrix_spelling: How SPIR-V writes products and accesses of blocks (`spellings.py`) where
             nothing is known of the driver.
         is_for_llvm: Whether LLVM 22 lowers the XeGPU that kernels become. It has no products for
@@ -168,6 +169,7 @@ class Device:
     row_access: RowAccess | None = None
     vector_unit: VectorUnit | None = None
     cooperative_matrices: tuple[CooperativeMatrix, ...] = ()
+    missing_types: tuple[Attribute, ...] = ()
     matrix_spelling: str = "plain"
     is_for_llvm: bool = True
 
@@ -263,6 +265,7 @@ DG2 = Device(
     block_access=None,
     row_access=_ROW_ACCESS,
     matrix_spelling="functions",
+    missing_types=(f64,),
 )
 """Alchemist, the Arc A series."""
 

@@ -14,6 +14,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.rules import rule_of
+from xtile.translate.xegpu_to_spirv.types import element_type
 
 
 def translate_module(
@@ -35,6 +36,8 @@ def translate_module(
     lowering = Lowering(rule_of, device, source_of(module), diagnostics)
     for operation in module.body.block.ops:
         lowering.translate(operation)
+    if device.missing_types:
+        _check_types(lowering)
     lowering.constants.remove_unused()
     target = SpirvModuleOp()
     block = target.block
@@ -43,3 +46,20 @@ def translate_module(
         block.add_op(declaration)
     block.add_ops([*lowering.entry_points, *lowering.functions])
     return ModuleOp([target])
+
+
+def _check_types(lowering: Lowering) -> None:
+    """Checks that a device can compute with all numbers.
+
+    Raises:
+        DiagnosticError: It cannot.
+    """
+    device = lowering.device
+    for function in lowering.functions:
+        for operation in function.walk():
+            for result in operation.results:
+                element = element_type(result.type)
+                if element in device.missing_types:
+                    raise lowering.error(
+                        f"{device.name} has no numbers of type {element}", operation
+                    )

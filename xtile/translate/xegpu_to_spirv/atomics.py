@@ -9,12 +9,16 @@ Source: SPIR-V Specification, 3.52.18 "Atomic Instructions"; docs/semantics.md, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import (
     ComplexType,
     IntegerAttr,
     IntegerType,
+    f16,
+    f32,
+    f64,
     i1,
     i8,
     i16,
@@ -55,6 +59,16 @@ _INTEGERS = {
     "xori": "AtomicXor",
 }
 """The instruction of each kind for integers of 32 and 64 bits."""
+
+_FLOATS: dict[str, tuple[str, tuple[Attribute, ...]]] = {
+    "addf": ("AtomicFAddEXT", (f32, f64)),
+    "maxnumf": ("AtomicFMaxEXT", (f16, f32, f64)),
+    "minnumf": ("AtomicFMinEXT", (f16, f32, f64)),
+}
+"""The instruction of each kind, and the floating types that all of Intel's devices have it for.
+
+Sources: SPV_EXT_shader_atomic_float_add, SPV_EXT_shader_atomic_float_min_max; what drivers build.
+"""
 
 _SWAPPED = (32, 64)
 """The widths in bits of numbers that are exchanged as they are."""
@@ -104,6 +118,10 @@ def update(
         if kind in _INTEGERS:
             arguments = (pointer, ordering.scope, ordering.both, value)
             return lowering.compute(_INTEGERS[kind], value.type, *arguments)
+    instruction, types = _FLOATS.get(kind, ("", ()))
+    if element in types:
+        arguments = (pointer, ordering.scope, ordering.both, value)
+        return lowering.compute(instruction, value.type, *arguments)
 
     def changed(old: SSAValue) -> SSAValue:
         if kind == "assign":
@@ -132,6 +150,10 @@ def _generic_atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     memory = lowering.descriptor(target)
     pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
     (region,) = operation.regions
+    known = _update_of_bits(region.block)
+    if known is not None:
+        lowering.define(operation.results[0], _update_bits(lowering, *known, memory, pointer))
+        return
 
     def changed(old: SSAValue) -> SSAValue:
         lowering.define(region.block.args[0], old)
@@ -140,6 +162,42 @@ def _generic_atomic_rmw(operation: Operation, lowering: Lowering) -> None:
         return lowering.value(last.operands[0])
 
     lowering.define(operation.results[0], _compare_and_swap(lowering, memory, pointer, changed))
+
+
+def _update_of_bits(block: Block) -> tuple[str, SSAValue] | None:
+    """The kind and the operand of a float's update that is written as one of its bits.
+
+    LLVM's SPIR-V backend has no other (`xtile/translate/core_to_xegpu/memory.py`).
+    """
+    operations = list(block.ops)
+    names = [operation.name for operation in operations]
+    if len(names) != 4 or names[0] != "arith.bitcast" or names[2] != "arith.bitcast":
+        return None
+    first, second, third, last = operations
+    kind = second.name.removeprefix("arith.")
+    old = first.results[0]
+    is_chain = (
+        first.operands[0] is block.args[0]
+        and old in second.operands
+        and third.operands[0] is second.results[0]
+        and last.operands[0] is third.results[0]
+    )
+    if not is_chain or kind not in _FLOATS or old.type not in _FLOATS[kind][1]:
+        return None
+    a, b = second.operands
+    value = b if a is old else a
+    return None if value is old else (kind, value)
+
+
+def _update_bits(
+    lowering: Lowering, kind: str, value: SSAValue, memory: Descriptor, pointer: SSAValue
+) -> SSAValue:
+    """Updates a float in memory of its bits, and returns the bits of what it was before."""
+    element = value.type
+    floats = replace(memory, element=element)
+    own = bitcast_pointer(lowering, pointer, element)
+    old = update(lowering, kind, lowering.value(value), floats, own)
+    return bitcast(lowering, old, register_type(memory.element))
 
 
 def _compare_and_swap(

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     i1,
     i8,
     i16,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -157,37 +156,38 @@ def from_integer(
     name = "ConvertSToF" if is_signed else "ConvertUToF"
     if target != bf16:
         return lowering.compute(name, like(value, target), value)
-    width = bit_width(element_type(value.type))
-    if width <= i16.bitwidth:
-        exact = lowering.compute(name, like(value, f32), value)
-    else:
-        # 53 bits are exact, and 42 are many more than bf16 has.
-        if width == i64.bitwidth:
-            value = _with_sticky_bit(lowering, value, is_signed)
-        exact = lowering.compute(name, like(value, f64), value)
-    return bfloat16.narrow(lowering, exact)
+    if bit_width(element_type(value.type)) <= i16.bitwidth:
+        return bfloat16.narrow(lowering, lowering.compute(name, like(value, f32), value))
+    return bfloat16.narrow(lowering, _to_single_by_odd(lowering, value, is_signed))
 
 
-_LOW_BITS = 0xFFF
+_SINGLE_PRECISION = 24
+"""Bits of the significand of f32."""
 
 
-def _with_sticky_bit(lowering: Lowering, value: SSAValue, is_signed: bool) -> SSAValue:
-    """An i64 of which f64 holds every bit, and which bf16 rounds as it rounds the given one.
+def _to_single_by_odd(lowering: Lowering, value: SSAValue, is_signed: bool) -> SSAValue:
+    """Integers of 32 or 64 bits as f32, rounded so that bf16 is as if it were rounded once.
 
-    Of numbers with more than 53 bits, the lowest 12 become one that tells whether any was set.
+    What is cut off leaves a one in the last place (Boldo and Melquiond, "When double rounding is
+    odd"). f64 is not used, which not all devices have.
     """
     type_ = value.type
-    truth = like(value, i1)
+    truth, single = like(value, i1), like(value, f32)
     compute, integer = lowering.compute, lowering.integer
-    low = compute("BitwiseAnd", type_, value, integer(_LOW_BITS, type_))
-    has_low = compute("INotEqual", truth, low, integer(0, type_))
-    sticky = lowering.select(has_low, integer((_LOW_BITS + 1) // 2, type_), integer(0, type_))
-    high = compute("BitwiseAnd", type_, value, integer(~_LOW_BITS, type_))
-    cut = compute("BitwiseOr", type_, high, sticky)
-    limit = 2**53
+    zero, one = integer(0, type_), integer(1, type_)
     size = compute("CL.s_abs", type_, value) if is_signed else value
-    is_large = compute("UGreaterThan", truth, size, integer(limit, type_))
-    return lowering.select(is_large, cut, value)
+    excess = integer(bit_width(element_type(type_)) - _SINGLE_PRECISION, type_)
+    unused = compute("CL.clz", type_, size)
+    cut = compute("CL.s_max", type_, compute("ISub", type_, excess, unused), zero)
+    high = compute("ShiftRightLogical", type_, size, cut)
+    kept = compute("ShiftLeftLogical", type_, high, cut)
+    is_inexact = compute("INotEqual", truth, kept, size)
+    sticky = lowering.select(is_inexact, compute("ShiftLeftLogical", type_, one, cut), zero)
+    exact = compute("ConvertUToF", single, compute("BitwiseOr", type_, kept, sticky))
+    if not is_signed:
+        return exact
+    is_negative = compute("SLessThan", truth, value, zero)
+    return lowering.select(is_negative, compute("FNegate", single, exact), exact)
 
 
 def _to_integer(is_signed: bool) -> Rule:

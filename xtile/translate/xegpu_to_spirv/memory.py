@@ -74,6 +74,11 @@ def bitcast_pointer(lowering: Lowering, pointer: SSAValue, pointee: Attribute) -
     old = cast(PointerType, pointer.type)
     if old.pointee == pointee:
         return pointer
+    owner = pointer.owner
+    if isinstance(owner, Operation) and owner.name == "spirv.Bitcast":
+        source = owner.operands[0]
+        if cast(PointerType, source.type).pointee == pointee:
+            return source
     return lowering.shared_compute("Bitcast", PointerType(pointee, old.storage_class), pointer)
 
 
