@@ -242,7 +242,7 @@ def check_agreement(
         AssertionError: The results differ by more than is allowed.
     """
     expected = copied(arguments)
-    if not _is_defined(function, expected, grid):
+    if not _run(function, expected, grid):
         return None
     found = copied(arguments)
     launch(found, grid)
@@ -261,7 +261,12 @@ def check_agreement(
     return agreement
 
 
-def _is_defined(function: FuncOp, arguments: Sequence[Argument], grid: Size3) -> bool:
+def is_defined(function: FuncOp, arguments: Sequence[Argument], grid: Size3 = ONE_GROUP) -> bool:
+    """Whether all devices must agree on a kernel's result on these arguments."""
+    return _run(function, copied(arguments), grid)
+
+
+def _run(function: FuncOp, arguments: Sequence[Argument], grid: Size3) -> bool:
     """Runs a kernel on the reference device, and says whether all devices must agree on it."""
     orders = Orders()
     try:

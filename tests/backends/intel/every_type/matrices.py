@@ -9,6 +9,7 @@ from tests.backends.intel.every_type.kernel import WORK_ITEM, Kernel
 from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.types import (
     COMPLEX_TYPES,
+    INTEGER_TYPES,
     NUMBER_TYPES,
     is_promotable,
 )
@@ -78,11 +79,19 @@ def _matrix_arithmetic(name: str) -> Kernel:
     kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
     kernel.add(f"%A = cooperative_matrix_load %a[%c0,%c0] : {matrix}")
     kernel.add(f"%B = cooperative_matrix_load %b[%c0,%c0] : {matrix}")
+    divisor = "%B"
+    if type_ in INTEGER_TYPES:
+        divisor = "%odd"
+        kernel.add(f"%ones = constant 1 : {matrix}", f"%odd = or %B, %ones : {matrix}")
     for operation, allowed in ALLOWED_TYPES.items():
         mnemonic = operation.mnemonic()
-        if is_allowed(type_, allowed) and issubclass(operation, _COMPONENT_BY_COMPONENT):
-            is_binary = issubclass(operation, arithmetic.BinaryArithmeticOperation)
-            _store_matrix(kernel, mnemonic, f"{mnemonic} {'%A, %B' if is_binary else '%A'}", name)
+        if not is_allowed(type_, allowed):
+            continue
+        if issubclass(operation, arithmetic.BinaryArithmeticOperation):
+            second = divisor if mnemonic in ("div", "rem") else "%B"
+            _store_matrix(kernel, mnemonic, f"{mnemonic} %A, {second}", name)
+        elif issubclass(operation, arithmetic.UnaryArithmeticOperation):
+            _store_matrix(kernel, mnemonic, f"{mnemonic} %A", name)
     for target in REAL_TYPES:
         _store_matrix(kernel, f"cast_{target}", "cast %A", target)
     _store_matrix(kernel, "scale", "cooperative_matrix_scale %x, %A", name)
@@ -102,12 +111,6 @@ def _matrix_arithmetic(name: str) -> Kernel:
     _store_matrix(kernel, "insert", "cooperative_matrix_insert %one, %r[2]", name)
     kernel.add("}")
     return kernel
-
-
-_COMPONENT_BY_COMPONENT = (
-    arithmetic.BinaryArithmeticOperation,
-    arithmetic.UnaryArithmeticOperation,
-)
 
 
 def _store_matrix(
