@@ -79,7 +79,17 @@ def compile_program(
         _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
     }
     is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
-    return Program(encode(spirv_in(spirv)), kernels, is_risky=is_risky)
+    options = _build_options(spirv, device, kernels.values())
+    return Program(encode(spirv_in(spirv)), kernels, options, is_risky)
+
+
+def _build_options(spirv: ModuleOp, device: Device, kernels: Iterable[KernelInterface]) -> str:
+    """What the driver is told when it builds kernels."""
+    if device.matrix_unit is None:
+        return ""
+    from xtile.backends.intel.registers import build_options
+
+    return build_options(spirv, device, max(kernel.subgroup_size or 1 for kernel in kernels))
 
 
 def compile_to_spirv(

@@ -1,24 +1,29 @@
-"""How many registers a kernel needs, as far as its loops tell.
+"""How many registers a kernel needs, and what the driver is told about it.
 
 A hardware thread of a GPU has twice as many registers where a kernel asks for them, but then there
 are half as many threads to hide the time that memory takes.
 
-Source: OpenCL extension cl_intel_required_subgroup_size and Intel's build option
-`-cl-intel-256-GRF-per-thread`; `xtile/backends/intel/devices.py` has the numbers.
+Source: Intel's build option `-cl-intel-256-GRF-per-thread`; `xtile/backends/intel/devices.py` has
+the numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, VectorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.backends.intel.devices import Device
 
 MANY_REGISTERS_OPTION = "-cl-intel-256-GRF-per-thread"
 """What a driver is told to give a thread twice as many registers."""
+
+
+_USABLE = 7 / 8
+"""What part of the registers has numbers of lanes; the others have addresses and counters."""
 
 
 def build_options(module: Operation, device: Device, lanes: int) -> str:
@@ -29,28 +34,69 @@ def build_options(module: Operation, device: Device, lanes: int) -> str:
         device: What they are for.
         lanes: The largest subgroup size of the kernels.
     """
-    if device.matrix_unit is None:
-        return ""
-    # What is loaded row by row takes as many registers again before it is packed.
-    share = 2 if device.block_access is not None else 3
-    most = device.registers * device.register_size // share
-    return MANY_REGISTERS_OPTION if _most_carried(module) * lanes > most else ""
+    bodies = [function.regions[0] for function in module.walk() if function.name == "spirv.func"]
+    needed = lanes * max((most_alive(body) for body in bodies), default=0)
+    most = device.registers * device.register_size * _USABLE
+    return MANY_REGISTERS_OPTION if needed >= most else ""
 
 
-def _most_carried(module: Operation) -> int:
-    """The most bytes of a lane that a block of code is given: what loops carry."""
-    blocks = [
-        block
-        for function in module.walk()
-        if function.name == "spirv.func"
-        for region in function.regions
-        for block in list(region.blocks)[1:]
-    ]
-    return max((sum(_size(value.type) for value in block.args) for block in blocks), default=0)
+def most_alive(body: Region) -> int:
+    """The most bytes of a lane's numbers that are needed later, at any place of a function.
+
+    Only vectors and floats count: what is counted in, and addresses, are mostly the same for all
+    lanes, and take no place. Constants take none either.
+    """
+    sizes = {value: size for value in _values(body) if (size := _size(value.type))}
+    ends = _alive_at_ends(body, sizes.keys())
+    most = 0
+    for block in body.blocks:
+        alive = set(ends[block])
+        total = sum(sizes[value] for value in alive)
+        most = max(most, total)
+        for operation in reversed(list(block.ops)):
+            for value in alive.intersection(operation.results):
+                alive.remove(value)
+                total -= sizes[value]
+            for value in (sizes.keys() & operation.operands) - alive:
+                alive.add(value)
+                total += sizes[value]
+            most = max(most, total)
+    return most
+
+
+def _values(body: Region) -> Iterator[SSAValue]:
+    """Every value that a function computes."""
+    for block in body.blocks:
+        yield from block.args
+        for operation in block.ops:
+            yield from operation.results
+
+
+def _alive_at_ends(body: Region, values: Set[SSAValue]) -> dict[Block, set[SSAValue]]:
+    """Which of some values are needed after each block.
+
+    This goes over the blocks until nothing changes.
+    """
+    blocks = list(body.blocks)
+    made = {block: {*block.args, *(r for op in block.ops for r in op.results)} for block in blocks}
+    used = {block: {v for op in block.ops for v in op.operands} & values for block in blocks}
+    starts: dict[Block, set[SSAValue]] = {block: set() for block in blocks}
+    ends = dict(starts)
+    is_changing = True
+    while is_changing:
+        is_changing = False
+        for block in reversed(blocks):
+            following = () if block.last_op is None else tuple(block.last_op.successors)
+            ends[block] = set[SSAValue]().union(*(starts[other] for other in following))
+            # In a block a value is made before it is used.
+            start = (ends[block] | used[block]) - made[block]
+            is_changing = is_changing or start != starts[block]
+            starts[block] = start
+    return ends
 
 
 def _size(type_: Attribute) -> int:
-    """Bytes of a lane's numbers; what is counted in is mostly the same for all lanes."""
+    """Bytes of a lane's numbers; 0 for what does not count."""
     if isa(type_, VectorType):
         element = cast(FixedBitwidthType, type_.element_type)
         return element.size * type_.element_count()

@@ -1,0 +1,83 @@
+"""The machine code that Intel's offline compiler makes of SPIR-V."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from xtile.backends.intel.compilation import Program
+
+_PREFETCH = re.compile(r"\bload_block2d\S*\s+\(\S+\)\s+null:0\b")
+_SPILL = re.compile(r"^//\.spill size (\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """How often instructions stand in a kernel's machine code.
+
+    Attributes:
+        products: Products on the matrix unit.
+        loads: Loads of two-dimensional blocks.
+        prefetches: Prefetches of such blocks.
+        stores: Stores of such blocks.
+        calls: Calls, which are what remains of functions that the compiler does not know.
+        spilled: Bytes of registers that did not fit and go through memory.
+    """
+
+    products: int
+    loads: int = 0
+    prefetches: int = 0
+    stores: int = 0
+    calls: int = 0
+    spilled: int = 0
+
+
+def machine_code(program: Program, chip: str, directory: Path) -> MachineCode:
+    """Compiles a program with one kernel for a device.
+
+    Args:
+        program: The program.
+        chip: The device, as `ocloc` calls it.
+        directory: An empty directory for its files.
+
+    Raises:
+        AssertionError: It cannot be compiled.
+    """
+    binary = directory / "kernel.spv"
+    binary.write_bytes(program.spirv)
+    command = ["ocloc", "compile", "-spirv_input", "-file", str(binary)]
+    command += ["-device", chip, "-out_dir", str(directory)]
+    if program.build_options:
+        command += ["-options", program.build_options]
+    dump = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(directory)}
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | dump
+    )
+    # The compiler reports success, too, where it leaves out what it does not understand.
+    assert "Build succeeded." in result.stdout, result.stdout + result.stderr
+    return _counted("".join(_assembly(directory)))
+
+
+def _assembly(directory: Path) -> list[str]:
+    """The text of the kernel, and of what was linked to it.
+
+    A kernel that spills is compiled once more, and the attempts are numbered.
+    """
+    files = directory.glob("*_simd*.asm")
+    return [file.read_text() for file in sorted(files) if "Symbol_Table" not in file.name]
+
+
+def _counted(text: str) -> MachineCode:
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+    prefetches = len(_PREFETCH.findall(code))
+    return MachineCode(
+        products=len(re.findall(r"\bdpas\.", code)),
+        loads=len(re.findall(r"\bload_block2d\.", code)) - prefetches,
+        prefetches=prefetches,
+        stores=len(re.findall(r"\bstore_block2d\.", code)),
+        calls=len(re.findall(r"\bcalla?\b", code)),
+        spilled=sum(int(size) for size in _SPILL.findall(text)),
+    )

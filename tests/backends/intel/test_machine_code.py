@@ -1,0 +1,161 @@
+"""Kernels become the instructions of matrix units, as many as their tiles say.
+
+Intel's offline compiler shows the machine code of GPUs that are not there: `apt-get install
+intel-opencl-icd libigc-tools`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.backends.intel.machine_code import MachineCode, machine_code
+from xtile.api import parse
+from xtile.backends.intel.compilation import Program, compile_program
+from xtile.backends.intel.devices import DEVICES
+from xtile.backends.intel.registers import MANY_REGISTERS_OPTION
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+REPEAT = 8
+"""Rows of C that one product has."""
+
+DEPTH = 16
+"""Columns of A that one product has, for elements of 16 bits."""
+
+
+def compiled(text: str, chip: str, spelling: str | None = None) -> Program:
+    """The program of a kernel of the tensor language."""
+    device = DEVICES[chip]
+    if spelling is not None:
+        device = replace(device, matrix_spelling=spelling)
+    return compile_program(parse(text, language="tensorlang"), device)
+
+
+# --- C := A B ---
+
+_GEMM = """
+func @gemm(%A: memref<{type}x1024x1024>, %B: memref<{type}x1024x1024>, %C: memref<f32x1024x1024>) {{
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : {type}
+    gemm %one, %A, %B, %zero, %C
+}}
+"""
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_gemm_on_pvc(type: str, tmp_path: Path) -> None:
+    """A subgroup has a tile of 32 x 32; each step loads 32 x 16 of A and 16 x 32 of B."""
+    rows, columns, lanes = 32, 32, 16
+    program = compiled(_GEMM.format(type=type), "pvc")
+    assert program.build_options == ""
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(
+        products=rows // REPEAT * columns // lanes,
+        loads=rows // REPEAT + columns // lanes,
+        # A block of 32 rows is fetched at once.
+        prefetches=1 + columns // lanes,
+        stores=rows // REPEAT * columns // lanes,
+    )
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_gemm_on_dg2(type: str, tmp_path: Path) -> None:
+    """A subgroup of 8 lanes has a tile of 32 x 16, and no instructions for blocks."""
+    rows, columns, lanes = 32, 16, 8
+    program = compiled(_GEMM.format(type=type), "dg2")
+    (kernel,) = program.kernels.values()
+    assert kernel.subgroup_size == lanes
+    assert program.build_options == MANY_REGISTERS_OPTION
+    assert machine_code(program, "dg2", tmp_path) == MachineCode(
+        products=rows // REPEAT * columns // lanes
+    )
+
+
+@pytest.mark.parametrize("spelling", ["functions-and-visa", "inline-visa"])
+def test_small_gemm_in_both_spellings(spelling: str, tmp_path: Path) -> None:
+    """One subgroup, one tile of 8 x 32, four steps, which the compiler does not unroll."""
+    text = (EXAMPLES / "matrix_unit.ir").read_text()
+    code = machine_code(compiled(text, "pvc", spelling), "pvc", tmp_path)
+    assert code == MachineCode(products=2, loads=1 + 2, prefetches=1 + 2, stores=2)
+
+
+# --- C := alpha A B + beta C on cooperative matrices ---
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_cooperative_matrices(type: str, tmp_path: Path) -> None:
+    """The example, with what blocks need to be known of its arguments.
+
+    Full tiles and those at the edges have code of their own: each loads 32 x 16 of A and 16 x 32 of
+    B in a step, and 32 x 32 of C.
+    """
+    tile, lanes = 32, 16
+    text = (EXAMPLES / "coopmatrix_gemm.ir").read_text().replace("f16x", f"{type}x")
+    for name, align in (("A", 32), ("B", 32), ("C", 16)):
+        element = "f32" if name == "C" else type
+        known = f"{{shape_gcd=[{align},1], stride_gcd=[1,{align}]}}"
+        text = text.replace(
+            f"%{name}: memref<{element}x?x?>", f"%{name}: memref<{element}x?x?> {known}"
+        )
+    code = machine_code(compiled(text, "pvc"), "pvc", tmp_path)
+    blocks = tile // REPEAT * tile // lanes
+    assert code == MachineCode(
+        products=2 * blocks,
+        loads=2 * (tile // REPEAT + tile // lanes + blocks),
+        stores=2 * blocks,
+    )
+
+
+# --- flash attention ---
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_flash_attention_on_pvc(type: str, tmp_path: Path) -> None:
+    """The example: 64 x 16 of the output in each subgroup, blocks of 32 keys and values."""
+    d, keys, queries, lanes = 64, 32, 16, 16
+    text = (EXAMPLES / "flash_attention.ir").read_text().replace("f16", type)
+    program = compiled(text, "pvc")
+    assert program.build_options == MANY_REGISTERS_OPTION
+    # Products have the queries as rows. The loop over d is unrolled: its steps are 32.
+    scores = queries // REPEAT * keys // lanes * d // DEPTH
+    outputs = queries // REPEAT * d // lanes * keys // DEPTH
+    # Four subgroups share the copies of keys and values to local memory.
+    copies = 2 * keys // REPEAT * d // 4 // lanes
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(
+        products=scores + outputs,
+        loads=copies + queries // REPEAT * d // lanes,
+        stores=queries // REPEAT * d // lanes,
+    )
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_flash_attention_on_dg2(type: str, tmp_path: Path) -> None:
+    """The example in dg2's shapes: 8 lanes, 8 queries in each subgroup, blocks of 16 keys."""
+    d, keys, queries, lanes = 64, 16, 8, 8
+    text = (EXAMPLES / "flash_attention.ir").read_text().replace("f16", type)
+    for old, new in (
+        ("subgroup_size=16, work_group_size=[16,", "subgroup_size=8, work_group_size=[8,"),
+        ("$keys = 32", f"$keys = {keys}"),
+        ("$queries = 16", f"$queries = {queries}"),
+        (" attributes {unroll=true}", ""),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    program = compiled(text, "dg2")
+    # The loop over d has steps of as many as there are keys.
+    scores = queries // REPEAT * keys // lanes * keys // DEPTH
+    outputs = queries // REPEAT * d // lanes * keys // DEPTH
+    assert machine_code(program, "dg2", tmp_path) == MachineCode(products=scores + outputs)
+
+
+# --- what this compiler does not know ---
+
+
+def test_functions_for_blocks_are_left_as_calls(tmp_path: Path) -> None:
+    """The counts would show it: the compiler is older than the functions."""
+    text = (EXAMPLES / "matrix_unit.ir").read_text()
+    code = machine_code(compiled(text, "pvc", "functions"), "pvc", tmp_path)
+    assert code.calls > 0
+    assert (code.loads, code.stores) == (0, 0)
