@@ -145,6 +145,7 @@ class _Maker:
 
     def _new_block(self, *types: Attribute) -> Block:
         block = Block(arg_types=types)
+        block.name_hint = self._random.choice((None, None, "loop"))
         self._function.body.add_block(block)
         return block
 

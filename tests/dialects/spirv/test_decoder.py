@@ -312,6 +312,7 @@ def test_phis_become_block_arguments_and_switches_keep_their_numbers() -> None:
         + """
         OpCapability Int64
         OpCapability Linkage
+        OpName %a "first.case"
         %void = OpTypeVoid
         %long = OpTypeInt 64 0
         %one = OpConstant %long 1
@@ -333,6 +334,8 @@ def test_phis_become_block_arguments_and_switches_keep_their_numbers() -> None:
     assert literals == [-1, 5000000000]
     assert len(switch.successors) == 3
     assert [len(block.args) for block in switch.successors] == [1, 0, 1]
+    assert switch.successors[1].name_hint == "first.case"
+    assert "%first_case = OpLabel" in disassembled(encode(module))
 
 
 def test_instructions_of_other_sets_keep_their_operands() -> None:

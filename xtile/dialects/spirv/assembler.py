@@ -17,7 +17,7 @@ from xtile.dialects.spirv.assembly_tokens import (
     starts_instruction,
     tokens_of,
 )
-from xtile.dialects.spirv.binary import MAGIC, NON_SEMANTIC, NumberType
+from xtile.dialects.spirv.binary import NON_SEMANTIC, NumberType
 from xtile.dialects.spirv.grammar import (
     Entry,
     Operand,
@@ -28,7 +28,14 @@ from xtile.dialects.spirv.grammar import (
     instructions,
 )
 from xtile.dialects.spirv.number_text import NumberError, number_bits
-from xtile.dialects.spirv.words import ID_KINDS, MAXIMUM_WORDS, PAIRS, ArgumentError, string_words
+from xtile.dialects.spirv.words import (
+    ID_KINDS,
+    MAGIC,
+    MAXIMUM_WORDS,
+    PAIRS,
+    ArgumentError,
+    string_words,
+)
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, Span
 

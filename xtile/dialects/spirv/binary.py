@@ -21,11 +21,9 @@ from xtile.dialects.spirv.grammar import (
     extended_instructions,
     instructions,
 )
-from xtile.dialects.spirv.words import ID_KINDS, PAIRS, WORD_BITS, known_enumerants
+from xtile.dialects.spirv.words import ID_KINDS, MAGIC, PAIRS, WORD_BITS, known_enumerants
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source
-
-MAGIC = 0x07230203
 
 NON_SEMANTIC = "NonSemantic."
 """What the names of sets begin with that may get further instructions, all of them with ids."""

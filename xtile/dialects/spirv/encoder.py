@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.spirv.binary import MAGIC
 from xtile.dialects.spirv.builder import decoration
 from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
 from xtile.dialects.spirv.emitter import Emitter, emit, first_word
@@ -23,7 +22,7 @@ from xtile.dialects.spirv.interfaces import interface_of
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.requirements import Requirements
 from xtile.dialects.spirv.types import VoidType
-from xtile.dialects.spirv.words import ArgumentError, resolve, string_words
+from xtile.dialects.spirv.words import MAGIC, ArgumentError, resolve, string_words
 
 GENERATOR = 0
 """The generator's registered number; 0 stands for none."""
@@ -227,7 +226,10 @@ class _Encoder:
         blocks = ordered_blocks(function.body)
         incoming = _incoming(function, blocks)
         for block in blocks:
-            emit(out, _opcode("Label"), (emitter.define(block),))
+            label = emitter.define(block)
+            emit(out, _opcode("Label"), (label,))
+            if block.name_hint is not None:
+                emitter.name(label, block.name_hint)
             if block is not blocks[0]:
                 self._phis(block, incoming.get(block, {}), out)
             self._instructions(block, out)

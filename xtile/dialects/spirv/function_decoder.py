@@ -109,6 +109,7 @@ class FunctionDecoder:
             blocks.append(block)
             self._decoder.reserve(raw_block.label)
             self._decoder.labels[raw_block.number] = block
+            self._decoder.give_name(raw_block.number, block)
             for raw, argument in zip(raws, block.args, strict=True):
                 if raw.name == "Phi":
                     self._decoder.reserve(raw)

@@ -93,9 +93,13 @@ class InstructionDecoder:
     def define(self, number: int, value: SSAValue) -> None:
         """Records what an id stands for, and gives the value its name."""
         self._values[number] = value
+        self.give_name(number, value)
+
+    def give_name(self, number: int, item: SSAValue | Block) -> None:
+        """Gives a value or a block the name of its id, if it can have it."""
         name = self.annotations.names.get(number)
-        if name is not None and value.is_valid_name(name):
-            value.name_hint = name
+        if name is not None and item.is_valid_name(name):
+            item.name_hint = name
 
     def is_defined(self, number: int) -> bool:
         """Whether anything has an id."""

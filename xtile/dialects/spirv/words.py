@@ -24,6 +24,9 @@ from xtile.dialects.spirv.grammar import (
 )
 from xtile.dialects.spirv.types import OtherType
 
+MAGIC = 0x07230203
+"""The first word of a binary."""
+
 WORD_BITS = 32
 WORD_MASK = 0xFFFFFFFF
 
