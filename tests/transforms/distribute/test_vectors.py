@@ -38,11 +38,12 @@ def gemm(
     a: str, b: str, c: str, flags: str = "", type: str = "f32", beta: str = "", attributes: str = ""
 ) -> str:
     """A product with `alpha = 1`; beta is 0, or a parameter of the given type."""
-    constant = "" if beta else "%beta = arith.constant 0.0 : f32"
+    point = "" if type == "index" else ".0"
+    constant = "" if beta else f"%beta = arith.constant 0{point} : {type}"
     parameters = f"%a: memref<{a}>, %b: memref<{b}>, %c: memref<{c}>"
     return kernel(
         parameters + (f", %beta: {beta}" if beta else ""),
-        f"%one = arith.constant 1.0 : {type}\n{constant.replace('f32', type)}\n"
+        f"%one = arith.constant 1{point} : {type}\n{constant}\n"
         f"core.gemm {flags} %one, %a, %b, %beta, %c : {type}, memref<{a}>, memref<{b}>, {type}, "
         f"memref<{c}>",
         attributes,
@@ -129,50 +130,41 @@ def test_a_tile_of_a_product_is_in_registers() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "has_panel"),
-    {
-        "B stays in the first cache": (gemm("64x64xf32", "64x64xf32", "64x64xf32"), False),
-        "B is large": (gemm("64x256xf32", "256x64xf32", "64x64xf32"), True),
-        "B has long rows": (
-            gemm("64x64xf32", "64x64xf32, strided<[1024, 1]>", "64x64xf32"),
-            True,
-        ),
-        "B has rows of unknown length": (
-            gemm("64x64xf32", "64x64xf32, strided<[?, 1]>", "64x64xf32"),
-            True,
-        ),
-        "B is read once": (gemm("8x256xf32", "256x64xf32", "8x64xf32"), False),
-        "B is transposed": (gemm("9x9xf32", "9x9xf32", "9x9xf32", "transpose_b"), True),
-        "sums would be rounded on the way": (
-            gemm("64x1024xf16", "1024x64xf16", "64x64xf16", type="f16"),
-            False,
-        ),
-        "sums of one panel are not": (
-            gemm("64x512xf16", "512x64xf16", "64x64xf16", type="f16"),
-            True,
-        ),
-        "C is updated atomically": (
-            gemm("64x1024xf32", "1024x64xf32", "64x64xf32", "atomic"),
-            False,
-        ),
-        "vectors hold no complex numbers": (
-            gemm("9x9xcomplex<f32>", "9x9xcomplex<f32>", "9x9xcomplex<f32>", "transpose_b").replace(
-                "arith.constant 1.0 : f32", "complex.constant [1.0 : f32, 0.0 : f32] : complex<f32>"
-            ),
-            False,
-        ),
-    }.values(),
-)
-def test_b_is_copied_where_that_pays(text: str, has_panel: bool) -> None:
-    text = text.replace(
-        ": f32, memref<9x9xcomplex<f32>>", ": complex<f32>, memref<9x9xcomplex<f32>>"
-    )
-    text = text.replace("memref<9x9xcomplex<f32>>, f32,", "memref<9x9xcomplex<f32>>, complex<f32>,")
-    if "complex" in text:
-        text = text.replace(
-            "arith.constant 0.0 : f32", "complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"
-        )
+PANELS: dict[str, tuple[str, bool]] = {
+    "B stays in the first cache": (gemm("64x64xf32", "64x64xf32", "64x64xf32"), False),
+    "B is large": (gemm("64x256xf32", "256x64xf32", "64x64xf32"), True),
+    "B has long rows": (
+        gemm("64x64xf32", "64x64xf32, strided<[1024, 1]>", "64x64xf32"),
+        True,
+    ),
+    "B has rows of unknown length": (
+        gemm("64x64xf32", "64x64xf32, strided<[?, 1]>", "64x64xf32"),
+        True,
+    ),
+    "B is read once": (gemm("8x256xf32", "256x64xf32", "8x64xf32"), False),
+    "B is transposed": (gemm("9x9xf32", "9x9xf32", "9x9xf32", "transpose_b"), True),
+    "sums would be rounded on the way": (
+        gemm("64x1024xf16", "1024x64xf16", "64x64xf16", type="f16"),
+        False,
+    ),
+    "the sums of one panel would not": (
+        gemm("64x512xf16", "512x64xf16", "64x64xf16", type="f16"),
+        True,
+    ),
+    "C is updated atomically": (
+        gemm("64x1024xf32", "1024x64xf32", "64x64xf32", "atomic"),
+        False,
+    ),
+    "a register holds one number": (
+        gemm("9x9xindex", "9x9xindex", "9x9xindex", "transpose_b", "index"),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_b_is_copied_where_that_pays(name: str) -> None:
+    text, has_panel = PANELS[name]
     assert any(size > 16 for size in buffers_of(text)) == has_panel
 
 
@@ -307,7 +299,8 @@ def test_deep_products_are_sums_of_panels(type: str, depth: int, is_known: bool,
     # A sum of n products that are not larger than 1, in any order.
     bound = 4 * (depth + 2) * np.sqrt(depth + 4) * np.finfo(DTYPES[type]).eps
     assert np.max(np.abs(c - expected)) <= bound
-    assert len(buffers_of(text)) == (0 if is_known and depth == 0 else 1)
+    # Beside the panel there is room for a tile, where the last one may have too many columns.
+    assert len(buffers_of(text)) == (depth > 0 if is_known else 2)
 
 
 def test_only_work_item_0_updates() -> None:

@@ -43,7 +43,7 @@ def like(type: Attribute, element: Attribute) -> Attribute:
     if not isinstance(type, VectorType):
         return element
     vector = cast("VectorType[Attribute]", type)
-    return type if element == vector.element_type else VectorType(element, vector.get_shape())
+    return vector if element == vector.element_type else VectorType(element, vector.get_shape())
 
 
 def cast_number(kernel: Kernel, value: SSAValue, target: Attribute) -> SSAValue:

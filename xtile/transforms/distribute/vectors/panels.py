@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xtile.transforms.distribute.kernel import Index, Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
-from xtile.transforms.distribute.vectors.segments import Segment
+from xtile.transforms.distribute.vectors.segments import Segment, for_each_vector
 from xtile.transforms.distribute.vectors.values import is_contiguous, load_as, store
 from xtile.transforms.transposition import transposed
 
@@ -29,6 +29,7 @@ class Panel:
         row: The first row of op(B).
         column: The first column of op(B).
         depth: How many rows.
+        width: How many of the columns there are; what the panel has for others is not used.
     """
 
     product: Product
@@ -38,6 +39,7 @@ class Panel:
     row: Index
     column: Index
     depth: Index
+    width: Index
 
     @property
     def kernel(self) -> Kernel:
@@ -50,13 +52,13 @@ class Panel:
 
     def fill(self) -> None:
         """Copies the columns of op(B)."""
-        product, width, kernel = self.product, self.columns.step, self.kernel
+        product, width, kernel = self.product, self.width, self.kernel
         if not is_contiguous(product.b):
             self._copy_each((0, width), (0, self.depth))
         elif not product.is_b_transposed:
             self._copy_rows()
         else:
-            whole_width = width - width % _TILE
+            whole_width = kernel.subtract(width, kernel.remainder(width, _TILE))
             whole_depth = kernel.subtract(self.depth, kernel.remainder(self.depth, _TILE))
             self._transpose(whole_width, whole_depth)
             self._copy_each((0, whole_width), (whole_depth, self.depth))
@@ -64,11 +66,21 @@ class Panel:
 
     def _copy_rows(self) -> None:
         """Copies rows that are contiguous in B."""
-        with self.kernel.loop(0, self.depth, name="k") as loop:
+        kernel = self.kernel
+        if not isinstance(self.width, int):
+            widest = max(self.columns.widths)
+            for_each_vector(kernel, (self.depth, self.width), widest, self._copy)
+            return
+        with kernel.loop(0, self.depth, name="k") as loop:
             for place, width in self.columns.places():
-                self._store(self._of_b(loop.index, place, width), loop.index, place, width)
+                self._copy([loop.index, place], width)
 
-    def _transpose(self, width: int, depth: Index) -> None:
+    def _copy(self, indices: list[Index], width: int) -> None:
+        """Copies neighbours in a row."""
+        k, place = indices
+        self._store(self._of_b(k, place, width), k, place, width)
+
+    def _transpose(self, width: Index, depth: Index) -> None:
         """Copies columns that are contiguous in B, by square tiles."""
         kernel = self.kernel
         if width == 0 or depth == 0:
@@ -83,7 +95,7 @@ class Panel:
             for i, row in enumerate(transposed(kernel, tile)):
                 self._store(row, kernel.add(rows.index, i), columns.index, _TILE)
 
-    def _copy_each(self, columns: tuple[int, int], rows: tuple[Index, Index]) -> None:
+    def _copy_each(self, columns: tuple[Index, Index], rows: tuple[Index, Index]) -> None:
         """Copies single elements."""
         kernel = self.kernel
         if columns[0] == columns[1] or rows[0] == rows[1]:
@@ -92,7 +104,7 @@ class Panel:
             kernel.loop(*columns, name="column") as across,
             kernel.loop(*rows, name="k") as down,
         ):
-            self._store(self._of_b(down.index, across.index, 1), down.index, across.index, 1)
+            self._copy([down.index, across.index], 1)
 
     def _of_b(self, k: Index, place: Index, width: int) -> SSAValue:
         """Neighbours in memory, from an element of op(B) on."""
