@@ -125,9 +125,13 @@ class Lowering(Rebuilder):
             self.facts.assume(stride, divisor, True)
 
     def learn_size(self, memory: SSAValue, dimension: int, size: SSAValue) -> None:
-        """Records what is known of a size that was read from a memref."""
+        """Records what is known of a size that was read from a memref.
+
+        What is promised of a group are sizes of its memrefs, and not how many there are.
+        """
         gcds = self._parameters.get(memory, {}).get(SHAPE_GCD_ATTRIBUTE)
-        self.facts.assume(size, 1 if gcds is None else gcds[dimension], True)
+        is_known = gcds is not None and not _is_group(memory.type)
+        self.facts.assume(size, gcds[dimension] if is_known else 1, True)
 
     def least(self, value: Number) -> int:
         """A number that the value is known not to be below, for sizes and strides.
@@ -364,6 +368,12 @@ def from_parts(lowering: Rebuilder, parts: tuple[SSAValue, SSAValue], type_: Att
     from xdsl.dialects.complex import CreateOp
 
     return lowering.emit(CreateOp(*parts, cast("Any", type_))).results[0]
+
+
+def _is_group(type_: Attribute) -> bool:
+    return isinstance(type_, MemRefType) and isinstance(
+        cast("MemRefType[Attribute]", type_).element_type, MemRefType
+    )
 
 
 def parts_of(lowering: Rebuilder, value: SSAValue) -> tuple[SSAValue, SSAValue]:
