@@ -129,9 +129,9 @@ class Lowering(Rebuilder):
 
         What is promised of a group are sizes of its memrefs, and not how many there are.
         """
-        gcds = self._parameters.get(memory, {}).get(SHAPE_GCD_ATTRIBUTE)
-        is_known = gcds is not None and not _is_group(memory.type)
-        self.facts.assume(size, gcds[dimension] if is_known else 1, True)
+        gcds: Sequence[int] | None = self._parameters.get(memory, {}).get(SHAPE_GCD_ATTRIBUTE)
+        divisor = 1 if gcds is None or _is_group(memory.type) else gcds[dimension]
+        self.facts.assume(size, divisor, True)
 
     def least(self, value: Number) -> int:
         """A number that the value is known not to be below, for sizes and strides.
