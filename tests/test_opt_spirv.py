@@ -98,6 +98,22 @@ def test_standard_input_tells_that_it_is_binary(opt: Opt, kernel: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, binary, b"")
 
 
+PRODUCT = """
+func @product(%A: memref<f16x32x64>, %B: memref<f16x64x8>, %C: memref<f32x32x8>) {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f16
+    gemm %one, %A, %B, %zero, %C
+}
+"""
+
+
+@pytest.fixture
+def product(kernel: Path) -> Path:
+    """The path of a kernel that multiplies matrices."""
+    kernel.write_text(PRODUCT)
+    return kernel
+
+
 def test_the_chip_is_chosen(opt: Opt, kernel: Path) -> None:
     _, cpu, _ = opt(kernel, "-t", "spirv")
     _, pvc, _ = opt(kernel, "-t", "spirv", "--chip", "pvc")
@@ -106,9 +122,35 @@ def test_the_chip_is_chosen(opt: Opt, kernel: Path) -> None:
     assert opt(kernel, "-t", "spirv{chip=cpu}") == (0, cpu, "")
 
 
+def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
+    def spelled(*more: str) -> bytes:
+        code, text, err = opt(product, "-t", "spirv-asm", "--chip", "pvc", *more)
+        assert (code, err) == (0, "")
+        return text
+
+    default = spelled()
+    assert b"_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f" in default
+    assert b"lsc_load_block2d" in default
+    assert b"dpas.hf.hf.8.8" in spelled("--matrix-spelling", "inline-visa")
+    assert b"OpSubgroup2DBlockLoadINTEL" in spelled("--matrix-spelling", "extensions")
+    plain = spelled("--matrix-spelling", "plain")
+    assert b"OpGroupBroadcast" in plain
+    assert b"intel_sub_group" not in plain
+    target = "spirv-asm{chip=pvc matrix-spelling=plain}"
+    assert opt(product, "-t", target) == (0, plain, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            ("-t", "spirv", "--matrix-spelling", "inline-visa"),
+            "argument -t/--target: cpu has no matrix spelling 'inline-visa'; it has plain",
+        ),
+        (
+            ("--matrix-spelling", "plain"),
+            "argument --matrix-spelling: needs a target of SPIR-V",
+        ),
         (
             ("-t", "spirv{chip=i960}"),
             "argument -t/--target: there is no chip 'i960'; there are pvc, bmg, dg2, cpu, cpu-amx",

@@ -282,6 +282,8 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error("argument --remarks: needs --translate")
         if arguments.translate is None and arguments.chip is not None and not self._is_spirv:
             self._usage_error("argument --chip: needs --translate or a target of SPIR-V")
+        if arguments.matrix_spelling is not None and not self._is_spirv:
+            self._usage_error("argument --matrix-spelling: needs a target of SPIR-V")
         if arguments.split_input_file and parse_spec(arguments.target).name == "spirv":
             self._usage_error("argument --split-input-file: a file of SPIR-V holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
@@ -307,8 +309,10 @@ class XtileOptMain(xDSLOptMain):
         """Returns the target and its options."""
         if self.args.translate is None:
             spec = parse_spec(self.args.target)
-            if self._is_spirv and self.args.chip is not None:
-                return ArgSpec(spec.name, {**spec.parameters, "chip": (self.args.chip,)})
+            if self._is_spirv:
+                given = {"chip": self.args.chip, "matrix-spelling": self.args.matrix_spelling}
+                more = {name: (value,) for name, value in given.items() if value is not None}
+                return ArgSpec(spec.name, {**spec.parameters, **more})
             return spec
         return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
+from xtile.backends.intel.spellings import SPELLINGS
 from xtile.text.languages import LANGUAGES
 from xtile.translate.route import CHIPS, DEFAULT_CHIP, ROUTES, extension_of
 
@@ -86,6 +87,12 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--chip",
         choices=CHIPS,
         help=f"Intel device that --translate chooses instructions for; default: {DEFAULT_CHIP}",
+    )
+    group.add_argument(
+        "--matrix-spelling",
+        choices=list(SPELLINGS),
+        help="how SPIR-V writes products of matrices and accesses of blocks; default: what drivers "
+        "of the chip take",
     )
     _add_flag(group, "--remarks", "tell why --translate chose what it did, at the place")
     group.add_argument(

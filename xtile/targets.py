@@ -35,14 +35,22 @@ class SPIRVAssemblyTarget(Target):
 
     Attributes:
         chip: The device that kernels are compiled for, a name of `xtile.translate.route.CHIPS`.
+        matrix_spelling: How products of matrices and accesses of blocks are written, a name of
+            `xtile.backends.intel.spellings`; None for what the device has.
     """
 
     name: ClassVar[str] = "spirv-asm"
     chip: str = DEFAULT_SPIRV_CHIP
+    matrix_spelling: str | None = None
 
     def __post_init__(self) -> None:
         if self.chip not in CHIPS:
             raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(CHIPS)}")
+        if self.matrix_spelling is not None:
+            from xtile.backends.intel.devices import DEVICES
+            from xtile.backends.intel.spellings import check_spelling
+
+            check_spelling(self.matrix_spelling, DEVICES[self.chip])
 
     @override
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
@@ -57,10 +65,11 @@ class SPIRVAssemblyTarget(Target):
             DiagnosticError: A kernel cannot be compiled for the device.
         """
         from xtile.backends.intel.compilation import compile_to_spirv, spirv_in
-        from xtile.backends.intel.devices import DEVICES
         from xtile.dialects.spirv import encode
+        from xtile.translate.route import Options
 
-        return encode(spirv_in(compile_to_spirv(module, DEVICES[self.chip])))
+        device = Options(self.chip, self.matrix_spelling).spirv_device
+        return encode(spirv_in(compile_to_spirv(module, device)))
 
 
 @dataclass(frozen=True)

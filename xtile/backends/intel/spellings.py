@@ -97,6 +97,19 @@ def is_possible(spelling: MatrixSpelling, device: Device) -> bool:
     return spelling.products is None or device.matrix_unit is not None
 
 
+def check_spelling(name: str, device: Device) -> None:
+    """Checks that a device has a spelling.
+
+    Raises:
+        ValueError: It has not; the message says which it has.
+    """
+    possible = [own for own, spelling in SPELLINGS.items() if is_possible(spelling, device)]
+    if name not in possible:
+        raise ValueError(
+            f"{device.name} has no matrix spelling '{name}'; it has {', '.join(possible)}"
+        )
+
+
 def spelling_for_driver(device: Device, reported: Collection[str]) -> MatrixSpelling:
     """The spelling for a device whose driver reports these extensions.
 
