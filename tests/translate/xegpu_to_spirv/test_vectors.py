@@ -1,0 +1,695 @@
+"""Vectors on OpenCL's CPU device hold what they hold on the reference device."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.backends.intel.agreement import fresh_seed
+from tests.semantics.upstream.kernels import DTYPES
+from tests.translate.xegpu_to_spirv.lane_kernels import (
+    LaneKernel,
+    LaneKernels,
+    same,
+    spirv_text,
+    unwritten,
+    validate,
+)
+from xtile.text.diagnostics import DiagnosticError
+from xtile.translate.xegpu_to_spirv.rules import rule_of
+from xtile.universe import all_dialects
+
+_NUMBERS = "\n".join(
+    [
+        *(f"%c{n} = arith.constant {n} : index" for n in range(9)),
+        "%zero = arith.constant 0.0 : f32",
+        "%one = arith.constant 1.5 : f32",
+    ]
+)
+
+_LOADS = """
+    %a = vector.load %m[%c0] : memref<256xf32>, vector<7xf32>
+    %b = vector.load %m[%c7] : memref<256xf32>, vector<7xf32>
+    %p = vector.load %g[%c1, %c0, %c0] : memref<3x6x10xf32>, vector<4x6xf32>
+    %q = vector.load %g[%c0, %c0, %c0] : memref<3x6x10xf32>, vector<2x3x5xf32>
+    %s = memref.load %m[%c8] : memref<256xf32>
+"""
+
+_RESULTS: dict[str, tuple[str, str]] = {
+    # elements at positions
+    "an element": ("vector.extract %a[5] : f32 from vector<7xf32>", "f32"),
+    "an element of a matrix": ("vector.extract %p[3, 4] : f32 from vector<4x6xf32>", "f32"),
+    "a row": ("vector.extract %p[2] : vector<6xf32> from vector<4x6xf32>", "vector<6xf32>"),
+    "a matrix of several": (
+        "vector.extract %q[1] : vector<3x5xf32> from vector<2x3x5xf32>",
+        "vector<3x5xf32>",
+    ),
+    "an element somewhere": ("vector.extract %a[%n] : f32 from vector<7xf32>", "f32"),
+    "an element of a row": ("vector.extract %p[2, %n] : f32 from vector<4x6xf32>", "f32"),
+    "a row somewhere": (
+        "vector.extract %p[%n] : vector<6xf32> from vector<4x6xf32>",
+        "vector<6xf32>",
+    ),
+    "an element of a column": ("vector.extract %p[%n, 5] : f32 from vector<4x6xf32>", "f32"),
+    "a row of several matrices": (
+        "vector.extract %q[%k, %n] : vector<5xf32> from vector<2x3x5xf32>",
+        "vector<5xf32>",
+    ),
+    "an element that is replaced": (
+        "vector.insert %s, %a [4] : f32 into vector<7xf32>",
+        "vector<7xf32>",
+    ),
+    "a row that is replaced": (
+        "vector.insert %r6, %p [1] : vector<6xf32> into vector<4x6xf32>",
+        "vector<4x6xf32>",
+    ),
+    "an element that is replaced somewhere": (
+        "vector.insert %s, %a [%n] : f32 into vector<7xf32>",
+        "vector<7xf32>",
+    ),
+    "a row that is replaced somewhere": (
+        "vector.insert %r6, %p [%n] : vector<6xf32> into vector<4x6xf32>",
+        "vector<4x6xf32>",
+    ),
+    "an element of a matrix that is replaced somewhere": (
+        "vector.insert %s, %p [%n, 2] : f32 into vector<4x6xf32>",
+        "vector<4x6xf32>",
+    ),
+    # other arrangements
+    "a number everywhere": ("vector.broadcast %s : f32 to vector<19xf32>", "vector<19xf32>"),
+    "a row everywhere": (
+        "vector.broadcast %a : vector<7xf32> to vector<3x7xf32>",
+        "vector<3x7xf32>",
+    ),
+    "a column everywhere": (
+        "vector.broadcast %column : vector<4x1xf32> to vector<4x6xf32>",
+        "vector<4x6xf32>",
+    ),
+    "elements": (
+        "vector.from_elements %s, %one, %zero, %s, %one, %s : vector<2x3xf32>",
+        "vector<2x3xf32>",
+    ),
+    "one element": ("vector.from_elements %s : vector<1xf32>", "vector<1xf32>"),
+    "another shape": (
+        "vector.shape_cast %q : vector<2x3x5xf32> to vector<6x5xf32>",
+        "vector<6x5xf32>",
+    ),
+    "another shape whose rows are longer": (
+        "vector.shape_cast %p : vector<4x6xf32> to vector<24xf32>",
+        "vector<24xf32>",
+    ),
+    "a transposed matrix": (
+        "vector.transpose %p, [1, 0] : vector<4x6xf32> to vector<6x4xf32>",
+        "vector<6x4xf32>",
+    ),
+    "exchanged dimensions": (
+        "vector.transpose %q, [2, 0, 1] : vector<2x3x5xf32> to vector<5x2x3xf32>",
+        "vector<5x2x3xf32>",
+    ),
+    "a slice": (
+        (
+            "vector.extract_strided_slice %p {offsets = [1, 2], sizes = [2, 3], strides = [1, 1]} "
+            ": vector<4x6xf32> to vector<2x3xf32>"
+        ),
+        "vector<2x3xf32>",
+    ),
+    "rows of a matrix": (
+        (
+            "vector.extract_strided_slice %p {offsets = [1], sizes = [2], strides = [1]} "
+            ": vector<4x6xf32> to vector<2x6xf32>"
+        ),
+        "vector<2x6xf32>",
+    ),
+    "a slice that is replaced": (
+        (
+            "vector.insert_strided_slice %a, %x {offsets = [2, 3], strides = [1]} "
+            ": vector<7xf32> into vector<3x12xf32>"
+        ),
+        "vector<3x12xf32>",
+    ),
+    "a shuffle": (
+        "vector.shuffle %a, %b [13, 0, 6, 6, 2] : vector<7xf32>, vector<7xf32>",
+        "vector<5xf32>",
+    ),
+    "a shuffle of rows": (
+        "vector.shuffle %p, %p [7, 0, 2] : vector<4x6xf32>, vector<4x6xf32>",
+        "vector<3x6xf32>",
+    ),
+    "a shuffle with poison": (
+        "vector.shuffle %a, %b [1, -1, 8] : vector<7xf32>, vector<7xf32>",
+        "vector<3xf32>",
+    ),
+    "two vectors in turn": (
+        "vector.interleave %a, %b : vector<7xf32> -> vector<14xf32>",
+        "vector<14xf32>",
+    ),
+    "bits of halves": (
+        "arith.bitcast %bits : vector<8xi32> to vector<8xf32>",
+        "vector<8xf32>",
+    ),
+    "bits of other numbers": (
+        "vector.bitcast %w : vector<8xi64> to vector<16xf32>",
+        "vector<16xf32>",
+    ),
+    "bits of fewer numbers": (
+        "vector.bitcast %halves : vector<12xf16> to vector<6xf32>",
+        "vector<6xf32>",
+    ),
+    # arithmetic
+    "a sum": ("vector.reduction <add>, %a : vector<7xf32> into f32", "f32"),
+    "a sum with a start": ("vector.reduction <add>, %a, %s : vector<7xf32> into f32", "f32"),
+    "a product": ("vector.reduction <mul>, %a : vector<7xf32> into f32", "f32"),
+    "the largest": ("vector.reduction <maximumf>, %a, %s : vector<7xf32> into f32", "f32"),
+    "the smallest": ("vector.reduction <minnumf>, %a : vector<7xf32> into f32", "f32"),
+    "sums of columns": (
+        "vector.multi_reduction <add>, %p, %r6 [0] : vector<4x6xf32> to vector<6xf32>",
+        "vector<6xf32>",
+    ),
+    "sums of rows": (
+        "vector.multi_reduction <add>, %p, %r4 [1] : vector<4x6xf32> to vector<4xf32>",
+        "vector<4xf32>",
+    ),
+    "the sum of a matrix": (
+        "vector.multi_reduction <add>, %p, %s [0, 1] : vector<4x6xf32> to f32",
+        "f32",
+    ),
+    "maxima along two dimensions": (
+        "vector.multi_reduction <maxnumf>, %q, %r3 [0, 2] : vector<2x3x5xf32> to vector<3xf32>",
+        "vector<3xf32>",
+    ),
+    "a fused sum": ("vector.fma %a, %b, %a : vector<7xf32>", "vector<7xf32>"),
+    "an outer product": (
+        "vector.outerproduct %r4, %r6 : vector<4xf32>, vector<6xf32>",
+        "vector<4x6xf32>",
+    ),
+    "an outer product with a start": (
+        "vector.outerproduct %r4, %r6, %p : vector<4xf32>, vector<6xf32>",
+        "vector<4x6xf32>",
+    ),
+    "an outer product with a number": (
+        "vector.outerproduct %a, %s, %b {kind = #vector.kind<maxnumf>} : vector<7xf32>, f32",
+        "vector<7xf32>",
+    ),
+    "a matrix product": (
+        (
+            "vector.contract {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, "
+            "affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = "
+            '["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %p, %t56, %t45 '
+            ": vector<4x6xf32>, vector<5x6xf32> into vector<4x5xf32>"
+        ),
+        "vector<4x5xf32>",
+    ),
+    "a scalar product": (
+        (
+            "vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, "
+            'affine_map<(i) -> ()>], iterator_types = ["reduction"], kind = #vector.kind<add>} '
+            "%a, %b, %s : vector<7xf32>, vector<7xf32> into f32"
+        ),
+        "f32",
+    ),
+    # accesses
+    "a slice of memory": (
+        (
+            "vector.transfer_read %g[%c0, %n, %c2], %s {in_bounds = [true, true]} "
+            ": memref<3x6x10xf32>, vector<3x7xf32>"
+        ),
+        "vector<3x7xf32>",
+    ),
+    "a slice that may be outside": (
+        "vector.transfer_read %g[%k, %n, %c4], %s : memref<3x6x10xf32>, vector<6x9xf32>",
+        "vector<6x9xf32>",
+    ),
+    "a transposed slice": (
+        (
+            "vector.transfer_read %g[%c1, %n, %c4], %s {in_bounds = [false, true], permutation_map = "
+            "affine_map<(i, j, k) -> (k, j)>} : memref<3x6x10xf32>, vector<8x2xf32>"
+        ),
+        "vector<8x2xf32>",
+    ),
+    "a repeated slice": (
+        (
+            "vector.transfer_read %g[%c1, %n, %c4], %s {in_bounds = [true, true], permutation_map = "
+            "affine_map<(i, j, k) -> (0, k)>} : memref<3x6x10xf32>, vector<2x5xf32>"
+        ),
+        "vector<2x5xf32>",
+    ),
+    "a masked slice": (
+        (
+            "vector.transfer_read %g[%c1, %n, %c4], %s, %mask26 {in_bounds = [true, false]} "
+            ": memref<3x6x10xf32>, vector<2x6xf32>"
+        ),
+        "vector<2x6xf32>",
+    ),
+    "elements under a mask": (
+        (
+            "vector.maskedload %m[%n], %mask7, %b "
+            ": memref<256xf32>, vector<7xi1>, vector<7xf32> into vector<7xf32>"
+        ),
+        "vector<7xf32>",
+    ),
+    "elements that follow each other under a mask": (
+        (
+            "vector.expandload %m[%n], %mask7, %b "
+            ": memref<256xf32>, vector<7xi1>, vector<7xf32> into vector<7xf32>"
+        ),
+        "vector<7xf32>",
+    ),
+    "elements anywhere": (
+        (
+            "vector.gather %m[%n] [%where], %mask7, %b "
+            ": memref<256xf32>, vector<7xi32>, vector<7xi1>, vector<7xf32> into vector<7xf32>"
+        ),
+        "vector<7xf32>",
+    ),
+    "a column of memory": (
+        (
+            "vector.transfer_read %columns[%n], %s {in_bounds = [true]} "
+            ": memref<18xf32, strided<[10], offset: 3>>, vector<5xf32>"
+        ),
+        "vector<5xf32>",
+    ),
+    # masks
+    "a sum under a mask": (
+        (
+            "vector.mask %mask7 { vector.reduction <add>, %a, %s : vector<7xf32> into f32 } "
+            ": vector<7xi1> -> f32"
+        ),
+        "f32",
+    ),
+    "sums of columns under a mask": (
+        (
+            "vector.mask %mask46 { vector.multi_reduction <mul>, %p, %r6 [0] "
+            ": vector<4x6xf32> to vector<6xf32> } : vector<4x6xi1> -> vector<6xf32>"
+        ),
+        "vector<6xf32>",
+    ),
+    "an outer product under a mask": (
+        (
+            "vector.mask %mask46 { vector.outerproduct %r4, %r6, %p : vector<4xf32>, vector<6xf32> } "
+            ": vector<4x6xi1> -> vector<4x6xf32>"
+        ),
+        "vector<4x6xf32>",
+    ),
+    "a slice under a mask": (
+        (
+            "vector.mask %mask26, %other26 { vector.transfer_read %g[%c1, %n, %c4], %s "
+            "{in_bounds = [true, true]} : memref<3x6x10xf32>, vector<2x6xf32> } "
+            ": vector<2x6xi1> -> vector<2x6xf32>"
+        ),
+        "vector<2x6xf32>",
+    ),
+    "elements anywhere under a mask": (
+        (
+            "vector.mask %mask7 { vector.gather %m[%n] [%where], %other7, %b "
+            ": memref<256xf32>, vector<7xi32>, vector<7xi1>, vector<7xf32> into vector<7xf32> } "
+            ": vector<7xi1> -> vector<7xf32>"
+        ),
+        "vector<7xf32>",
+    ),
+    "a choice": ("arith.select %mask7, %a, %b : vector<7xi1>, vector<7xf32>", "vector<7xf32>"),
+    "one choice for all": ("arith.select %is, %a, %b : vector<7xf32>", "vector<7xf32>"),
+}
+"""An operation and the type of its result; %n and %k are 0 or 1."""
+
+_NEEDS = {
+    "%r6": "vector.load %m[%c8] : memref<256xf32>, vector<6xf32>",
+    "%r4": "vector.load %m[%c6] : memref<256xf32>, vector<4xf32>",
+    "%r3": "vector.load %m[%c6] : memref<256xf32>, vector<3xf32>",
+    "%x": "vector.load %h[%c0, %c0] : memref<8x12xf32>, vector<3x12xf32>",
+    "%column": "vector.load %h[%c1, %c1] : memref<8x12xf32>, vector<4x1xf32>",
+    "%t56": "vector.load %h[%c1, %c1] : memref<8x12xf32>, vector<5x6xf32>",
+    "%t45": "vector.load %h[%c2, %c3] : memref<8x12xf32>, vector<4x5xf32>",
+    "%other26": "vector.load %h[%c2, %c4] : memref<8x12xf32>, vector<2x6xf32>",
+    "%bits": "vector.load %i[%c0] : memref<64xi32>, vector<8xi32>",
+    "%w": "vector.load %l[%c0] : memref<32xi64>, vector<8xi64>",
+    "%halves": "vector.load %half[%c0] : memref<64xf16>, vector<12xf16>",
+    "%mask7": "vector.create_mask %c5 : vector<7xi1>",
+    "%other7": "vector.constant_mask [3] : vector<7xi1>",
+    "%mask26": "vector.create_mask %c2, %c4 : vector<2x6xi1>",
+    "%mask46": "vector.create_mask %c3, %c4 : vector<4x6xi1>",
+    "%where": "arith.constant dense<[3, 0, 30, 7, 11, 250, 900]> : vector<7xi32>",
+    "%is": "arith.cmpi eq, %n, %c0 : index",
+    "%columns": (
+        "memref.reinterpret_cast %g to offset: [3], sizes: [18], strides: [10] "
+        ": memref<3x6x10xf32> to memref<18xf32, strided<[10], offset: 3>>"
+    ),
+}
+"""What defines the other operands."""
+
+_PARAMETERS = (
+    "%m: memref<256xf32>, %g: memref<3x6x10xf32>, %h: memref<8x12xf32>, %i: memref<64xi32>, "
+    "%l: memref<32xi64>, %half: memref<64xf16>, %n: index, %k: index, %out: memref<256xf32>"
+)
+
+
+def _kernel(operation: str, type: str) -> LaneKernel:
+    words = set(operation.replace(",", " ").replace("[", " ").replace("]", " ").split())
+    needs = "\n".join(f"{name} = {text}" for name, text in _NEEDS.items() if name in words)
+    count = (
+        int(np.prod([int(n) for n in type.partition("<")[2].split("x")[:-1]])) if "<" in type else 1
+    )
+    if type == "f32":
+        store = "memref.store %r, %out[%c0] : memref<256xf32>"
+    else:
+        store = f"""
+            %flat = vector.shape_cast %r : {type} to vector<{count}xf32>
+            vector.store %flat, %out[%c0] : memref<256xf32>, vector<{count}xf32>
+        """
+    return LaneKernel(_PARAMETERS, f"{_NUMBERS}\n{_LOADS}\n{needs}\n%r = {operation}\n{store}")
+
+
+_KERNELS = {f"k{i}": _kernel(*rest) for i, rest in enumerate(_RESULTS.values())}
+
+
+@pytest.fixture(scope="module")
+def kernels() -> LaneKernels:
+    return LaneKernels({**_KERNELS, **_STORES})
+
+
+def _memory(random: np.random.Generator) -> list[np.ndarray]:
+    """Numbers whose sums and products are exact."""
+    return [
+        random.integers(-4, 5, 256).astype(np.float32),
+        random.integers(-4, 5, (3, 6, 10)).astype(np.float32),
+        random.integers(-4, 5, (8, 12)).astype(np.float32),
+        random.normal(size=64).astype(np.float32).view(np.int32),
+        random.normal(size=64).astype(np.float32).view(np.int64),
+        random.normal(size=64).astype(np.float16),
+    ]
+
+
+@pytest.mark.parametrize(("name", "what"), list(zip(_KERNELS, _RESULTS, strict=True)))
+@pytest.mark.parametrize(("n", "k"), [(0, 1), (1, 0)])
+def test_values(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> None:
+    random = np.random.default_rng(fresh_seed())
+    given = *_memory(random), np.int64(n), np.int64(k)
+    *_, (expected, found) = kernels.on_both(name, *given, unwritten(256, "f32"))
+    wrong = np.flatnonzero(~same(expected, found) & (expected != found))
+    assert wrong.size == 0, f"{what}: {found[wrong[:8]]} instead of {expected[wrong[:8]]}"
+
+
+# --- stores ---
+
+_STORED = {
+    "neighbours": "vector.store %a, %out[%n] : memref<256xf32>, vector<7xf32>",
+    "a matrix": "vector.store %p, %wide[%k, %n] : memref<16x16xf32>, vector<4x6xf32>",
+    "a column": (
+        "vector.transfer_write %a, %column[%n] {in_bounds = [true]} "
+        ": vector<7xf32>, memref<16xf32, strided<[16], offset: 3>>"
+    ),
+    "a slice": (
+        "vector.transfer_write %p, %wide[%n, %k] {in_bounds = [true, true]} "
+        ": vector<4x6xf32>, memref<16x16xf32>"
+    ),
+    "a slice that may be outside": (
+        "vector.transfer_write %p, %wide[%c13, %c12] : vector<4x6xf32>, memref<16x16xf32>"
+    ),
+    "a slice at negative indices": (
+        "vector.transfer_write %p, %wide[%m1, %n] {in_bounds = [false, true]} "
+        ": vector<4x6xf32>, memref<16x16xf32>"
+    ),
+    "a transposed slice": (
+        "vector.transfer_write %p, %wide[%n, %k] {in_bounds = [true, true], permutation_map = "
+        "affine_map<(i, j) -> (j, i)>} : vector<4x6xf32>, memref<16x16xf32>"
+    ),
+    "a masked slice": (
+        "vector.transfer_write %p, %wide[%n, %k], %mask46 {in_bounds = [true, true]} "
+        ": vector<4x6xf32>, memref<16x16xf32>"
+    ),
+    "elements under a mask": (
+        "vector.maskedstore %out[%n], %mask7, %a : memref<256xf32>, vector<7xi1>, vector<7xf32>"
+    ),
+    "elements that follow each other": (
+        "vector.compressstore %out[%n], %mask7, %a : memref<256xf32>, vector<7xi1>, vector<7xf32>"
+    ),
+    "elements anywhere": (
+        "vector.scatter %out[%n] [%where], %mask7, %a "
+        ": memref<256xf32>, vector<7xi32>, vector<7xi1>, vector<7xf32>"
+    ),
+    "a slice under a mask": (
+        "vector.mask %mask46 { vector.transfer_write %p, %wide[%n, %k] {in_bounds = [true, true]} "
+        ": vector<4x6xf32>, memref<16x16xf32> } : vector<4x6xi1>"
+    ),
+}
+
+_STORE_NEEDS = {
+    "%wide": (
+        "memref.expand_shape %out [[0, 1]] output_shape [16, 16] "
+        ": memref<256xf32> into memref<16x16xf32>"
+    ),
+    "%column": (
+        "memref.reinterpret_cast %out to offset: [3], sizes: [16], strides: [16] "
+        ": memref<256xf32> to memref<16xf32, strided<[16], offset: 3>>"
+    ),
+    "%c13": "arith.constant 13 : index",
+    "%c12": "arith.constant 12 : index",
+    "%m1": "arith.constant -1 : index",
+    "%mask7": (
+        "arith.constant dense<[true, false, true, true, false, true, false]> : vector<7xi1>"
+    ),
+    "%mask46": _NEEDS["%mask46"],
+    "%where": _NEEDS["%where"],
+}
+
+
+def _storing(operation: str) -> LaneKernel:
+    needs = "\n".join(
+        f"{name} = {text}"
+        for name, text in _STORE_NEEDS.items()
+        if f"{name}," in operation
+        or f"{name}[" in operation
+        or f"{name} " in operation
+        or f"{name}]" in operation
+    )
+    return LaneKernel(_PARAMETERS, f"{_NUMBERS}\n{_LOADS}\n{needs}\n{operation}")
+
+
+_STORES = {f"store_{i}": _storing(text) for i, text in enumerate(_STORED.values())}
+
+
+@pytest.mark.parametrize(("name", "what"), list(zip(_STORES, _STORED, strict=True)))
+@pytest.mark.parametrize(("n", "k"), [(0, 1), (1, 0)])
+def test_stores(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> None:
+    random = np.random.default_rng(fresh_seed())
+    given = *_memory(random), np.int64(n), np.int64(k)
+    *_, (expected, found) = kernels.on_both(name, *given, unwritten(256, "f32"))
+    assert same(expected, found).all(), what
+    assert np.isfinite(expected).any(), what
+
+
+def test_module_is_valid(kernels: LaneKernels) -> None:
+    validate(kernels.program.spirv)
+
+
+# --- all lengths and types ---
+
+_LENGTHS = (1, 2, 3, 5, 8, 16, 17, 31, 33)
+
+_TYPES = ("i1", "i8", "i32", "i64", "index", "f16", "bf16", "f32", "f64")
+
+
+def _of_type(length: int, type: str) -> LaneKernel:
+    """Reverses a vector, inserts an element and stores it; a reduction goes behind it."""
+    order = ", ".join(map(str, reversed(range(length))))
+    vector = f"vector<{length}x{type}>"
+    body = f"""
+        %c0 = arith.constant 0 : index
+        %v = vector.load %m[%c0] : memref<{length}x{type}>, {vector}
+        %r = vector.shuffle %v, %v [{order}] : {vector}, {vector}
+        %e = vector.extract %v[%n] : {type} from {vector}
+        %w = vector.insert %e, %r [{length // 2}] : {type} into {vector}
+        vector.store %w, %out[%c0] : memref<{length}x{type}>, {vector}
+    """
+    parameters = f"%m: memref<{length}x{type}>, %n: index, %out: memref<{length}x{type}>"
+    return LaneKernel(parameters, body)
+
+
+_LENGTH_KERNELS = {
+    f"length_{length}_{type}": _of_type(length, type) for length, type in product(_LENGTHS, _TYPES)
+}
+
+
+@pytest.fixture(scope="module")
+def lengths() -> LaneKernels:
+    return LaneKernels(_LENGTH_KERNELS)
+
+
+@pytest.mark.parametrize("name", _LENGTH_KERNELS)
+def test_lengths_and_types(name: str, lengths: LaneKernels) -> None:
+    random = np.random.default_rng(fresh_seed())
+    _, length, type_ = name.split("_")
+    count = int(length)
+    dtype = np.dtype(DTYPES[type_])
+    memory = random.integers(0, 2 if type_ == "i1" else 100, count).astype(dtype)
+    place = int(random.integers(count))
+    *_, (_, found) = lengths.on_both(name, memory, np.int64(place), unwritten(count, type_))
+    expected = memory[::-1].copy()
+    expected[count // 2] = memory[place]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_module_of_lengths_is_valid(lengths: LaneKernels) -> None:
+    validate(lengths.program.spirv)
+
+
+_REDUCED = {
+    f"{kind}_{type}": LaneKernel(
+        f"%m: memref<21x{type}>, %out: memref<1x{type}>",
+        f"""
+        %c0 = arith.constant 0 : index
+        %v = vector.load %m[%c0] : memref<21x{type}>, vector<21x{type}>
+        %s = vector.extract %v[3] : {type} from vector<21x{type}>
+        %r = vector.reduction <{kind}>, %v, %s : vector<21x{type}> into {type}
+        memref.store %r, %out[%c0] : memref<1x{type}>
+        """,
+    )
+    for kind, type in (
+        *product(
+            ("add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor"),
+            ("i1", "i8", "i32", "i64"),
+        ),
+        *product(
+            ("add", "mul", "minnumf", "maxnumf", "minimumf", "maximumf"),
+            ("f16", "bf16", "f32", "f64"),
+        ),
+    )
+}
+
+_SCANS = {
+    f"scan_{kind}_{'inclusive' if inclusive else 'exclusive'}": LaneKernel(
+        "%m: memref<12xf32>, %out: memref<16xf32>",
+        f"""
+        %c0 = arith.constant 0 : index
+        %c12 = arith.constant 12 : index
+        %v = vector.load %m[%c0] : memref<12xf32>, vector<12xf32>
+        %x = vector.shape_cast %v : vector<12xf32> to vector<3x4xf32>
+        %i = vector.extract %x[1] : vector<4xf32> from vector<3x4xf32>
+        %s, %t = vector.scan <{kind}>, %x, %i
+            {{inclusive = {str(inclusive).lower()}, reduction_dim = 0 : i64}}
+            : vector<3x4xf32>, vector<4xf32>
+        %f = vector.shape_cast %s : vector<3x4xf32> to vector<12xf32>
+        vector.store %f, %out[%c0] : memref<16xf32>, vector<12xf32>
+        vector.store %t, %out[%c12] : memref<16xf32>, vector<4xf32>
+        """,
+    )
+    for kind, inclusive in product(("add", "maxnumf"), (False, True))
+} | {
+    "parts": LaneKernel(
+        "%m: memref<12xf32>, %out: memref<16xf32>",
+        """
+        %c0 = arith.constant 0 : index
+        %c6 = arith.constant 6 : index
+        %v = vector.load %m[%c0] : memref<12xf32>, vector<12xf32>
+        %a, %b = vector.deinterleave %v : vector<12xf32> -> vector<6xf32>
+        %e:6 = vector.to_elements %a : vector<6xf32>
+        %d = arith.subf %e#5, %e#2 : f32
+        %x = vector.insert %d, %b [0] : f32 into vector<6xf32>
+        %s = vector.step : vector<6xindex>
+        %i = arith.index_cast %s : vector<6xindex> to vector<6xi32>
+        %g = arith.sitofp %i : vector<6xi32> to vector<6xf32>
+        vector.store %x, %out[%c0] : memref<16xf32>, vector<6xf32>
+        vector.store %g, %out[%c6] : memref<16xf32>, vector<6xf32>
+        """,
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def combined() -> LaneKernels:
+    return LaneKernels({**_REDUCED, **_SCANS})
+
+
+@pytest.mark.parametrize("name", _REDUCED)
+def test_reductions(name: str, combined: LaneKernels) -> None:
+    random = np.random.default_rng(fresh_seed())
+    kind, type_ = name.split("_")
+    dtype = np.dtype(DTYPES[type_])
+    memory = random.integers(-100, 100, 21).astype(dtype)
+    if kind in ("add", "mul") and dtype.kind not in "ib":
+        memory = random.choice([-1, 1, 2], 21).astype(dtype)
+    elif dtype.kind not in "ib":
+        memory[9] = np.nan
+    _, (expected, found) = combined.on_both(name, memory, unwritten(1, type_))
+    assert same(expected, found).all()
+
+
+@pytest.mark.parametrize("name", _SCANS)
+def test_scans_and_parts(name: str, combined: LaneKernels) -> None:
+    memory = np.random.default_rng(fresh_seed()).integers(-9, 9, 12).astype(np.float32)
+    _, (expected, found) = combined.on_both(name, memory, unwritten(16, "f32"))
+    assert same(expected, found).all()
+
+
+# --- what is written ---
+
+
+def test_long_vectors_are_cut() -> None:
+    body = """
+        %c0 = arith.constant 0 : index
+        %v = vector.load %m[%c0] : memref<64xf32>, vector<39xf32>
+        %w = arith.addf %v, %v : vector<39xf32>
+        vector.store %w, %m[%c0] : memref<64xf32>, vector<39xf32>
+    """
+    text = spirv_text(body, "%m: memref<64xf32>")
+    sums = [line.split("OpFAdd ")[1].split()[0] for line in text.splitlines() if "OpFAdd" in line]
+    assert sums == ["%v16float", "%v16float", "%v4float", "%v2float", "%float"]
+    assert text.count("OpLoad") == text.count("OpStore") == 5
+
+
+def test_a_whole_row_is_no_work() -> None:
+    body = """
+        %c0 = arith.constant 0 : index
+        %v = vector.load %m[%c0, %c0] : memref<4x16xf32>, vector<4x16xf32>
+        %w = vector.extract %v[2] : vector<16xf32> from vector<4x16xf32>
+        vector.store %w, %m[%c0, %c0] : memref<4x16xf32>, vector<16xf32>
+    """
+    text = spirv_text(body, "%m: memref<4x16xf32>")
+    assert "OpVectorShuffle" not in text
+    assert "OpCompositeExtract" not in text
+
+
+def test_a_number_everywhere_takes_two_instructions() -> None:
+    body = """
+        %c0 = arith.constant 0 : index
+        %v = vector.broadcast %x : f32 to vector<16xf32>
+        vector.store %v, %m[%c0] : memref<16xf32>, vector<16xf32>
+    """
+    text = spirv_text(body, "%m: memref<16xf32>, %x: f32")
+    assert text.count("OpCompositeInsert") == text.count("OpVectorShuffle") == 1
+
+
+# --- what there is ---
+
+_REFUSED = {
+    "vector.print",
+    "vector.type_cast",
+    "vector.vscale",
+    "vector.yield",
+    "vector.scalable.extract",
+    "vector.scalable.insert",
+}
+"""Of the host, of vectors of unknown length, of memrefs of vectors; and what ends a region."""
+
+
+def test_every_operation_of_vectors_has_a_rule() -> None:
+    names = {operation.name for operation in all_dialects()["vector"]().operations}
+    assert {name for name in names if rule_of(name) is None} == names & _REFUSED
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("vector.print %s : f32", "vector.print cannot be translated to SPIR-V"),
+        (
+            "%t = vector.type_cast %m : memref<4xf32> to memref<vector<4xf32>>",
+            "vector.type_cast cannot be translated to SPIR-V",
+        ),
+    ],
+)
+def test_refused(body: str, message: str) -> None:
+    kernel = LaneKernel("%s: f32, %m: memref<4xf32>", body)
+    with pytest.raises(DiagnosticError) as caught:
+        _ = LaneKernels({"k": kernel}).program
+    assert message in str(caught.value)
