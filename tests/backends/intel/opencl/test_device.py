@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from xtile.backends.intel import devices
 from xtile.backends.intel.opencl import device as module
 from xtile.backends.intel.opencl import discovery, native
-from xtile.backends.intel.opencl.device import architecture_of, find_devices
+from xtile.backends.intel.opencl.device import architecture_of, find_devices, spelled_for_driver
 
 INTEL = 0x8086
 
@@ -22,6 +23,7 @@ def gpu(name: str = "Intel(R) Graphics", **properties: Any) -> Any:
         "vendor_id": INTEL,
         "type": cl.device_type.GPU,
         "il_version": "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3",
+        "extensions": "",
         **properties,
     }
     return SimpleNamespace(**everything)
@@ -81,6 +83,36 @@ def test_devices_that_kernels_cannot_be_compiled_for(version: Any) -> None:
     assert architecture_of(gpu(vendor_id=0x10DE)) is None
     assert architecture_of(gpu(il_version="SPIR-V_1.0")) is None
     assert architecture_of(gpu(il_version="")) is None
+
+
+@pytest.mark.parametrize(
+    ("extensions", "of_spirv", "spelling"),
+    [
+        ("cl_intel_subgroups", (), "functions-and-visa"),
+        (
+            "cl_intel_subgroup_2d_block_io cl_intel_subgroup_matrix_multiply_accumulate",
+            (),
+            "functions",
+        ),
+        (
+            "cl_intel_subgroups",
+            ("SPV_INTEL_2d_block_io", "SPV_INTEL_subgroup_matrix_multiply_accumulate"),
+            "extensions",
+        ),
+    ],
+)
+def test_drivers_of_gpus_tell_how_products_are_written(
+    extensions: str, of_spirv: tuple[str, ...], spelling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "spirv_extensions", lambda *_: frozenset(of_spirv))
+    row = spelled_for_driver(devices.PVC, gpu(extensions=extensions))
+    assert row == replace(devices.PVC, matrix_spelling=spelling)
+
+
+def test_extensions_of_spirv_are_read() -> None:
+    (cpu,) = (device for device in find_devices() if device.is_cpu)
+    assert "SPV_INTEL_subgroups" in native.spirv_extensions(cpu.handle)
+    assert cpu.architecture in (devices.CPU, devices.CPU_AMX)
 
 
 @pytest.mark.parametrize("has_amx", [False, True])

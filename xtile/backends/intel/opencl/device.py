@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import pyopencl as cl
 
 from xtile.backends.intel import devices
 from xtile.backends.intel.opencl import discovery, native
+from xtile.backends.intel.spellings import spelling_for_driver
 
 _INTEL = 0x8086
 """Intel's number as a vendor of PCI devices."""
@@ -159,6 +160,14 @@ def architecture_of(device: cl.Device) -> devices.Device | None:
     return next(names, None)
 
 
+def spelled_for_driver(row: devices.Device, device: cl.Device) -> devices.Device:
+    """A row of the table with the matrix spelling that a device's driver reports to take."""
+    if row.matrix_unit is None:
+        return row
+    reported = {*device.extensions.split(), *native.spirv_extensions(device)}
+    return replace(row, matrix_spelling=spelling_for_driver(row, reported).name)
+
+
 def _reads_spirv(device: cl.Device) -> bool:
     try:
         return _LEAST_SPIRV in str(device.il_version)
@@ -173,7 +182,7 @@ def find_devices() -> tuple[OpenclDevice, ...]:
     for device in all_devices():
         architecture = architecture_of(device)
         if architecture is not None:
-            found.append(OpenclDevice(device, architecture))
+            found.append(OpenclDevice(device, spelled_for_driver(architecture, device)))
     return tuple(sorted(found, key=lambda device: device.is_cpu))
 
 

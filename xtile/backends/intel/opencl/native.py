@@ -1,13 +1,14 @@
 """Functions of OpenCL's C interface that pyopencl does not offer, or only with side effects.
 
 Source: The OpenCL Specification 3.0; extensions cl_intel_unified_shared_memory,
-cl_intel_required_subgroup_size and cl_intel_device_attribute_query.
+cl_intel_required_subgroup_size, cl_intel_device_attribute_query and cl_khr_spirv_queries.
 """
 
 from __future__ import annotations
 
+import struct
 import sys
-from ctypes import CDLL, POINTER, byref, c_int, c_int32, c_size_t, c_uint, c_void_p, cast
+from ctypes import CDLL, POINTER, byref, c_int, c_int32, c_size_t, c_uint, c_void_p, cast, string_at
 from ctypes import CFUNCTYPE as FUNCTION_TYPE
 from ctypes import create_string_buffer as create_buffer
 from functools import cache
@@ -21,6 +22,9 @@ DEVICE_SUBGROUP_SIZES = 0x4108
 
 DEVICE_IP_VERSION = 0x4250
 """CL_DEVICE_IP_VERSION_INTEL: the hardware's version, as 32 bits."""
+
+DEVICE_SPIRV_EXTENSIONS = 0x12BA
+"""CL_DEVICE_SPIRV_EXTENSIONS_KHR: the names of extensions, an array of pointers to texts."""
 
 _EXEC_INFO_SVM_POINTERS = 0x11B6
 _EXEC_INFO_FINE_GRAIN_SYSTEM = 0x11B7
@@ -82,6 +86,13 @@ def device_info(device: cl.Device, parameter: int) -> bytes | None:
     if get(handle, parameter, size.value, content, None) != _SUCCESS:
         return None
     return content.raw
+
+
+def spirv_extensions(device: cl.Device) -> frozenset[str]:
+    """The extensions of SPIR-V that a device reports to read; none if it does not tell."""
+    content = device_info(device, DEVICE_SPIRV_EXTENSIONS) or b""
+    pointers = struct.unpack(f"{len(content) // 8}Q", content)
+    return frozenset(string_at(pointer).decode() for pointer in pointers)
 
 
 def build_program(program: cl.Program, device: cl.Device, options: str) -> None:
