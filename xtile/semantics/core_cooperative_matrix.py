@@ -22,7 +22,6 @@ from xtile.dialects.core import (
 from xtile.dialects.core.cooperative_matrix import CooperativeMatrixType, MatrixUse, type_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.memory import Index, as_index
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
@@ -64,7 +63,6 @@ def _load(operation: CooperativeMatrixLoadOp, compiler: Compiler) -> Step:
     dtype = number_of(matrix.component_type).dtype
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         places = _block(state, start, shape)
         loaded: Array = spread(read_elements(state, operation, state.values[memory], places), 2)
         full = np.broadcast_to(loaded, (*loaded.shape[:AXES], *shape))
@@ -92,7 +90,6 @@ def _store(operation: CooperativeMatrixStoreOp, compiler: Compiler) -> Step:
     dtype = number_of(operation.memory.type).dtype
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         places = _block(state, start, shape)
         stored = _as(state.values[value], dtype)
         write_elements(state, operation, state.values[memory], places, stored)
@@ -105,7 +102,6 @@ def _fill(operation: CooperativeMatrixFillOp, compiler: Compiler) -> Step:
     shape = type_of(operation.result).shape
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         number = spread(as_array(_common(state, state.values[value])), 2)
         state.values[result] = np.broadcast_to(number, (*number.shape[:AXES], *shape))
 
@@ -118,7 +114,6 @@ def _multiply_add(operation: CooperativeMatrixMultiplyAddOp, compiler: Compiler)
     dtype = _dtype(operation.c)
 
     def step(state: State) -> None:
-        require_converged(state, operation)
         values = state.values
         left, right = (values[factor].astype(dtype) for factor in (a, b))
         values[result] = np.matmul(left, right) + values[c]

@@ -1,8 +1,8 @@
 """Matrices that a subgroup holds as a whole, for devices that multiply them with one instruction.
 
 How the work-items of the subgroup share the elements is the device's matter, so there is no other
-access to them than through memory. All work-items of the subgroup execute each operation together,
-on equal indices.
+access to them than through memory. Those work-items of the subgroup that execute an operation do so
+together, on equal operands: on a CPU, one of them can be enough.
 
 Source: SPV_KHR_cooperative_matrix; for packed memory SPV_INTEL_joint_matrix, layout `PackedINTEL`.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
@@ -268,9 +268,19 @@ class Kernel(Rebuilder):
         """What is done once by a work-group: by work-item 0."""
         if self.is_alone:
             yield
-            return
-        with self.when(self.is_first):
-            yield
+        elif self.device.vector_unit is None:
+            with self.when(self.is_first):
+                yield
+        else:
+            # CPUs' drivers see that one lane is left where the lane's own number decides.
+            with self._in_first_subgroup(), self.when(self.compare("eq", self.lane, 0)):
+                yield
+
+    def _in_first_subgroup(self) -> AbstractContextManager[None]:
+        """What only the first subgroup does."""
+        if self.subgroups == 1:
+            return nullcontext()
+        return self.when(self.compare("eq", self.subgroup, 0))
 
     def choose(
         self,

@@ -1,15 +1,16 @@
 """Matrices that a subgroup holds as a whole: the instructions of SPV_KHR_cooperative_matrix.
 
-Intel's OpenCL runtime for CPUs compiles them to AMX, if
+Intel's OpenCL runtime for CPUs compiles them to AMX, also where one work-item of a subgroup executes
+them alone, if
 
 - B is loaded packed, with the distance of its rows counted in components;
 - bf16 components are declared as `i16`, and the product says that they are bf16;
 - distances of rows are `i64`, and accesses have no memory operands;
-- the module declares no capability beside CooperativeMatrixKHR. The last two of what follows here
-  would need others, but nothing else says what is meant.
+- the module declares no capability but CooperativeMatrixKHR, although packed memory and products of
+  bf16 belong to others.
 
-It ends the whole process where it does not know what to do, so that what it does not know is
-refused here.
+It ends the whole process where it does not know what to do, so that what it does not know is refused
+here.
 
 Source: SPV_KHR_cooperative_matrix; SPV_INTEL_joint_matrix (`PackedINTEL`,
 `MatrixAAndBBFloat16ComponentsINTEL`).

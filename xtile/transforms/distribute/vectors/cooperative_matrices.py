@@ -64,7 +64,7 @@ def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
 
 def _matrix_for(product: Product, update: Update) -> CooperativeMatrix | str:
     """The cooperative matrices that multiply, or why there are none."""
-    kernel, device = update.kernel, update.kernel.device
+    device = update.kernel.device
     a, b = element_type(product.a), element_type(product.b)
     matches = (
         matrix
@@ -74,8 +74,6 @@ def _matrix_for(product: Product, update: Update) -> CooperativeMatrix | str:
     matrix = next(matches, None)
     if matrix is None:
         return f"{device.name} has none of {a} and {b} whose sums are {update.wide}"
-    if not kernel.is_alone:
-        return "the kernel has several work-items"
     sizes = (product.rows, product.columns, product.depth)
     least = (matrix.rows // 2, matrix.columns // 2, matrix.depth // 2)
     if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
