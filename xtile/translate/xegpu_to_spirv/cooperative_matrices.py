@@ -1,7 +1,7 @@
 """Matrices that a subgroup holds as a whole: the instructions of SPV_KHR_cooperative_matrix.
 
-Intel's OpenCL runtime for CPUs compiles them to AMX, also where one work-item of a subgroup executes
-them alone, if
+Intel's OpenCL runtime for CPUs compiles them to AMX, also where one work-item of a subgroup
+executes them alone, if
 
 - B is loaded packed, with the distance of its rows counted in components;
 - bf16 components are declared as `i16`, and the product says that they are bf16;
@@ -9,8 +9,8 @@ them alone, if
 - the module declares no capability but CooperativeMatrixKHR, although packed memory and products of
   bf16 belong to others.
 
-It ends the whole process where it does not know what to do, so that what it does not know is refused
-here.
+It ends the whole process where it does not know what to do, so that what it does not know is
+refused here.
 
 Source: SPV_KHR_cooperative_matrix; SPV_INTEL_joint_matrix (`PackedINTEL`,
 `MatrixAAndBBFloat16ComponentsINTEL`).
