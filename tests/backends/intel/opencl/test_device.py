@@ -35,7 +35,11 @@ def set_version(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def set(number: int | None) -> None:
         content = None if number is None else number.to_bytes(4, "little")
-        monkeypatch.setattr(native, "device_info", lambda *_: content)
+
+        def device_info(device: cl.Device, parameter: int) -> bytes | None:
+            return content if parameter == native.DEVICE_IP_VERSION else None
+
+        monkeypatch.setattr(native, "device_info", device_info)
 
     return set
 
@@ -104,7 +108,11 @@ def test_devices_that_kernels_cannot_be_compiled_for(version: Any) -> None:
 def test_drivers_of_gpus_tell_how_products_are_written(
     extensions: str, of_spirv: tuple[str, ...], spelling: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(native, "spirv_extensions", lambda *_: frozenset(of_spirv))
+
+    def reported(device: cl.Device) -> frozenset[str]:
+        return frozenset(of_spirv)
+
+    monkeypatch.setattr(native, "spirv_extensions", reported)
     row = spelled_for_driver(devices.PVC, gpu(extensions=extensions))
     assert row == replace(devices.PVC, matrix_spelling=spelling)
 
