@@ -26,6 +26,13 @@ OpMemoryModel Physical64 OpenCL
 %ft = OpTypeFunction %void %int
 """
 
+EXTENDED = """\
+%cl = OpExtInstImport "OpenCL.std"
+OpMemoryModel Physical64 OpenCL
+%f = OpTypeFloat 32
+%x = OpUndef %f
+"""
+
 ResultT = TypeVar("ResultT")
 
 LOCATED = re.compile(r"damaged\.spv: error: byte \d+: ")
@@ -109,7 +116,6 @@ def replaced(data: bytes, place: int, word: int) -> bytes:
         (20, 0x0000_0011, "byte 20: OpCapability: an instruction has at least one word"),
         (20, 0xFFFF_0011, "byte 20: OpCapability: has 65535 words, but only "),
         (20, 0x0002_FFFE, "byte 20: there is no instruction with opcode 65534"),
-        (24, 99999, "byte 20: OpCapability: there is no capability with number 99999"),
         (12, 3, "ids are from 1 to 2 by the header, got "),
     ],
 )
@@ -138,6 +144,10 @@ def function(body: str) -> str:
         ),
         (HEAD + "OpGroupDecorate %g %int", "%4 is no OpDecorationGroup that stands before"),
         (HEAD + "%i = OpExtInst %int !1 !3", "is no set of extended instructions"),
+        (
+            EXTENDED + "%i = OpExtInst %f %cl !19 %x %x",
+            "byte 100: OpExtInst: exp takes no further operand",
+        ),
         (function(""), "OpFunction: the function has no OpFunctionEnd"),
         (function("OpReturn\nOpFunctionEnd"), "OpReturn: stands in a function but in none of its"),
         (function("%l = OpLabel\nOpFunctionEnd"), "OpLabel: %6 is a block without an end"),

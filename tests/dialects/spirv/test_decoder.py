@@ -425,11 +425,12 @@ def test_capabilities_that_nothing_uses_are_kept() -> None:
         OpCapability Groups
         OpCapability Addresses
         OpCapability Kernel
+        OpCapability !6118
         OpExtension "SPV_KHR_expect_assume"
         OpMemoryModel Physical64 OpenCL
         """
     )
-    assert module.capabilities == ("Groups",)
+    assert module.capabilities == ("Groups", "6118")
     assert module.extensions == ("SPV_KHR_expect_assume",)
 
 

@@ -289,6 +289,8 @@ class _InstructionReader:
         if entry is not None:
             self._add(kind, Extended(name, entry))
             self._read_operands(entry.operands)
+            if self._next < self._end and not name.startswith(NON_SEMANTIC):
+                raise self._error(self._next, f"{entry.name} takes no further operand")
         elif section is None or name.startswith(NON_SEMANTIC):
             # The operands are ids then.
             self._add(kind, number)

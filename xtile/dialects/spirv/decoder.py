@@ -144,10 +144,7 @@ class _Decoder:
 
     def take_capability(self, raw: RawInstruction) -> None:
         """Takes `OpCapability`."""
-        name = enumerant_argument("Capability", raw.number_at(0))
-        if not isinstance(name, str):
-            raise self._decoder.error(raw, f"there is no capability with number {name}")
-        self._capabilities.append(name)
+        self._capabilities.append(str(enumerant_argument("Capability", raw.number_at(0))))
 
     def take_extension(self, raw: RawInstruction) -> None:
         """Takes `OpExtension`."""

@@ -16,11 +16,11 @@ from xtile.dialects.spirv.builder import decoration
 from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
 from xtile.dialects.spirv.emitter import Emitter, emit, first_word
 from xtile.dialects.spirv.errors import error_at
-from xtile.dialects.spirv.grammar import OPENCL_SET, Entry, enumerants, instructions
+from xtile.dialects.spirv.grammar import OPENCL_SET, Entry, instructions
 from xtile.dialects.spirv.instruction import Instruction, decorations_of
 from xtile.dialects.spirv.interfaces import interface_of
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
-from xtile.dialects.spirv.requirements import Requirements
+from xtile.dialects.spirv.requirements import Requirements, capability_number
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import MAGIC, ArgumentError, resolve, string_words
 
@@ -172,13 +172,11 @@ class _Encoder:
             self.requirements.use_extension(name)
         capabilities, extensions = self.requirements.solve()
         words: list[int] = []
-        section = enumerants("Capability")
-        assert section is not None
         for name in capabilities:
-            entry = section.get(name)
-            if entry is None:
+            number = capability_number(name)
+            if number is None:
                 raise error_at(self._module, f"{name} is no Capability")
-            emit(words, _opcode("Capability"), (entry.number,))
+            emit(words, _opcode("Capability"), (number,))
         for name in extensions:
             emit(words, _opcode("Extension"), string_words(name))
         return words

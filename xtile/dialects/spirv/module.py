@@ -29,7 +29,8 @@ class ModuleOp(Operation):
         addressing_model: `Logical`, `Physical32`, `Physical64`, ...
         memory_model: `OpenCL`, `GLSL450`, ...
         version: The version of SPIR-V.
-        capabilities: Capabilities to declare beside those that are computed.
+        capabilities: Capabilities to declare beside those that are computed; one that the table
+            lacks is called by its number.
         extensions: Extensions to declare beside those that are computed.
     """
 

@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.grammar import Entry, Version, enumerants
 from xtile.dialects.spirv.types import CooperativeMatrixType
+from xtile.dialects.spirv.words import WORD_MASK
 
 INTEGER_CAPABILITIES = {8: "Int8", 16: "Int16", 64: "Int64"}
 """The capability of each width of integers; those of 32 bits need none."""
@@ -80,7 +81,7 @@ class Requirements:
 
     def use_atomic(self, name: str, type: Attribute) -> None:
         """Adds what an atomic instruction needs for a type of values."""
-        capability = ATOMIC_CAPABILITIES.get((name, _class_of(type)))
+        capability = ATOMIC_CAPABILITIES.get((name, type.__class__))
         if capability is not None:
             self.use_capability(capability)
         elif isa(type, IntegerType) and type.width.data == 64:
@@ -96,8 +97,8 @@ class Requirements:
             if entry is not None and entry.extensions and entry.version > self._version:
                 self._extensions[entry.extensions] = None
         extensions = _choose(self._extensions, lambda chosen: set(chosen), ())
-        numbers = {name: _number(name) for name in capabilities}
-        return sorted(capabilities, key=lambda name: numbers[name]), sorted(extensions)
+        capabilities.sort(key=lambda name: capability_number(name) or 0)
+        return capabilities, sorted(extensions)
 
 
 def declared_with(capabilities: Iterable[str]) -> set[str]:
@@ -149,11 +150,11 @@ def _choose(
     return chosen
 
 
-def _number(capability: str) -> int:
+def capability_number(name: str) -> int | None:
+    """The number of a capability; one that is not in the table is called by its number."""
     section = enumerants("Capability")
-    entry = None if section is None else section.get(capability)
-    return -1 if entry is None else entry.number
-
-
-def _class_of(value: Attribute) -> type[Attribute]:
-    return type(value)
+    entry = None if section is None else section.get(name)
+    if entry is not None:
+        return entry.number
+    is_word = name.isascii() and name.isdigit() and len(name) <= 10 and int(name) <= WORD_MASK
+    return int(name) if is_word else None
