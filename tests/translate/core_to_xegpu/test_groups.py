@@ -23,7 +23,9 @@ func @f(%A: group<memref<{memref}> x ?> {{shape_gcd=[{divisors}]}}, %count: memr
 
 @pytest.mark.parametrize(("memref", "divisors", "shape"), [("f32", "", ()), ("f32x?", "16", (32,))])
 @pytest.mark.parametrize("chip", ["pvc", "cpu"])
-def test_the_size_of_a_group(memref: str, divisors: str, shape: tuple[int, ...], chip: str) -> None:
+def test_the_size_of_a_group(
+    memref: str, divisors: str, shape: tuple[int, ...], chip: Literal["pvc", "cpu"]
+) -> None:
     kernel = KERNEL.format(memref=memref, divisors=divisors)
     ported = xtile.port(kernel, "xegpu", chip=chip)
     count = np.zeros(4, np.int32)
