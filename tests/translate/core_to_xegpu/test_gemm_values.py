@@ -45,19 +45,27 @@ def _memref(array: np.ndarray[Any, Any]) -> MemrefArgument:
     return MemrefArgument(array.reshape(-1), array.shape, (array.shape[1], 1))
 
 
-@pytest.mark.parametrize("chip", ["pvc", "dg2"])
+@pytest.mark.parametrize(
+    ("chip", "route", "has_unit"),
+    [
+        ("pvc", "tensorlang-to-xegpu", True),
+        # LLVM has no products for subgroups of 8.
+        ("dg2", "tensorlang-to-xegpu", False),
+        ("dg2", "tensorlang-to-lane", True),
+    ],
+)
 @pytest.mark.parametrize("transposes", ["nn", "nt", "tn", "tt"])
 @pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize("sizes", SIZES)
-def test_gemm(type: str, transposes: str, sizes: str, chip: str) -> None:
+def test_gemm(
+    type: str, transposes: str, sizes: str, chip: str, route: str, has_unit: bool
+) -> None:
     generator = np.random.default_rng()
     rows, columns, depth = SIZES[sizes]
     text = _text(type, transposes, SIZES[sizes], sizes == "dynamic")
-    module = translate(
-        xtile.parse(text, language="tensorlang"), "tensorlang-to-xegpu", Options(chip)
-    )
+    module = translate(xtile.parse(text, language="tensorlang"), route, Options(chip))
     names = [operation.name for operation in module.walk()]
-    assert ("xegpu.dpas" in names) == (chip == "pvc")
+    assert ("xegpu.dpas" in names) == has_unit
     a = generator.uniform(-1, 1, (rows, depth)).astype(DTYPES[type])
     b = generator.uniform(-1, 1, (depth, columns)).astype(DTYPES[type])
     c = generator.uniform(-1, 1, (rows, columns)).astype(np.float32)
