@@ -1,0 +1,357 @@
+"""How fast kernels of the tensor language run on OpenCL's CPU device: the yardstick is numpy.
+
+python benchmarks/opencl.py
+
+Products are compared with numpy.matmul, kernels that move memory with a copy by the driver. A
+kernel and its rival take turns. The rates are by wall clock, that of the device for a kernel and
+that of a call for its rival, and by the CPU time of all threads during a call, which other work on
+the machine disturbs less. numpy multiplies batches in one thread.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+from measuring import Cost, conditions, cost_of_call, print_table, seconds
+
+import xtile
+from xtile.backends.intel.compilation import compile_program
+from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+REPEATS = 15
+
+Array = np.ndarray[Any, Any]
+
+NAIVE_GEMM = """\
+; C := A B. Every work-item computes one element.
+func @naive(%A: memref<f32x?x?>, %B: memref<f32x?x?>, %C: memref<f32x?x?>)
+        attributes {subgroup_size=16, work_group_size=[16,1]} {
+    parallel {
+        %zero = constant 0 : index
+        %one = constant 1 : index
+        %block = constant 16 : index
+        %depth = size %A[1] : index
+        %x = group_id.x : index
+        %j = group_id.y : index
+        %first = mul %x, %block : index
+        %lane = subgroup_local_id : i32
+        %lane_index = cast %lane : index
+        %i = add %first, %lane_index : index
+        %nothing = constant 0.0 : f32
+        %ab = for %k=%zero,%depth,%one init(%sum=%nothing) -> (f32) {
+            %a = load %A[%i,%k] : f32
+            %b = load %B[%k,%j] : f32
+            %product = mul %a, %b : f32
+            %next = add %sum, %product : f32
+            yield (%next)
+        }
+        store %ab, %C[%i,%j]
+    }
+}
+"""
+
+BATCHED_GEMM = """\
+; C_i := A_i B_i. Every work-group multiplies two matrices.
+$m = {m}
+$n = {n}
+$k = {k}
+func @batched(%A: memref<{type}x$m x$k x?>, %B: memref<{type}x$k x$n x?>,
+              %C: memref<{type}x$m x$n x?>) {{
+    %zero = constant 0.0 : {type}
+    %one = constant 1.0 : {type}
+    %i = group_id.x : index
+    %a = subview %A[0:$m,0:$k,%i] : memref<{type}x$m x$k>
+    %b = subview %B[0:$k,0:$n,%i] : memref<{type}x$k x$n>
+    %c = subview %C[0:$m,0:$n,%i] : memref<{type}x$m x$n>
+    gemm.n.n %one, %a, %b, %zero, %c
+}}
+"""
+
+SOFTMAX = """\
+; Y_ij := exp(X_ij - max_i X_ij) / sum_i exp(X_ij - max_i X_ij). Every work-group has 8 columns.
+; A column is gone through in parts of 64 rows; exp(x) is 2 to the power of x log2(e).
+$rows = 1024
+$part = 64
+$columns = 8
+$values = coopmatrix<f32x$part x1,matrix_acc>
+$ones = coopmatrix<f32x$part x1,matrix_a>
+$value = coopmatrix<f32x1x1,matrix_acc>
+$value_b = coopmatrix<f32x1x1,matrix_b>
+
+func @softmax(%X: memref<f32x$rows x?>, %Y: memref<f32x$rows x?>)
+        attributes {subgroup_size=16, work_group_size=[16,1]} {
+    parallel {
+        %zero = constant 0 : index
+        %one = constant 1 : index
+        %rows = constant $rows : index
+        %part = constant $part : index
+        %columns = constant $columns : index
+        %all_columns = size %X[1] : index
+        %group = group_id.x : index
+        %first = mul %group, %columns : index
+        %end = add %first, %columns : index
+        %last = min %end, %all_columns : index
+        %log2e = constant 1.44269504088896340736 : f32
+        %nothing = constant 0.0 : $values
+        %lowest = constant -inf : $values
+        %ones = constant 1.0 : $ones
+        %minus_ones = constant -1.0 : $ones
+        for %j=%first,%last,%one {
+            %maxima = for %i=%zero,%rows,%part init(%m=%lowest) -> ($values) {
+                %x = cooperative_matrix_load %X[%i,%j] : $values
+                %next = max %m, %x : $values
+                yield (%next)
+            } attributes{unroll=false}
+            %maximum = cooperative_matrix_reduce_max.column %maxima : $value
+            %maximum_b = cast %maximum : $value_b
+            %shift = cooperative_matrix_mul_add %minus_ones, %maximum_b, %nothing : $values
+            %sums = for %i=%zero,%rows,%part init(%s=%nothing) -> ($values) {
+                %x = cooperative_matrix_load %X[%i,%j] : $values
+                %shifted = add %x, %shift : $values
+                %y = cooperative_matrix_apply (%r,%c,%value)=%shifted -> $values {
+                    %value2 = mul %value, %log2e : f32
+                    %power = exp2 %value2 : f32
+                    yield (%power)
+                }
+                cooperative_matrix_store %y, %Y[%i,%j]
+                %next = add %s, %y : $values
+                yield (%next)
+            } attributes{unroll=false}
+            %sum = cooperative_matrix_reduce_add.column %sums : $value
+            %certain = constant 1.0 : $value
+            %scale = div %certain, %sum : $value
+            %scale_b = cast %scale : $value_b
+            %scales = cooperative_matrix_mul_add %ones, %scale_b, %nothing : $values
+            for %i=%zero,%rows,%part {
+                %y = cooperative_matrix_load %Y[%i,%j] : $values
+                %result = mul %y, %scales : $values
+                cooperative_matrix_store %result, %Y[%i,%j]
+            } attributes{unroll=false}
+        }
+    }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A kernel, its arguments and its rival.
+
+    Attributes:
+        name: What the table calls it.
+        source: The kernel, as text or as a file.
+        arguments: Its arguments.
+        grid: The work-groups.
+        work: The floating-point operations, or the bytes that are read or written.
+        unit: What a billion units of work in a second are called.
+        rival: Does the same, or copies memory.
+        rival_work: The work of the rival.
+        is_right: Whether the kernel has computed what it should.
+    """
+
+    name: str
+    source: str | Path
+    arguments: Sequence[Any]
+    grid: tuple[int, ...]
+    work: int
+    unit: str
+    rival: Callable[[], object]
+    rival_work: int
+    is_right: Callable[[], bool]
+
+
+def random(*shape: int, dtype: Any = np.float32) -> Array:
+    """Standard normal numbers in column-major order."""
+    return np.asfortranarray(np.random.default_rng().standard_normal(shape, np.float32), dtype)
+
+
+def product(name: str, source: str | Path, size: int, grid: tuple[int, int]) -> Workload:
+    """C := A B of square f32 matrices."""
+    a, b = random(size, size), random(size, size)
+    c, expected = np.full_like(a, np.nan), np.empty_like(a)
+    arguments = [1.0, a, b, 0.0, c] if isinstance(source, Path) else [a, b, c]
+
+    def is_right() -> bool:
+        # Each of the two adds up the products in an order of its own.
+        bound = 2 * size * np.finfo(np.float32).eps * np.max(np.abs(a) @ np.abs(b))
+        return bool(np.max(np.abs(c - a @ b)) <= bound)
+
+    work = 2 * size**3
+    rival = lambda: np.matmul(a, b, out=expected)  # noqa: E731
+    return Workload(name, source, arguments, grid, work, "GFLOP/s", rival, work, is_right)
+
+
+def batch(type: str, m: int, n: int, k: int, count: int) -> Workload:
+    """C_i := A_i B_i of many small matrices, which are packed one behind the other."""
+    dtype = {"f32": np.float32, "f64": np.float64}[type]
+    a, b = random(m, k, count, dtype=dtype), random(k, n, count, dtype=dtype)
+    c = np.full((m, n, count), np.nan, dtype, order="F")
+    # numpy's batches have the matrices in the last two dimensions, row by row.
+    left, right = (np.ascontiguousarray(array.transpose(2, 0, 1)) for array in (a, b))
+    expected = np.empty((count, m, n), dtype)
+
+    def is_right() -> bool:
+        bound = 2 * k * np.finfo(dtype).eps * np.max(np.abs(left) @ np.abs(right))
+        return bool(np.max(np.abs(c.transpose(2, 0, 1) - left @ right)) <= bound)
+
+    work = 2 * m * n * k * count
+    return Workload(
+        f"{count} gemm {type} {m}x{n}x{k}",
+        BATCHED_GEMM.format(type=type, m=m, n=n, k=k),
+        [a, b, c],
+        (count,),
+        work,
+        "GFLOP/s",
+        lambda: np.matmul(left, right, out=expected),
+        work,
+        is_right,
+    )
+
+
+def copy_of(array: Array, device: OpenclDevice) -> Callable[[], object]:
+    """A copy in the device's memory by the driver, which uses all cores as kernels do."""
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    source, target = (cl.Buffer(context, cl.mem_flags.READ_WRITE, array.nbytes) for _ in range(2))
+    cl.enqueue_copy(queue, source, array.ravel(order="K"))
+    return lambda: cl.enqueue_copy(queue, target, source).wait()
+
+
+def axpby(rows: int, columns: int, device: OpenclDevice) -> Workload:
+    """B := alpha A + beta B; it reads two arrays and writes one."""
+    a, b = random(rows, columns), np.zeros((rows, columns), np.float32, order="F")
+    return Workload(
+        f"axpby f32, {a.nbytes >> 20} MiB",
+        EXAMPLES / "axpby.ir",
+        [1.5, a, 0.5, b],
+        (-(-columns // 32),),
+        3 * a.nbytes,
+        "GB/s",
+        copy_of(a, device),
+        2 * a.nbytes,
+        # After some launches b is 1.5 a / (1 - 0.5), but for what is left of 0.
+        lambda: np.allclose(b[:, :64], 3 * a[:, :64], atol=1e-3),
+    )
+
+
+def softmax(columns: int, device: OpenclDevice) -> Workload:
+    """The softmax of columns; it reads one array and writes another."""
+    x = random(1024, columns)
+    y = np.full_like(x, np.nan)
+
+    def is_right() -> bool:
+        some = x[:, :64].astype(float)
+        powers = np.exp(some - some.max(axis=0))
+        return bool(np.allclose(y[:, :64], powers / powers.sum(axis=0), rtol=1e-5))
+
+    copy = copy_of(x, device)
+    name = f"softmax f32, {x.nbytes >> 20} MiB"
+    size = 2 * x.nbytes
+    return Workload(name, SOFTMAX, [x, y], (-(-columns // 8),), size, "GB/s", copy, size, is_right)
+
+
+def row(workload: Workload, device: OpenclDevice) -> list[str]:
+    """The line of the table for a workload."""
+
+    def compiled() -> bytes:
+        return compile_program(xtile.parse(workload.source), device.architecture).spirv
+
+    compilation = cost_of_call(compiled, 5)
+    spirv = compiled()
+    context = cl.Context([device.handle])
+    building = cost_of_call(lambda: cl.Program(context, spirv).build(cache_dir=False), 3)
+
+    def launch() -> float:
+        result = xtile.run(workload.source, workload.arguments, workload.grid, device="opencl")
+        assert result.seconds is not None
+        return result.seconds
+
+    def rival() -> float:
+        started = time.perf_counter()
+        workload.rival()
+        return time.perf_counter() - started
+
+    own, others = taking_turns(launch, rival)
+    assert workload.is_right(), workload.name
+    rates = [
+        workload.work / own.wall,
+        workload.rival_work / others.wall,
+        workload.work / own.cpu,
+        workload.rival_work / others.cpu,
+    ]
+    return [
+        f"{workload.name}, {workload.unit}",
+        *(f"{rate / 1e9:.0f}" for rate in rates[:2]),
+        f"{rates[0] / rates[1]:.2f}",
+        *(f"{rate / 1e9:.0f}" for rate in rates[2:]),
+        seconds(compilation.cpu),
+        seconds(building.cpu),
+        f"{len(spirv) / 1000:.1f} kB",
+    ]
+
+
+def taking_turns(*calls: Callable[[], float]) -> list[Cost]:
+    """The medians of calls that take turns and return the seconds of wall clock that count."""
+    for call in calls:
+        call()
+    walls: list[list[float]] = [[] for _ in calls]
+    cpus: list[list[float]] = [[] for _ in calls]
+    for _ in range(REPEATS):
+        for call, wall, cpu in zip(calls, walls, cpus, strict=True):
+            started = time.process_time()
+            wall.append(call())
+            cpu.append(time.process_time() - started)
+    pairs = zip(walls, cpus, strict=True)
+    return [Cost(statistics.median(wall), statistics.median(cpu)) for wall, cpu in pairs]
+
+
+def main() -> None:
+    """Measures and prints."""
+    # The driver's log is never empty.
+    warnings.simplefilter("ignore", cl.CompilerWarning)
+    device = next(found for found in find_devices() if found.is_cpu)
+    makers: list[Callable[[], Workload]] = [
+        lambda: product("gemm f32 1024^3", EXAMPLES / "gemm.ir", 1024, (8, 8)),
+        lambda: product("naive gemm f32 1024^3", NAIVE_GEMM, 1024, (64, 1024)),
+        *(
+            lambda type=type, size=size: batch(type, *size)
+            for type in ("f32", "f64")
+            for size in (
+                (9, 9, 9, 20000),
+                (56, 9, 9, 10000),
+                (16, 16, 16, 20000),
+                (64, 64, 64, 2000),
+            )
+        ),
+        lambda: axpby(1024, 65536, device),
+        lambda: softmax(65536, device),
+    ]
+    rows = [row(make(), device) for make in makers]
+    headings = [
+        "kernel",
+        "xtile",
+        "rival",
+        "ratio",
+        "xtile per CPU second",
+        "rival per CPU second",
+        "to SPIR-V, CPU",
+        "build, CPU",
+        "module",
+    ]
+    title = f"kernels on {device.architecture.name}; medians of {REPEATS}"
+    print_table(title, headings, rows)
+    print(conditions("pyopencl", "intel-opencl-rt"))
+
+
+if __name__ == "__main__":
+    main()
