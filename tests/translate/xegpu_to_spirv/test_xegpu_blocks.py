@@ -357,3 +357,17 @@ def test_remarks_say_why() -> None:
     assert [d.message for d in diagnostics] == [
         "loads element by element: the spelling 'plain' has no accesses of blocks"
     ]
+
+
+def test_the_rfcs_form_is_refused() -> None:
+    body = """%t = xegpu.create_nd_tdesc %m : memref<32x64xf16> -> !xegpu.tensor_desc<16x16xf16>
+    %v = xegpu.load_nd %t[0, 0] {vnni_axis = 1 : i32}
+      : !xegpu.tensor_desc<16x16xf16> -> vector<16x8x2xf16>"""
+    with pytest.raises(DiagnosticError) as raised:
+        spirv_text(body, "%m: memref<32x64xf16>", block=(16, 1, 1))
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message == (
+        "xegpu.load_nd cannot be translated to SPIR-V in the RFC's form; the pass "
+        "xegpu-rfc-to-llvm22 gives it LLVM 22's form where there is one"
+    )
+    assert diagnostic.span is not None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.xegpu.rfc.verifier import is_only_rfc
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import (
@@ -19,15 +20,35 @@ from xtile.translate.xegpu_to_spirv import (
 from xtile.translate.xegpu_to_spirv.block_descriptors import BlockDescriptor
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.local_matrices import LocalMatrix
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.scattered_access import ScatteredDescriptor
 
+
+def _of_llvm_form(rule: Rule) -> Rule:
+    """A rule for what an operation is in LLVM 22's form only."""
+
+    def checked(operation: Operation, lowering: Lowering) -> None:
+        if is_only_rfc(operation):
+            raise lowering.error(
+                f"{operation.name} cannot be translated to SPIR-V in the RFC's form; the pass "
+                "xegpu-rfc-to-llvm22 gives it LLVM 22's form where there is one"
+            )
+        rule(operation, lowering)
+
+    return checked
+
+
 RULES: dict[str, Rule] = {
-    **block_access.RULES,
-    **block_descriptors.RULES,
-    **local_matrices.RULES,
-    **matrix_products.RULES,
-    **scattered_access.RULES,
-    **xegpu_barriers.RULES,
+    name: _of_llvm_form(rule)
+    for module in (
+        block_access,
+        block_descriptors,
+        local_matrices,
+        matrix_products,
+        scattered_access,
+        xegpu_barriers,
+    )
+    for name, rule in module.RULES.items()
 }
 """The rule of each operation, by name."""
 
