@@ -45,7 +45,13 @@ class Options:
         """The device for kernels that become SPIR-V here, and not in LLVM."""
         device = self.device
         spelling = self.matrix_spelling or device.matrix_spelling
-        return replace(device, matrix_spelling=spelling, is_for_llvm=False)
+        is_cooperative = spelling == "cooperative-matrix"
+        return replace(
+            device,
+            matrix_spelling=spelling,
+            cooperative_matrices=device.cooperative_matrices if is_cooperative else (),
+            is_for_llvm=False,
+        )
 
 
 Step = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]

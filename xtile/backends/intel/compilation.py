@@ -89,7 +89,8 @@ def _build_options(spirv: ModuleOp, device: Device, kernels: Iterable[KernelInte
         return ""
     from xtile.backends.intel.registers import build_options
 
-    return build_options(spirv, device, max(kernel.subgroup_size or 1 for kernel in kernels))
+    sizes = [kernel.subgroup_size or device.subgroup_size for kernel in kernels]
+    return build_options(spirv, device, max(sizes, default=1))
 
 
 def compile_to_spirv(
