@@ -10,6 +10,7 @@ the machine disturbs less. numpy multiplies batches in one thread.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 import warnings
@@ -29,6 +30,9 @@ from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 REPEATS = 15
+
+ALIGNMENT = 128
+"""Bytes that the address of a parameter is a multiple of where nothing else is said."""
 
 Array = np.ndarray[Any, Any]
 
@@ -170,15 +174,34 @@ class Workload:
     is_right: Callable[[], bool]
 
 
+def empty(*shape: int, dtype: Any = np.float32) -> Array:
+    """An array in column-major order, aligned as the tensor language's parameters are."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    first = -memory.ctypes.data % ALIGNMENT
+    return memory[first : first + size].view(dtype).reshape(shape, order="F")
+
+
 def random(*shape: int, dtype: Any = np.float32) -> Array:
-    """Standard normal numbers in column-major order."""
-    return np.asfortranarray(np.random.default_rng().standard_normal(shape, np.float32), dtype)
+    """Standard normal numbers."""
+    result = empty(*shape, dtype=dtype)
+    result.T[...] = np.random.default_rng().standard_normal(shape[::-1], np.float32)
+    return result
+
+
+def unwritten(*shape: int, dtype: Any = np.float32) -> Array:
+    """An output; what a kernel forgets to write stays NaN."""
+    result = empty(*shape, dtype=dtype)
+    result.fill(np.nan)
+    return result
 
 
 def product(name: str, source: str | Path, size: int, grid: tuple[int, int]) -> Workload:
     """C := A B of square f32 matrices."""
     a, b = random(size, size), random(size, size)
-    c, expected = np.full_like(a, np.nan), np.empty_like(a)
+    c = unwritten(size, size)
+    left, right = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    expected = np.empty_like(left)
     arguments = [1.0, a, b, 0.0, c] if isinstance(source, Path) else [a, b, c]
 
     def is_right() -> bool:
@@ -187,15 +210,24 @@ def product(name: str, source: str | Path, size: int, grid: tuple[int, int]) -> 
         return bool(np.max(np.abs(c - a @ b)) <= bound)
 
     work = 2 * size**3
-    rival = lambda: np.matmul(a, b, out=expected)  # noqa: E731
-    return Workload(name, source, arguments, grid, work, "GFLOP/s", rival, work, is_right)
+    return Workload(
+        name,
+        source,
+        arguments,
+        grid,
+        work,
+        "GFLOP/s",
+        lambda: np.matmul(left, right, out=expected),
+        work,
+        is_right,
+    )
 
 
 def batch(type: str, m: int, n: int, k: int, count: int) -> Workload:
     """C_i := A_i B_i of many small matrices, which are packed one behind the other."""
     dtype = {"f32": np.float32, "f64": np.float64}[type]
     a, b = random(m, k, count, dtype=dtype), random(k, n, count, dtype=dtype)
-    c = np.full((m, n, count), np.nan, dtype, order="F")
+    c = unwritten(m, n, count, dtype=dtype)
     # numpy's batches have the matrices in the last two dimensions, row by row.
     left, right = (np.ascontiguousarray(array.transpose(2, 0, 1)) for array in (a, b))
     expected = np.empty((count, m, n), dtype)
@@ -229,7 +261,7 @@ def copy_of(array: Array, device: OpenclDevice) -> Callable[[], object]:
 
 def axpby(rows: int, columns: int, device: OpenclDevice) -> Workload:
     """B := alpha A + beta B; it reads two arrays and writes one."""
-    a, b = random(rows, columns), np.zeros((rows, columns), np.float32, order="F")
+    a, b = random(rows, columns), random(rows, columns)
     return Workload(
         f"axpby f32, {a.nbytes >> 20} MiB",
         EXAMPLES / "axpby.ir",
@@ -239,7 +271,7 @@ def axpby(rows: int, columns: int, device: OpenclDevice) -> Workload:
         "GB/s",
         copy_of(a, device),
         2 * a.nbytes,
-        # After some launches b is 1.5 a / (1 - 0.5), but for what is left of 0.
+        # After some launches b is 1.5 a / (1 - 0.5), but for what is left of the first b.
         lambda: np.allclose(b[:, :64], 3 * a[:, :64], atol=1e-3),
     )
 
@@ -247,7 +279,7 @@ def axpby(rows: int, columns: int, device: OpenclDevice) -> Workload:
 def softmax(columns: int, device: OpenclDevice) -> Workload:
     """The softmax of columns; it reads one array and writes another."""
     x = random(1024, columns)
-    y = np.full_like(x, np.nan)
+    y = unwritten(1024, columns)
 
     def is_right() -> bool:
         some = x[:, :64].astype(float)
