@@ -1,4 +1,4 @@
-"""Arithmetic and comparisons of numbers: the dialects `arith` and `index`, but for conversions.
+"""Sums, products, bits, minima and maxima of numbers: the dialects `arith` and `index`.
 
 Where SPIR-V leaves a result undefined that docs/semantics.md defines, the rule says so.
 """
@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8, i64
+from xdsl.dialects.builtin import IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.index import IndexCmpPredicate, IndexCmpPredicateAttr
-from xtile.transforms.cleanup.folding import fold_numbers
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     Compute,
@@ -21,38 +19,12 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
     like,
     named,
     on_floats,
-    wide_pieces,
 )
+from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import (
-    bit_width,
-    element_type,
-    is_vector,
-    register_type,
-)
+from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, is_vector
 
 # --- integers ---
-
-
-def is_folded(operation: Operation, lowering: Lowering) -> bool:
-    """Records the result of an operation on constants, which is a constant too.
-
-    Sizes of work-groups become known after everything else was folded.
-    """
-    known = lowering.constants.numbers
-    numbers: list[int | float] = []
-    for operand in operation.operands:
-        number = known.get(lowering.value(operand))
-        if number is None:
-            return False
-        numbers.append(number)
-    attribute = fold_numbers(operation, numbers)
-    if not isinstance(attribute, IntegerAttr):
-        return False
-    (result,) = operation.results
-    number = cast("IntegerAttr[IntegerType]", attribute).value.data
-    lowering.define(result, lowering.integer(number, register_type(result.type)))
-    return True
 
 
 def _sum(sign: int, rule: Rule) -> Rule:
@@ -90,112 +62,6 @@ def _integers(name: str, on_truth_values: str | None) -> Rule:
     return rule
 
 
-def _division(compute: Compute, is_remainder: bool) -> Rule:
-    """Truth values are divided by true: any other divisor is 0."""
-
-    def rule(operation: Operation, lowering: Lowering) -> None:
-        if is_folded(operation, lowering):
-            return
-        if element_type(operation.results[0].type) != i1:
-            of_integers(operation, lowering)
-        elif is_remainder:
-            none = elementwise(lambda lowering, type_, operands: lowering.integer(0, type_))
-            none(operation, lowering)
-        else:
-            elementwise(lambda lowering, type_, operands: operands[0])(operation, lowering)
-
-    of_integers = elementwise(compute)
-    return rule
-
-
-def _is_safe_divisor(lowering: Lowering, divisor: SSAValue) -> bool:
-    """Whether it is known to be neither 0 nor -1."""
-    return lowering.constants.numbers.get(divisor, 0) not in (0, -1)
-
-
-def _safe_signed(
-    lowering: Lowering, type_: Attribute, divisor: SSAValue
-) -> tuple[SSAValue, SSAValue | None]:
-    """A divisor that no number fails to be divided by, and whether the given one is -1.
-
-    0 and -1 become 1: the first because processors stop there, the second because the quotient of
-    the smallest integer does not fit.
-    """
-    if _is_safe_divisor(lowering, divisor):
-        return divisor, None
-    truth = like(divisor, i1)
-    one = lowering.integer(1, type_)
-    shifted = lowering.compute("IAdd", type_, divisor, one)
-    is_special = lowering.compute("ULessThan", truth, shifted, lowering.integer(2, type_))
-    safe = lowering.select(is_special, one, divisor)
-    return safe, lowering.compute("IEqual", truth, divisor, lowering.integer(-1, type_))
-
-
-def _safe_unsigned(lowering: Lowering, type_: Attribute, divisor: SSAValue) -> SSAValue:
-    """The divisor, or 1 if it is 0, where processors stop."""
-    if lowering.constants.numbers.get(divisor, 0) != 0:
-        return divisor
-    return lowering.compute("CL.u_max", type_, divisor, lowering.integer(1, type_))
-
-
-def _signed_quotient(
-    lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]
-) -> SSAValue:
-    divisor, is_negation = _safe_signed(lowering, type_, operands[1])
-    quotient = lowering.compute("SDiv", type_, operands[0], divisor)
-    if is_negation is None:
-        return quotient
-    negated = lowering.compute("SNegate", type_, operands[0])
-    return lowering.select(is_negation, negated, quotient)
-
-
-def _signed_remainder(
-    lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]
-) -> SSAValue:
-    divisor, _ = _safe_signed(lowering, type_, operands[1])
-    return lowering.compute("SRem", type_, operands[0], divisor)
-
-
-def _unsigned(name: str) -> Compute:
-    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
-        divisor = _safe_unsigned(lowering, type_, operands[1])
-        return lowering.compute(name, type_, operands[0], divisor)
-
-    return compute
-
-
-def _rounded_quotient(is_up: bool) -> Compute:
-    """The signed quotient rounded down or up."""
-
-    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
-        a, b = operands
-        truth = like(a, i1)
-        zero, one = lowering.integer(0, type_), lowering.integer(1, type_)
-        quotient = _signed_quotient(lowering, type_, operands)
-        rest = _signed_remainder(lowering, type_, operands)
-        has_rest = lowering.compute("INotEqual", truth, rest, zero)
-        signs = lowering.compute("BitwiseXor", type_, a, b)
-        side = "SGreaterThanEqual" if is_up else "SLessThan"
-        is_off = lowering.compute(
-            "LogicalAnd", truth, has_rest, lowering.compute(side, truth, signs, zero)
-        )
-        correction = lowering.select(is_off, one, zero)
-        return lowering.compute("IAdd" if is_up else "ISub", type_, quotient, correction)
-
-    return compute
-
-
-def _unsigned_quotient_up(
-    lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]
-) -> SSAValue:
-    a, divisor = operands[0], _safe_unsigned(lowering, type_, operands[1])
-    zero, one = lowering.integer(0, type_), lowering.integer(1, type_)
-    quotient = lowering.compute("UDiv", type_, a, divisor)
-    rest = lowering.compute("UMod", type_, a, divisor)
-    has_rest = lowering.compute("INotEqual", like(a, i1), rest, zero)
-    return lowering.compute("IAdd", type_, quotient, lowering.select(has_rest, one, zero))
-
-
 INTEGER_ARITHMETIC: dict[str, tuple[str, str | None]] = {
     "add": ("IAdd", "LogicalNotEqual"),
     "sub": ("ISub", "LogicalNotEqual"),
@@ -221,13 +87,6 @@ _INTEGERS: dict[str, Rule] = {
     **{name: _integers(*names) for name, names in INTEGER_ARITHMETIC.items()},
     "add": _sum(1, _integers(*INTEGER_ARITHMETIC["add"])),
     "sub": _sum(-1, _integers(*INTEGER_ARITHMETIC["sub"])),
-    "divs": _division(_signed_quotient, is_remainder=False),
-    "divu": _division(_unsigned("UDiv"), is_remainder=False),
-    "rems": _division(_signed_remainder, is_remainder=True),
-    "remu": _division(_unsigned("UMod"), is_remainder=True),
-    "floordivs": _division(_rounded_quotient(is_up=False), is_remainder=False),
-    "ceildivs": _division(_rounded_quotient(is_up=True), is_remainder=False),
-    "ceildivu": _division(_unsigned_quotient_up, is_remainder=False),
 }
 """Arithmetic on integers; `arith` appends an `i` to each name."""
 
@@ -270,105 +129,6 @@ def _product(
         return low, lowering.compute(high, a.type, a, b)
 
     return sides
-
-
-# --- comparisons ---
-
-_INTEGER_COMPARISONS = (
-    "IEqual",
-    "INotEqual",
-    "SLessThan",
-    "SLessThanEqual",
-    "SGreaterThan",
-    "SGreaterThanEqual",
-    "ULessThan",
-    "ULessThanEqual",
-    "UGreaterThan",
-    "UGreaterThanEqual",
-)
-"""In the order of the numbers of `arith.cmpi`'s predicate, and of those of `index.cmp`."""
-
-_FLOAT_COMPARISONS = (
-    None,
-    "FOrdEqual",
-    "FOrdGreaterThan",
-    "FOrdGreaterThanEqual",
-    "FOrdLessThan",
-    "FOrdLessThanEqual",
-    "FOrdNotEqual",
-    "Ordered",
-    "FUnordEqual",
-    "FUnordGreaterThan",
-    "FUnordGreaterThanEqual",
-    "FUnordLessThan",
-    "FUnordLessThanEqual",
-    "FUnordNotEqual",
-    "Unordered",
-    None,
-)
-"""In the order of the numbers of `arith.cmpf`'s predicate; the first is false, the last true."""
-
-
-def _predicate(operation: Operation) -> int:
-    return cast("IntegerAttr[IntegerType]", operation.properties["predicate"]).value.data
-
-
-def _compare_integers(operation: Operation, lowering: Lowering) -> None:
-    if not is_folded(operation, lowering):
-        _define_comparison(operation, lowering, _INTEGER_COMPARISONS[_predicate(operation)])
-
-
-def _compare_indices(operation: Operation, lowering: Lowering) -> None:
-    predicate = cast(IndexCmpPredicateAttr, operation.properties["pred"]).data
-    number = list(IndexCmpPredicate).index(predicate)
-    _define_comparison(operation, lowering, _INTEGER_COMPARISONS[number])
-
-
-def _define_comparison(operation: Operation, lowering: Lowering, name: str) -> None:
-    is_truth = element_type(operation.operands[0].type) == i1
-
-    def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
-        if is_truth:
-            operands = [_as_byte(lowering, operand) for operand in operands]
-        return lowering.compute(name, type_, *operands)
-
-    elementwise(compute)(operation, lowering)
-
-
-def _as_byte(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """Truth values as i8: 0 and -1, the largest unsigned number."""
-    type_ = like(value, i8)
-    return lowering.select(value, lowering.integer(-1, type_), lowering.integer(0, type_))
-
-
-def _compare_floats(operation: Operation, lowering: Lowering) -> None:
-    predicate = _predicate(operation)
-    name = _FLOAT_COMPARISONS[predicate]
-    result = operation.results[0]
-    a, b = (wide_pieces(operand, lowering) for operand in operation.operands)
-    pieces: list[SSAValue] = []
-    for left, right in zip(a, b, strict=True):
-        truth = like(left, i1)
-        if name is None:
-            pieces.append(lowering.integer(int(predicate > 0), truth))
-        else:
-            pieces.append(lowering.compute(name, truth, left, right))
-    lowering.define_pieces(result, pieces)
-
-
-def _select(operation: Operation, lowering: Lowering) -> None:
-    """Chooses numbers, vectors or memrefs; one condition may choose all of them."""
-    condition, *values = operation.operands
-    conditions = lowering.pieces(condition)
-    chosen, other = lowering.flat(values[:1]), lowering.flat(values[1:])
-    if len(conditions) == 1:
-        conditions = conditions * len(chosen)
-    made: list[SSAValue] = []
-    for truth, a, b in zip(conditions, chosen, other, strict=True):
-        if a.type != b.type:
-            raise lowering.error("the memrefs to choose from are in different kinds of memory")
-        made.append(a if a is b else lowering.select(truth, a, b))
-    lowering.define_flat(operation.results, made)
 
 
 # --- floating numbers ---
@@ -416,11 +176,7 @@ RULES: dict[str, Rule] = {
     **named("arith", {name: on_floats(compute) for name, compute in FLOAT_ARITHMETIC.items()}),
     **named("index", _INTEGERS),
     "arith.addui_extended": _extended(_sum_and_carry),
-    "arith.cmpf": _compare_floats,
-    "arith.cmpi": _compare_integers,
     "arith.mulsi_extended": _extended(_product("CL.s_mul_hi")),
     "arith.mului_extended": _extended(_product("CL.u_mul_hi")),
-    "arith.select": _select,
-    "index.cmp": _compare_indices,
 }
 """The rule of each operation, by name."""

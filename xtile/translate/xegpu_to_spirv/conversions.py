@@ -22,8 +22,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.spirv import decorate, operation
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
-from xtile.translate.xegpu_to_spirv.arithmetic import is_folded
 from xtile.translate.xegpu_to_spirv.elementwise import elementwise, like, named
+from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,

@@ -8,13 +8,13 @@ from importlib import import_module
 from xtile.translate.rule import Rule
 
 _MODULES = {
-    "arith": ("arithmetic", "conversions", "literals"),
+    "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "builtin": ("views",),
     "complex": ("complex_numbers", "literals"),
     "core": ("cooperative_matrices",),
     "func": ("functions", "regions"),
     "gpu": ("functions", "gpu", "subgroup"),
-    "index": ("arithmetic", "conversions", "literals"),
+    "index": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "math": ("mathematics",),
     "memref": ("allocation", "atomics", "memory", "regions", "reshapes", "views"),
     "scf": ("control", "regions"),
@@ -26,6 +26,7 @@ _MODULES = {
         "vectors.memory",
         "vectors.positions",
         "vectors.shapes",
+        "vectors.transfers",
     ),
     "xegpu": ("xegpu",),
 }

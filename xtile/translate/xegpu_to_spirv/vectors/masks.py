@@ -16,7 +16,7 @@ from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import literals
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import of_length, piece_lengths
-from xtile.translate.xegpu_to_spirv.vectors import arithmetic, memory
+from xtile.translate.xegpu_to_spirv.vectors import arithmetic, memory, transfers
 from xtile.translate.xegpu_to_spirv.vectors.entries import Entry, entries, numbers_in, shape_of
 
 
@@ -77,13 +77,13 @@ def _below(lowering: Lowering, first: int, length: int, size: SSAValue) -> SSAVa
 def _transfer_read(
     operation: Operation, lowering: Lowering, mask: Sequence[Entry], other: SSAValue | None
 ) -> None:
-    memory.transfer_read(operation, lowering, _values(lowering, mask), other)
+    transfers.transfer_read(operation, lowering, _values(lowering, mask), other)
 
 
 def _transfer_write(
     operation: Operation, lowering: Lowering, mask: Sequence[Entry], other: SSAValue | None
 ) -> None:
-    memory.transfer_write(operation, lowering, _values(lowering, mask))
+    transfers.transfer_write(operation, lowering, _values(lowering, mask))
 
 
 def _gather(

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, cast
 
-from xdsl.dialects.builtin import AffineMapAttr, MemRefType, VectorType, i1, i64
+from xdsl.dialects.builtin import MemRefType, VectorType, i1, i64
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.conversions import resize
@@ -39,7 +38,8 @@ Mask = Sequence[SSAValue] | None
 """For each element whether it is accessed; None: all are."""
 
 
-def _memory(old: SSAValue, lowering: Lowering) -> Descriptor:
+def memory_of(old: SSAValue, lowering: Lowering) -> Descriptor:
+    """What is known of the memory that an operation accesses."""
     if not isinstance(old.type, MemRefType):
         raise lowering.error(f"a value of type {old.type} is no memory; use a memref")
     return lowering.descriptor(old)
@@ -68,13 +68,11 @@ def _is_contiguous(memory: Descriptor) -> bool:
 def _load(operation: Operation, lowering: Lowering) -> None:
     base, *indices = operation.operands
     (result,) = operation.results
-    memory = _memory(base, lowering)
-    _define_slice(
-        lowering, result, memory, lowering.numbers(indices), promised_alignment(operation)
-    )
+    memory = memory_of(base, lowering)
+    define_slice(lowering, result, memory, lowering.numbers(indices), promised_alignment(operation))
 
 
-def _define_slice(
+def define_slice(
     lowering: Lowering,
     result: SSAValue,
     memory: Descriptor,
@@ -121,11 +119,11 @@ def _element_places(
 
 def _store(operation: Operation, lowering: Lowering) -> None:
     value, base, *indices = operation.operands
-    memory = _memory(base, lowering)
-    _store_slice(lowering, value, memory, lowering.numbers(indices), promised_alignment(operation))
+    memory = memory_of(base, lowering)
+    store_slice(lowering, value, memory, lowering.numbers(indices), promised_alignment(operation))
 
 
-def _store_slice(
+def store_slice(
     lowering: Lowering,
     value: SSAValue,
     memory: Descriptor,
@@ -180,7 +178,7 @@ def _store_where(
     lowering.continue_in(end)
 
 
-def _load_all(
+def load_all(
     lowering: Lowering,
     memory: Descriptor,
     places: Sequence[Place],
@@ -196,7 +194,7 @@ def _load_all(
     ]
 
 
-def _store_all(
+def store_all(
     lowering: Lowering,
     memory: Descriptor,
     places: Sequence[Place],
@@ -221,20 +219,20 @@ def mask_entries(old: SSAValue, lowering: Lowering) -> list[SSAValue]:
 def _masked_load(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, other = operation.operands
     (result,) = operation.results
-    memory = _memory(base, lowering)
+    memory = memory_of(base, lowering)
     numbers = lowering.numbers(indices)
     places = list(_element_places(lowering, memory, numbers, shape_of(result.type)))
     chosen = mask_entries(mask, lowering)
-    loaded = _load_all(lowering, memory, places, chosen, entries(other, lowering))
+    loaded = load_all(lowering, memory, places, chosen, entries(other, lowering))
     define_entries(lowering, result, loaded)
 
 
 def _masked_store(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, value = operation.operands
-    memory = _memory(base, lowering)
+    memory = memory_of(base, lowering)
     numbers = lowering.numbers(indices)
     places = list(_element_places(lowering, memory, numbers, shape_of(value.type)))
-    _store_all(lowering, memory, places, mask_entries(mask, lowering), entries(value, lowering))
+    store_all(lowering, memory, places, mask_entries(mask, lowering), entries(value, lowering))
 
 
 def _packed_places(
@@ -252,19 +250,19 @@ def _packed_places(
 
 def _expand_load(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, other = operation.operands
-    memory = _memory(base, lowering)
+    memory = memory_of(base, lowering)
     chosen = mask_entries(mask, lowering)
     places = _packed_places(lowering, memory, lowering.numbers(indices), chosen)
-    loaded = _load_all(lowering, memory, places, chosen, entries(other, lowering))
+    loaded = load_all(lowering, memory, places, chosen, entries(other, lowering))
     define_entries(lowering, operation.results[0], loaded)
 
 
 def _compress_store(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, value = operation.operands
-    memory = _memory(base, lowering)
+    memory = memory_of(base, lowering)
     chosen = mask_entries(mask, lowering)
     places = _packed_places(lowering, memory, lowering.numbers(indices), chosen)
-    _store_all(lowering, memory, places, chosen, entries(value, lowering))
+    store_all(lowering, memory, places, chosen, entries(value, lowering))
 
 
 # --- elements anywhere ---
@@ -289,21 +287,21 @@ def _gather(operation: Operation, lowering: Lowering) -> None:
 def gather(operation: Operation, lowering: Lowering, further: Mask) -> None:
     """Elements anywhere, under a further mask too."""
     base, *indices, positions, mask, other = operation.operands
-    memory = _memory(base, lowering)
+    memory = memory_of(base, lowering)
     places = _scattered_places(lowering, memory, indices, positions)
-    chosen = _both(lowering, mask_entries(mask, lowering), further)
-    loaded = _load_all(lowering, memory, places, chosen, entries(other, lowering))
+    chosen = both(lowering, mask_entries(mask, lowering), further)
+    loaded = load_all(lowering, memory, places, chosen, entries(other, lowering))
     define_entries(lowering, operation.results[0], loaded)
 
 
 def _scatter(operation: Operation, lowering: Lowering) -> None:
     base, *indices, positions, mask, value = operation.operands
-    memory = _memory(base, lowering)
+    memory = memory_of(base, lowering)
     places = _scattered_places(lowering, memory, indices, positions)
-    _store_all(lowering, memory, places, mask_entries(mask, lowering), entries(value, lowering))
+    store_all(lowering, memory, places, mask_entries(mask, lowering), entries(value, lowering))
 
 
-def _both(lowering: Lowering, a: Mask, b: Mask) -> Mask:
+def both(lowering: Lowering, a: Mask, b: Mask) -> Mask:
     """Where two masks are set."""
     if a is None or b is None:
         return b if a is None else a
@@ -311,140 +309,6 @@ def _both(lowering: Lowering, a: Mask, b: Mask) -> Mask:
         lowering.shared_compute("LogicalAnd", i1, left, right)
         for left, right in zip(a, b, strict=True)
     ]
-
-
-# --- transfers ---
-
-
-class _Transfer:
-    """Where the elements of a transfer's vector are."""
-
-    def __init__(self, operation: Operation, vector: SSAValue, lowering: Lowering) -> None:
-        given = cast(Any, operation)
-        self._lowering = lowering
-        self.memory = _memory(given.source, lowering)
-        self.indices = lowering.numbers(given.indices)
-        self._shape = shape_of(vector.type)
-        map_ = cast(AffineMapAttr, operation.properties["permutation_map"]).data
-        # The dimension of memory for each of the vector; None where elements are repeated.
-        self._dimensions = [
-            result.position if isinstance(result, AffineDimExpr) else None
-            for result in map_.results
-        ]
-        bounds = [bool(entry.value.data) for entry in given.in_bounds.data]
-        self._checked = [
-            None if is_inside else dimension
-            for dimension, is_inside in zip(self._dimensions, bounds, strict=True)
-        ]
-
-    @property
-    def is_slice(self) -> bool:
-        """Whether it is a slice along the last dimensions, all of it inside."""
-        rank = len(self.indices)
-        last = list(range(rank - len(self._shape), rank))
-        return self._dimensions == last and not any(n is not None for n in self._checked)
-
-    def places(self) -> list[Place]:
-        """Where each element is."""
-        lowering = self._lowering
-        return [
-            place(lowering, self.memory, self._moved(index))
-            for index in product(*map(range, self._shape))
-        ]
-
-    def _moved(self, index: Sequence[int]) -> list[Number]:
-        moved = list(self.indices)
-        for dimension, position in zip(self._dimensions, index, strict=True):
-            if dimension is not None:
-                moved[dimension] = self._lowering.add(moved[dimension], position)
-        return moved
-
-    def bounds(self) -> Mask:
-        """For each element whether it is inside of the memref; None: all are."""
-        if not any(dimension is not None for dimension in self._checked):
-            return None
-        return [self._is_inside(index) for index in product(*map(range, self._shape))]
-
-    def _is_inside(self, index: Sequence[int]) -> SSAValue:
-        lowering = self._lowering
-        moved = self._moved(index)
-        condition: SSAValue | None = None
-        for dimension in self._checked:
-            if dimension is None:
-                continue
-            # A negative index is a large number without a sign.
-            size = lowering.as_value(self.memory.sizes[dimension])
-            position = lowering.as_value(moved[dimension])
-            is_below = lowering.shared_compute("ULessThan", i1, position, size)
-            condition = (
-                is_below
-                if condition is None
-                else lowering.shared_compute("LogicalAnd", i1, condition, is_below)
-            )
-        return lowering.true() if condition is None else condition
-
-    def in_order(self, mask: Mask) -> Mask:
-        """A mask of the slice in memory, with its elements in the order of the vector's."""
-        if mask is None:
-            return None
-        used = sorted(dimension for dimension in self._dimensions if dimension is not None)
-        sizes = [self._shape[self._dimensions.index(dimension)] for dimension in used]
-        ordered: list[SSAValue] = []
-        for index in product(*map(range, self._shape)):
-            number = 0
-            for dimension, size in zip(used, sizes, strict=True):
-                number = number * size + index[self._dimensions.index(dimension)]
-            ordered.append(mask[number])
-        return ordered
-
-    def mask(self, own: SSAValue | None, further: Mask) -> Mask:
-        """Where elements are accessed."""
-        given = None if own is None else mask_entries(own, self._lowering)
-        both = _both(self._lowering, given, further)
-        return _both(self._lowering, self.in_order(both), self.bounds())
-
-
-def transfer_read(
-    operation: Operation, lowering: Lowering, further: Mask = None, other: SSAValue | None = None
-) -> None:
-    """A slice of memory as a vector.
-
-    Args:
-        operation: The transfer.
-        lowering: Where to emit.
-        further: A mask of the slice in memory; None: all of it.
-        other: What passes through where that mask is not set.
-    """
-    given = cast(Any, operation)
-    (result,) = operation.results
-    transfer = _Transfer(operation, result, lowering)
-    mask = transfer.mask(given.mask, further)
-    if mask is None and transfer.is_slice:
-        _define_slice(lowering, result, transfer.memory, transfer.indices)
-        return
-    places = transfer.places()
-    padding = [(lowering.value(given.padding), 0)] * len(places)
-    loaded = _load_all(lowering, transfer.memory, places, mask, padding)
-    where = transfer.in_order(further)
-    if other is not None and where is not None:
-        passing = entries(other, lowering)
-        loaded = [
-            (lowering.select(c, element(lowering, a), element(lowering, b)), 0)
-            for c, a, b in zip(where, loaded, passing, strict=True)
-        ]
-    define_entries(lowering, result, loaded)
-
-
-def transfer_write(operation: Operation, lowering: Lowering, further: Mask = None) -> None:
-    """Stores a vector to a slice of memory."""
-    given = cast(Any, operation)
-    transfer = _Transfer(operation, given.vector, lowering)
-    mask = transfer.mask(given.mask, further)
-    if mask is None and transfer.is_slice:
-        _store_slice(lowering, given.vector, transfer.memory, transfer.indices)
-        return
-    values = entries(given.vector, lowering)
-    _store_all(lowering, transfer.memory, transfer.places(), mask, values)
 
 
 RULES: dict[str, Rule] = {
@@ -456,7 +320,5 @@ RULES: dict[str, Rule] = {
     "vector.maskedstore": _masked_store,
     "vector.scatter": _scatter,
     "vector.store": _store,
-    "vector.transfer_read": lambda operation, lowering: transfer_read(operation, lowering),
-    "vector.transfer_write": lambda operation, lowering: transfer_write(operation, lowering),
 }
 """The rule of each operation, by name."""
