@@ -8,7 +8,7 @@ some more times, with such errors and in other orders.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,9 @@ from xdsl.ir import Attribute
 
 from tests.backends.intel.orders import Orders
 from xtile.dialects.tensorlang.operation import array_entries, integer_value
+from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixStoreOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.ops.memory import StoreOp
 from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType
 from xtile.semantics import engine
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
@@ -91,7 +93,8 @@ class Arguments:
         function: The function.
         random: The source of all choices.
         numbers: Makes numbers.
-        outputs: The numbers of parameters that are outputs, which are filled with NaN and -1.
+        outputs: The numbers of parameters that are outputs, beside those that are only stored to.
+            They are filled with NaN and -1.
         largest_size: The largest size that a dynamic mode gets.
     """
 
@@ -100,14 +103,14 @@ class Arguments:
         function: FuncOp,
         random: np.random.Generator,
         numbers: Numbers = plain_numbers,
-        outputs: Container[int] = (),
+        outputs: Iterable[int] = (),
         largest_size: int = 12,
     ) -> None:
         self._random = random
         self._numbers = numbers
         self._largest_size = largest_size
         self._sizes = [*_static_sizes(function, largest_size), self._between(1, largest_size)]
-        self._outputs = outputs
+        self._outputs = {*outputs, *_only_stored_to(function)}
         self.values = [
             self._argument(index, parameter.type, function.attributes_of_parameter(index))
             for index, parameter in enumerate(function.parameters)
@@ -162,6 +165,13 @@ class Arguments:
 
     def _between(self, least: int, largest: int) -> int:
         return int(self._random.integers(least, largest + 1))
+
+
+def _only_stored_to(function: FuncOp) -> Iterator[int]:
+    for index, parameter in enumerate(function.parameters):
+        users = [use.operation for use in parameter.uses]
+        if users and all(isinstance(user, StoreOp | CooperativeMatrixStoreOp) for user in users):
+            yield index
 
 
 def _static_sizes(function: FuncOp, largest: int) -> Iterator[int]:

@@ -101,15 +101,18 @@ class Orders(Sanitizer):
         inside = (access.elements >= 0) & (access.elements < access.buffer.size)
         elements = access.elements[inside]
         threads = np.full(elements.size, _ALL) if access.threads is None else access.threads[inside]
-        _, places, counts = np.unique(elements, return_inverse=True, return_counts=True)
+        _, first, places, counts = np.unique(
+            elements, return_index=True, return_inverse=True, return_counts=True
+        )
         threads = np.where(counts[places] > 1, _MANY, threads)
+        if access.kind is AccessKind.ATOMIC_WRITE and access.values is not None:
+            values = access.values[inside]
+            self.has_mixed |= bool((values != values[first][places]).any())
         reads, writes = self._last_atomics.setdefault(
             access.buffer, (_Last.of(access.buffer), _Last.of(access.buffer))
         )
         others = [reads, writes] if access.kind.writes else [writes]
         if any(last.is_others(elements, threads, self._first_of_phase) for last in others):
-            self.has_mixed = True
-        if access.kind is AccessKind.ATOMIC_WRITE and (threads == _MANY).any():
             self.has_mixed = True
         self._atomic_count += 1
         last = writes if access.kind.writes else reads

@@ -23,7 +23,7 @@ SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "ch
 def test_the_check_passes(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.syspath_prepend(str(EXAMPLES))  # pyright: ignore[reportUnknownMemberType]
     # An example may have the name of a module that a test made.
     monkeypatch.delitem(sys.modules, name, raising=False)
     launches: list[str] = []

@@ -108,15 +108,14 @@ def _prepared(seed: int, function: FuncOp) -> _Random | None:
         fix_sizes(function)
     except ExecutionError:
         return None
-    operations, parameters = list(function.walk()), len(function.parameters)
+    operations = list(function.walk())
     make_visible(function)
-    outputs = range(parameters, len(function.parameters))
     make_runnable(function, operations)
     random = np.random.default_rng(seed)
     for _ in range(_ATTEMPTS):
         numbers = any_numbers if random.random() < 0.5 else plain_numbers
         try:
-            arguments = Arguments(function, random, numbers, outputs).values
+            arguments = Arguments(function, random, numbers).values
         except NoArgumentsError:
             return None
         if is_defined(function, arguments):

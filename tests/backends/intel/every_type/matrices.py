@@ -24,18 +24,19 @@ _FUNCTIONS = ("add", "max", "min")
 """What matrices are reduced with, and what updates memory atomically."""
 
 
-def matrix_kernels() -> Iterator[Kernel]:
-    """For each type the instructions on cooperative matrices."""
-    for name, type_ in REAL_TYPES.items():
+def matrix_kernels(name: str) -> Iterator[Kernel]:
+    """The instructions on cooperative matrices of a type; none if its matrices are refused."""
+    if name in REAL_TYPES:
         for use in ("matrix_a", "matrix_b", "matrix_acc"):
-            yield _matrix_accesses(name, use)
-        yield _matrix_arithmetic(name)
+            yield _accesses(name, use)
+        yield _arithmetic(name)
         for target, target_type in REAL_TYPES.items():
-            if is_promotable(type_, target_type):
+            if is_promotable(REAL_TYPES[name], target_type):
                 yield _mul_add(name, target)
+        yield _atomic_updates(name)
 
 
-def _matrix_accesses(name: str, use: str) -> Kernel:
+def _accesses(name: str, use: str) -> Kernel:
     """Loads and stores, of blocks that reach beyond the end where that is checked."""
     memref, matrix = f"memref<{name}x40x40>", f"coopmatrix<{name}x16x8,{use}>"
     kernel = Kernel(f"access_{name}_{use}", [f"%a: {memref}"])
@@ -70,7 +71,7 @@ def _matrix_accesses(name: str, use: str) -> Kernel:
     return kernel
 
 
-def _matrix_arithmetic(name: str) -> Kernel:
+def _arithmetic(name: str) -> Kernel:
     """Arithmetic component by component, reductions, and what depends on the layout."""
     type_ = REAL_TYPES[name]
     matrix, memref = f"coopmatrix<{name}x16x8,matrix_acc>", f"memref<{name}x16x8>"
@@ -144,24 +145,23 @@ def _mul_add(name: str, accumulator: str) -> Kernel:
     return kernel
 
 
-def matrix_atomic_kernels() -> Iterator[Kernel]:
-    """For each type the atomic updates with matrices, on memory of each subgroup's own."""
-    for name in REAL_TYPES:
-        memref, matrix = f"memref<{name}x16x32>", f"coopmatrix<{name}x16x8,matrix_acc>"
-        inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in _FUNCTIONS)]
-        kernel = Kernel(f"matrix_atomic_{name}", inputs)
-        kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
-        kernel.add("%c8 = constant 8 : index", "%y = mul %subgroup, %c8 : index")
-        kernel.add(f"%A = cooperative_matrix_load %a[%c0,%y] : {matrix}")
-        for function in _FUNCTIONS:
-            kernel.add(
-                f"%{function} = cooperative_matrix_atomic_{function} %A, %to_{function}[%c0,%y] "
-                f": {matrix}"
-            )
-            to = kernel.output(f"old_{function}", memref)
-            kernel.add(f"cooperative_matrix_store %{function}, {to}[%c0,%y]")
+def _atomic_updates(name: str) -> Kernel:
+    """Atomic updates with matrices, on memory of each subgroup's own."""
+    memref, matrix = f"memref<{name}x16x32>", f"coopmatrix<{name}x16x8,matrix_acc>"
+    inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in _FUNCTIONS)]
+    kernel = Kernel(f"matrix_atomic_{name}", inputs)
+    kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
+    kernel.add("%c8 = constant 8 : index", "%y = mul %subgroup, %c8 : index")
+    kernel.add(f"%A = cooperative_matrix_load %a[%c0,%y] : {matrix}")
+    for function in _FUNCTIONS:
         kernel.add(
-            f"cooperative_matrix_atomic_store %A, {kernel.output('atomic_store', memref)}[%c0,%y]"
+            f"%{function} = cooperative_matrix_atomic_{function} %A, %to_{function}[%c0,%y] "
+            f": {matrix}"
         )
-        kernel.add("}")
-        yield kernel
+        to = kernel.output(f"old_{function}", memref)
+        kernel.add(f"cooperative_matrix_store %{function}, {to}[%c0,%y]")
+    kernel.add(
+        f"cooperative_matrix_atomic_store %A, {kernel.output('atomic_store', memref)}[%c0,%y]"
+    )
+    kernel.add("}")
+    return kernel

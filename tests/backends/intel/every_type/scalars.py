@@ -76,9 +76,9 @@ def _over_elements(name: str, type: str) -> Kernel:
     return kernel
 
 
-def subgroup_kernels() -> Iterator[Kernel]:
-    """For each type and subgroup size the instructions in which work-items exchange numbers."""
-    for (name, type_), size in product(NUMBER_TYPES.items(), (8, 16, 32)):
+def exchange_kernels(name: str) -> Iterator[Kernel]:
+    """The instructions in which work-items of a subgroup exchange numbers, in each of its sizes."""
+    for size in (8, 16, 32):
         attributes = f"{{subgroup_size={size}, work_group_size=[{2 * size},2]}}"
         memref = f"memref<{name}x{4 * size}>"
         kernel = Kernel(f"subgroup_{name}_{size}", [f"%a: {memref}"], attributes)
@@ -87,7 +87,7 @@ def subgroup_kernels() -> Iterator[Kernel]:
         for index in ("three", "last", "group"):
             kernel.add(f"%from_{index} = subgroup_broadcast %x, %{index} : {name}")
             kernel.store(f"subgroup_broadcast_{index}", f"%from_{index}", memref, "%id")
-        functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
+        functions = ("add",) if NUMBER_TYPES[name] in COMPLEX_TYPES else ("add", "max", "min")
         for kind, function in product(("reduce", "exclusive_scan", "inclusive_scan"), functions):
             mnemonic = f"subgroup_{kind}_{function}"
             kernel.add(f"%{mnemonic} = {mnemonic} %x : {name}")
@@ -96,25 +96,24 @@ def subgroup_kernels() -> Iterator[Kernel]:
         yield kernel
 
 
-def atomic_kernels() -> Iterator[Kernel]:
-    """For each type the atomic instructions, on one element for each and on one for all."""
-    for name, type_ in NUMBER_TYPES.items():
-        memref, one = f"memref<{name}x32>", f"memref<{name}x4>"
-        kernel = Kernel(
-            f"atomic_{name}",
-            [f"%a: {memref}", *(f"%own_{i}: {memref}" for i in range(4)), f"%shared: {one}"],
+def atomic_kernels(name: str) -> Iterator[Kernel]:
+    """The atomic instructions, on an element for each work-item and on one for all."""
+    memref, one = f"memref<{name}x32>", f"memref<{name}x4>"
+    kernel = Kernel(
+        f"atomic_{name}",
+        [f"%a: {memref}", *(f"%own_{i}: {memref}" for i in range(4)), f"%shared: {one}"],
+    )
+    kernel.add("parallel {", *WORK_ITEM, f"%x = load %a[%id] : {name}")
+    kernel.add(f"%loaded = atomic_load %own_0[%id] : {name}")
+    kernel.store("atomic_load", "%loaded", memref, "%id")
+    kernel.add("atomic_store %x, %own_0[%id]")
+    functions = ("add",) if NUMBER_TYPES[name] in COMPLEX_TYPES else ("add", "max", "min")
+    for i, function in enumerate(functions, 1):
+        kernel.add(f"%{function} = atomic_{function} %x, %own_{i}[%id] : {name}")
+        kernel.store(f"atomic_{function}", f"%{function}", memref, "%id")
+        kernel.add(
+            f"%at_{function} = constant {i} : index",
+            f"%all_{function} = atomic_{function} %x, %shared[%at_{function}] : {name}",
         )
-        kernel.add("parallel {", *WORK_ITEM, f"%x = load %a[%id] : {name}")
-        kernel.add(f"%loaded = atomic_load %own_0[%id] : {name}")
-        kernel.store("atomic_load", "%loaded", memref, "%id")
-        kernel.add("atomic_store %x, %own_0[%id]")
-        functions = ("add",) if type_ in COMPLEX_TYPES else ("add", "max", "min")
-        for i, function in enumerate(functions, 1):
-            kernel.add(f"%{function} = atomic_{function} %x, %own_{i}[%id] : {name}")
-            kernel.store(f"atomic_{function}", f"%{function}", memref, "%id")
-            kernel.add(
-                f"%at_{function} = constant {i} : index",
-                f"%all_{function} = atomic_{function} %x, %shared[%at_{function}] : {name}",
-            )
-        kernel.add("}")
-        yield kernel
+    kernel.add("}")
+    yield kernel
