@@ -17,6 +17,7 @@ from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.build_error import BuildError
 from xtile.backends.intel.opencl.build_process import build_in_process
 from xtile.backends.intel.opencl.device import OpenclDevice
+from xtile.backends.intel.opencl.subgroups import without_subgroups
 from xtile.launch.errors import DeviceError
 
 RISKY_SECONDS = 60.0
@@ -104,6 +105,10 @@ def build_here(device: OpenclDevice, context: cl.Context, spirv: bytes, options:
         native.build_program(program, device.handle, options)
     except native.OpenclError as error:
         raise BuildError(str(error), _log(program, device)) from None
+    if device.is_cpu:
+        log = _log(program, device)
+        for name in without_subgroups(spirv, log):
+            raise BuildError(f"it makes no subgroups for @{name}, which needs them", log)
     return program
 
 

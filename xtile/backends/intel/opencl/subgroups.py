@@ -1,0 +1,75 @@
+"""Whether a driver has kept to the sizes of subgroups that kernels ask for.
+
+Intel's CPU runtime makes a subgroup of the work-items that it computes with one vector instruction.
+If it fails to vectorize a kernel, only its log says so: subgroups then have one work-item, whatever
+the kernel asks for, and the runtime reports the size that was asked for.
+
+Source: SPIR-V Specification, sections 3.6 "Execution Mode" and 3.21 "BuiltIn"; logs of Intel's CPU
+runtime 2026.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+Words: TypeAlias = "memoryview[int]"
+
+_NOT_VECTORIZED = re.compile(r'^Kernel "(.+)" was not vectorized', re.MULTILINE)
+
+_FIRST_INSTRUCTION = 5
+_ENTRY_POINT, _EXECUTION_MODE, _FUNCTION, _DECORATE = 15, 16, 54, 71
+_SUBGROUP_SIZE = 35
+_BUILTIN = 11
+_OF_SUBGROUPS = frozenset({36, 37, 38, 39, 40, 41})
+"""SubgroupSize, SubgroupMaxSize, NumSubgroups, NumEnqueuedSubgroups, SubgroupId and
+SubgroupLocalInvocationId."""
+
+
+def without_subgroups(spirv: bytes, log: str) -> list[str]:
+    """The kernels that a driver has built with other subgroups than they ask for.
+
+    Only those count that could notice: a module that knows the numbers neither of subgroups nor of
+    the work-items in them is right with any.
+
+    Args:
+        spirv: The module.
+        log: What the driver said about it.
+    """
+    suspects = _NOT_VECTORIZED.findall(log)
+    if not suspects or not _knows_subgroups(spirv):
+        return []
+    sizes = _subgroup_sizes(spirv)
+    return [name for name in suspects if sizes.get(name, 1) > 1]
+
+
+def _knows_subgroups(spirv: bytes) -> bool:
+    return any(
+        opcode == _DECORATE and operands[1] == _BUILTIN and operands[2] in _OF_SUBGROUPS
+        for opcode, operands in _instructions(spirv)
+    )
+
+
+def _subgroup_sizes(spirv: bytes) -> dict[str, int]:
+    """The size of subgroups that each kernel asks for."""
+    names: dict[int, str] = {}
+    sizes: dict[str, int] = {}
+    for opcode, operands in _instructions(spirv):
+        if opcode == _ENTRY_POINT:
+            names[operands[1]] = operands[2:].tobytes().partition(b"\0")[0].decode()
+        elif opcode == _EXECUTION_MODE and operands[1] == _SUBGROUP_SIZE:
+            sizes[names[operands[0]]] = operands[2]
+    return sizes
+
+
+def _instructions(spirv: bytes) -> Iterator[tuple[int, Words]]:
+    """The instructions in front of the first function: their opcodes and operands."""
+    words: Words = memoryview(spirv).cast("I")
+    place = _FIRST_INSTRUCTION
+    while place < len(words):
+        count, opcode = words[place] >> 16, words[place] & 0xFFFF
+        if opcode == _FUNCTION:
+            return
+        yield opcode, words[place + 1 : place + count]
+        place += count
