@@ -36,7 +36,7 @@ class MachineCode:
 
 
 def machine_code(program: Program, chip: str, directory: Path) -> MachineCode:
-    """Compiles a program with one kernel for a device.
+    """Compiles a program with one kernel for a device, and counts its instructions.
 
     Args:
         program: The program.
@@ -46,19 +46,28 @@ def machine_code(program: Program, chip: str, directory: Path) -> MachineCode:
     Raises:
         AssertionError: It cannot be compiled.
     """
+    return _counted(assembly_of(program.spirv, chip, directory, program.build_options))
+
+
+def assembly_of(spirv: bytes, chip: str, directory: Path, options: str = "") -> str:
+    """The machine code of a module with one kernel, as text.
+
+    Raises:
+        AssertionError: It cannot be compiled.
+    """
     binary = directory / "kernel.spv"
-    binary.write_bytes(program.spirv)
+    binary.write_bytes(spirv)
     command = ["ocloc", "compile", "-spirv_input", "-file", str(binary)]
     command += ["-device", chip, "-out_dir", str(directory)]
-    if program.build_options:
-        command += ["-options", program.build_options]
+    if options:
+        command += ["-options", options]
     dump = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(directory)}
     result = subprocess.run(
         command, capture_output=True, text=True, check=False, env=os.environ | dump
     )
     # The compiler reports success, too, where it leaves out what it does not understand.
     assert "Build succeeded." in result.stdout, result.stdout + result.stderr
-    return _counted("".join(_assembly(directory)))
+    return "".join(_assembly(directory))
 
 
 def _assembly(directory: Path) -> list[str]:

@@ -6,16 +6,21 @@ intel-opencl-icd libigc-tools`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import FunctionType, VectorType, i32, i64
 
-from tests.backends.intel.machine_code import MachineCode, machine_code
+from tests.backends.intel.machine_code import MachineCode, assembly_of, machine_code
 from xtile.api import parse
 from xtile.backends.intel.compilation import Program, compile_program
 from xtile.backends.intel.devices import DEVICES
 from xtile.backends.intel.registers import MANY_REGISTERS_OPTION
+from xtile.dialects.spirv import FuncOp as SpirvFuncOp
+from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
+from xtile.dialects.spirv import PointerType, encode, operation
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -159,3 +164,77 @@ def test_functions_for_blocks_are_left_as_calls(tmp_path: Path) -> None:
     code = machine_code(compiled(text, "pvc", "functions"), "pvc", tmp_path)
     assert code.calls > 0
     assert (code.loads, code.stores) == (0, 0)
+
+
+# --- what inline assembly means ---
+
+_LOADS = """
+gpu.module @m {{
+gpu.func @k(%m: memref<64x64x{type}>, %out: memref<16x{count}x{type}>)
+    kernel attributes {{intel_reqd_sub_group_size = 16 : i32,
+                        known_block_size = array<i32: 16, 1, 1>}} {{
+  %lane = gpu.lane_id
+  %c0 = arith.constant 0 : index
+  %t = xegpu.create_nd_tdesc %m : memref<64x64x{type}> -> !xegpu.tensor_desc<{block}x{type}>
+  %v = xegpu.load_nd %t[0, 0] {how} : !xegpu.tensor_desc<{block}x{type}> -> vector<{count}x{type}>
+  vector.store %v, %out[%lane, %c0] : memref<16x{count}x{type}>, vector<{count}x{type}>
+  gpu.return
+}}
+}}
+"""
+
+_MESSAGE = re.compile(r"\bload_block2d\.(\S+) .*desc:0x([0-9a-f]+)\s", re.IGNORECASE)
+_SHAPE = re.compile(r"\bmov \(1\|M0\)\s+r\d+\.7<1>:ud\s+0x([0-9a-f]+):uw", re.IGNORECASE)
+
+
+def _messages(text: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """The kinds and descriptors of a kernel's loads of blocks, and the shapes of the blocks."""
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+    return _MESSAGE.findall(code), _SHAPE.findall(code)
+
+
+def _of_compilers_own_function(name: str) -> bytes:
+    """A kernel that calls a function of the compiler which gives a lane 8 words."""
+    vector, pair = VectorType(i32, [8]), VectorType(i32, [2])
+    pointer = PointerType(vector, "CrossWorkgroup")
+    function = SpirvFuncOp("k", FunctionType.from_lists([i64, pointer, pair], []))
+    address, out, place = function.entry_block.args
+    number = operation("Constant", i32, 255)
+    arguments = (address, number, number, number, place)
+    words = operation("FunctionCall", vector, name, *arguments)
+    function.entry_block.add_ops(
+        [words, operation("Store", None, out, words), operation("Return", None)]
+    )
+    types = FunctionType.from_lists([i64, i32, i32, i32, pair], [vector])
+    module = SpirvModuleOp()
+    module.block.add_ops(
+        [
+            number,
+            operation("EntryPoint", None, "Kernel", "k", "k"),
+            operation("ExecutionMode", None, "k", ("SubgroupSize", 16)),
+            SpirvFuncOp(name, types, linkage="Import"),
+            function,
+        ]
+    )
+    return encode(module)
+
+
+@pytest.mark.parametrize(
+    ("type", "block", "how", "count", "function"),
+    [
+        ("f16", "16x16", "<{packed}>", 16, "transform_u16_k16"),
+        ("i32", "16x8", "<{transpose = array<i64: 1, 0>}>", 8, "transpose_u32_k8"),
+    ],
+)
+def test_inline_assembly_sends_the_compilers_own_messages(
+    type: str, block: str, how: str, count: int, function: str, tmp_path: Path
+) -> None:
+    text = _LOADS.format(type=type, block=block, how=how, count=count)
+    program = compile_program(parse(text, language="mlir"), DEVICES["pvc"])
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    theirs.mkdir()
+    name = f"__builtin_IB_subgroup_block_read_flat_{function}"
+    found = _messages(assembly_of(program.spirv, "pvc", ours))
+    assert found == _messages(assembly_of(_of_compilers_own_function(name), "pvc", theirs))
+    assert [len(part) for part in found] == [1, 1]
