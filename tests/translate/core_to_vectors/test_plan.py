@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from xdsl.ir import Operation
+
 import xtile
 from tests.translate.core_to_vectors.vectorized import of_subgroups, source_of, vectorize
 from tests.translate.ported import kernels_of
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.translate.route import Options, translate
 
@@ -19,7 +23,10 @@ def _names(kernel: FuncOp) -> list[str]:
     return [operation.name for operation in kernel.walk()]
 
 
-def _kernel(body: str, parameters: str = "%A: memref<f32x16x8>, %B: memref<f32x16x8>") -> FuncOp:
+_PARAMETERS = "%A: memref<f32x16x8>, %B: memref<f32x16x8>"
+
+
+def _kernel(body: str, parameters: str = _PARAMETERS) -> FuncOp:
     return vectorize(source_of(of_subgroups(parameters, body)))
 
 
@@ -105,3 +112,57 @@ def test_flash_attention_is_small() -> None:
     source = xtile.parse(EXAMPLES / "flash_attention.ir")
     (kernel,) = kernels_of(translate(source, "tensorlang-to-lane", Options("cpu")))
     assert len(_names(kernel)) < 700
+
+
+@pytest.mark.parametrize(("unroll", "is_kept"), [("false", True), ("true", False), ("4", False)])
+def test_a_loop_that_hands_on_matrices_may_only_ask_to_stay_one(unroll: str, is_kept: bool) -> None:
+    kernel = _kernel(
+        f"""
+        %c1 = constant 1 : index
+        %a = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}
+        %b = for %i=%c0,%n,%c1 init(%x=%a) -> ({_MATRIX}) {{
+            %y = mul %x, %x : {_MATRIX}
+            yield (%y)
+        }} attributes{{unroll={unroll}}}
+        cooperative_matrix_store %b, %B[%c0,%c0]""",
+        f"{_PARAMETERS}, %n: index",
+    )
+    (loop,) = (
+        operation
+        for operation in kernel.walk()
+        if operation.name == "scf.for" and _is_up_to(operation, "n")
+    )
+    assert (UNROLL_ATTRIBUTE in loop.attributes) == is_kept
+
+
+def _is_up_to(loop: Operation, name: str) -> bool:
+    return loop.operands[1].name_hint == name
+
+
+@pytest.mark.parametrize(("rows", "loops"), [(64, 0), (80, 1)])
+def test_a_few_vectors_are_no_loop(rows: int, loops: int) -> None:
+    matrix = f"coopmatrix<f32x{rows}x1,matrix_acc>"
+    names = _names(
+        _kernel(
+            f"""
+        %a = cooperative_matrix_load %A[%c0,%c0] : {matrix}
+        cooperative_matrix_store %a, %B[%c0,%c0]""",
+            f"%A: memref<f32x{rows}x1>, %B: memref<f32x{rows}x1>",
+        )
+    )
+    assert names.count("scf.for") == loops
+
+
+def test_vectors_of_a_long_row_are_combined_side_by_side() -> None:
+    rows = 1024
+    names = _names(
+        _kernel(
+            f"""
+        %a = cooperative_matrix_load %A[%c0,%c0] : coopmatrix<f32x{rows}x1,matrix_acc>
+        %b = cooperative_matrix_reduce_max.column %a : coopmatrix<f32x1x1,matrix_acc>
+        cooperative_matrix_store %b, %B[%c0,%c0]""",
+            f"%A: memref<f32x{rows}x1>, %B: memref<f32x1x1>",
+        )
+    )
+    # Four in the loop, three of what it hands on, four halvings, and the start.
+    assert names.count("arith.maxnumf") == 4 + 3 + 4 + 1
