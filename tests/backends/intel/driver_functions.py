@@ -181,7 +181,7 @@ def _product(found: re.Match[str]) -> str:
     unsigned, element = {"s": "ushort", "i": "uint", "f": "uint"}[a[0]], _TYPES[c[0]]
     return f"""
     {_ROUNDED if is_bfloat16 else ""}
-    __attribute__((overloadable)) {head} {{
+    __attribute__((overloadable, noinline)) {head} {{
       {types[2]} d;
       {element} *C = ({element} *)&c, *D = ({element} *)&d;
       {unsigned} *A = ({unsigned} *)&a;

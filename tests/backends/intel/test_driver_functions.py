@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -56,7 +56,7 @@ def _linked(module: ModuleOp, device: Device) -> tuple[cl.Program, list[str]]:
     names = [str(function.properties["sym_name"]).strip('"') for function in functions]
     kernels = cl.Program(_context(), encode(spirv)).compile()
     source = cl.Program(_context(), driver_functions.source(names)).compile(["-cl-std=CL3.0"])
-    link: Any = cl.link_program  # pyright: ignore[reportUnknownMemberType]
+    link = cast("Any", cl).link_program
     return link(_context(), [kernels, source]), names
 
 
