@@ -22,6 +22,7 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
 )
 from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.truth_values import differ, first
 from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, is_vector
 
 # --- integers ---
@@ -44,44 +45,39 @@ def _sum(sign: int, rule: Rule) -> Rule:
     return of_both
 
 
-def _integers(name: str, on_truth_values: str | None) -> Rule:
-    """An instruction of integers, and the one of truth values; None gives the first operand."""
-    of_integers = elementwise(instruction(name))
-    of_truth_values = elementwise(
-        (lambda lowering, type_, operands: operands[0])
-        if on_truth_values is None
-        else instruction(on_truth_values)
-    )
+def _integers(of_integers: Compute, of_truth_values: Compute) -> Rule:
+    """A function of integers, and the one of truth values."""
+    on_integers, on_truth_values = elementwise(of_integers), elementwise(of_truth_values)
 
     def rule(operation: Operation, lowering: Lowering) -> None:
         if is_folded(operation, lowering):
             return
         is_truth = element_type(operation.results[0].type) == i1
-        (of_truth_values if is_truth else of_integers)(operation, lowering)
+        (on_truth_values if is_truth else on_integers)(operation, lowering)
 
     return rule
 
 
-INTEGER_ARITHMETIC: dict[str, tuple[str, str | None]] = {
-    "add": ("IAdd", "LogicalNotEqual"),
-    "sub": ("ISub", "LogicalNotEqual"),
-    "mul": ("IMul", "LogicalAnd"),
-    "and": ("BitwiseAnd", "LogicalAnd"),
-    "or": ("BitwiseOr", "LogicalOr"),
-    "xor": ("BitwiseXor", "LogicalNotEqual"),
-    # true is -1 as a signed number.
-    "maxs": ("CL.s_max", "LogicalAnd"),
-    "maxu": ("CL.u_max", "LogicalOr"),
-    "mins": ("CL.s_min", "LogicalOr"),
-    "minu": ("CL.u_min", "LogicalAnd"),
-    "shl": ("ShiftLeftLogical", None),
-    "shrs": ("ShiftRightArithmetic", None),
-    "shru": ("ShiftRightLogical", None),
-}
-"""The instruction on integers and that on truth values, by the names of the `index` dialect.
+_AND, _OR = instruction("LogicalAnd"), instruction("LogicalOr")
 
-None gives the first operand: a shift of one bit is by 0.
-"""
+INTEGER_ARITHMETIC: dict[str, tuple[Compute, Compute]] = {
+    "add": (instruction("IAdd"), differ),
+    "sub": (instruction("ISub"), differ),
+    "mul": (instruction("IMul"), _AND),
+    "and": (instruction("BitwiseAnd"), _AND),
+    "or": (instruction("BitwiseOr"), _OR),
+    "xor": (instruction("BitwiseXor"), differ),
+    # true is -1 as a signed number.
+    "maxs": (instruction("CL.s_max"), _AND),
+    "maxu": (instruction("CL.u_max"), _OR),
+    "mins": (instruction("CL.s_min"), _OR),
+    "minu": (instruction("CL.u_min"), _AND),
+    # One bit is shifted by 0.
+    "shl": (instruction("ShiftLeftLogical"), first),
+    "shrs": (instruction("ShiftRightArithmetic"), first),
+    "shru": (instruction("ShiftRightLogical"), first),
+}
+"""What is done with integers and with truth values, by the names of the `index` dialect."""
 
 _INTEGERS: dict[str, Rule] = {
     **{name: _integers(*names) for name, names in INTEGER_ARITHMETIC.items()},
@@ -111,7 +107,7 @@ def _sum_and_carry(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAVal
     truth = like(a, i1)
     if a.type == truth:
         carry = lowering.compute("LogicalAnd", truth, a, b)
-        return lowering.compute("LogicalNotEqual", truth, a, b), carry
+        return differ(lowering, truth, (a, b)), carry
     total = lowering.compute("IAdd", a.type, a, b)
     return total, lowering.compute("ULessThan", truth, total, a)
 

@@ -36,8 +36,7 @@ def combine(lowering: Lowering, kind: str, a: SSAValue, b: SSAValue) -> SSAValue
         if name not in INTEGER_ARITHMETIC:
             raise lowering.error(f"<{kind}> cannot combine integers")
         of_integers, of_truth_values = INTEGER_ARITHMETIC[name]
-        chosen = of_truth_values if element == i1 and of_truth_values else of_integers
-        return lowering.compute(chosen, type_, a, b)
+        return (of_truth_values if element == i1 else of_integers)(lowering, type_, (a, b))
     compute = FLOAT_ARITHMETIC.get(kind) or FLOAT_ARITHMETIC.get(f"{name}f")
     if compute is None:
         raise lowering.error(f"<{kind}> cannot combine floating numbers")

@@ -20,6 +20,7 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
 )
 from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.truth_values import first
 from xtile.translate.xegpu_to_spirv.types import element_type
 
 
@@ -35,7 +36,7 @@ def _division(compute: Compute, is_remainder: bool) -> Rule:
             none = elementwise(lambda lowering, type_, operands: lowering.integer(0, type_))
             none(operation, lowering)
         else:
-            elementwise(lambda lowering, type_, operands: operands[0])(operation, lowering)
+            elementwise(first)(operation, lowering)
 
     of_integers = elementwise(compute)
     return rule

@@ -28,6 +28,7 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
     wide_pieces,
 )
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.truth_values import first, opposite
 from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, length_of
 from xtile.translate.xegpu_to_spirv.vectors.entries import arranged, element, entries
 
@@ -161,15 +162,13 @@ def _power_of_integer(operation: Operation, lowering: Lowering) -> None:
 # --- integers ---
 
 
-def _bits(name: str, on_truth_values: str | None) -> Rule:
-    """A function of an integer's bits; None gives the truth value itself."""
+def _bits(name: str, on_truth_values: Compute) -> Rule:
+    """A function of an integer's bits."""
 
     def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
-        if element_type(type_) != i1:
-            return lowering.compute(name, type_, *operands)
-        if on_truth_values is None:
-            return operands[0]
-        return lowering.compute(on_truth_values, type_, *operands)
+        if element_type(type_) == i1:
+            return on_truth_values(lowering, type_, operands)
+        return lowering.compute(name, type_, *operands)
 
     return elementwise(compute)
 
@@ -193,7 +192,7 @@ def _power(lowering: Lowering, base: SSAValue, exponent: SSAValue) -> SSAValue:
     compute = lowering.compute
     if type_ == i1:
         # A number to the power of 0 is 1.
-        return compute("LogicalOr", i1, base, compute("LogicalNot", i1, exponent))
+        return compute("LogicalOr", i1, base, opposite(lowering, i1, (exponent,)))
     zero, one = lowering.integer(0, type_), lowering.integer(1, type_)
     is_negative = compute("SLessThan", i1, exponent, zero)
     header = Block(arg_types=[type_, type_, type_])
@@ -234,11 +233,11 @@ def _negative_power(lowering: Lowering, base: SSAValue, exponent: SSAValue) -> S
 RULES: dict[str, Rule] = {
     **named("math", {name: _rounded(name) for name in _ROUNDED}),
     **named("math", {name: on_floats(instruction(f"CL.{cl}")) for name, cl in _EXACT.items()}),
-    "math.absi": _bits("CL.s_abs", None),
+    "math.absi": _bits("CL.s_abs", first),
     "math.clampf": on_floats(_clamp),
-    "math.ctlz": _bits("CL.clz", "LogicalNot"),
-    "math.ctpop": _bits("BitCount", None),
-    "math.cttz": _bits("CL.ctz", "LogicalNot"),
+    "math.ctlz": _bits("CL.clz", opposite),
+    "math.ctpop": _bits("BitCount", first),
+    "math.cttz": _bits("CL.ctz", opposite),
     "math.fma": on_floats(fma),
     "math.fpowi": _power_of_integer,
     "math.ipowi": _integer_power,
