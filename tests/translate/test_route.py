@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 import xtile
+from xtile.backends.intel.compilation import spirv_in
+from xtile.dialects.spirv import encode
 from xtile.opt import main
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.languages import SPIRV_MAGIC
 from xtile.translate.route import CHIPS, ROUTES, Options, extension_of, translate
 
 GEMM = """\
@@ -107,7 +110,30 @@ def test_what_files_begin_with() -> None:
         "tensorlang-to-subgroup": "ir",
         "tensorlang-to-xegpu": "ir",
         "core-to-xegpu": "mlir",
+        "tensorlang-to-lane": "ir",
+        "core-to-lane": "mlir",
+        "tensorlang-to-spirv": "ir",
+        "core-to-spirv": "mlir",
+        "xegpu-to-spirv": "mlir",
     }
+
+
+@pytest.mark.parametrize("chip", ["pvc", "cpu"])
+def test_core_becomes_spirv_from_every_level(chip: str) -> None:
+    options = Options(chip)
+    source = xtile.parse(GEMM, language="tensorlang")
+    expected = encode(spirv_in(translate(source, "tensorlang-to-spirv", options)))
+    block = translate(source, "tensorlang-to-core", options)
+    assert encode(spirv_in(translate(block, "core-to-spirv", options))) == expected
+    lane = translate(source, "tensorlang-to-lane", options)
+    assert encode(spirv_in(translate(lane, "xegpu-to-spirv", options))) == expected
+
+
+def test_the_subgroup_level_becomes_spirv() -> None:
+    source = xtile.parse(GEMM, language="tensorlang")
+    subgroup = translate(source, "tensorlang-to-subgroup", Options("pvc"))
+    module = spirv_in(translate(subgroup, "core-to-spirv", Options("pvc")))
+    assert encode(module).startswith(SPIRV_MAGIC)
 
 
 def test_every_chip_has_a_device() -> None:

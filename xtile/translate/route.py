@@ -41,6 +41,11 @@ class Options:
         return DEVICES[self.chip]
 
     @property
+    def xegpu_device(self) -> Device:
+        """The device for kernels that become XeGPU, whose lanes are work-items everywhere."""
+        return replace(self.device, vector_unit=None, cooperative_matrices=())
+
+    @property
     def spirv_device(self) -> Device:
         """The device for kernels that become SPIR-V here, and not in LLVM."""
         device = self.device
@@ -72,6 +77,14 @@ def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | N
     return distribute(module, options.device, diagnostics)
 
 
+def _distribute_for_xegpu(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.transforms.distribute import distribute
+
+    return distribute(module, options.xegpu_device, diagnostics)
+
+
 def _distribute_for_spirv(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -91,7 +104,7 @@ def _lower_to_xegpu(
 ) -> ModuleOp:
     from xtile.translate.core_to_xegpu import translate_module
 
-    return translate_module(module, options.device, diagnostics)
+    return translate_module(module, options.xegpu_device, diagnostics)
 
 
 def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
@@ -115,11 +128,15 @@ def _lower_to_spirv(
 ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-core": (_raise_tensorlang,),
     "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
-    "tensorlang-to-xegpu": (_raise_tensorlang, _distribute, _clean_up, _lower_to_xegpu),
+    "tensorlang-to-xegpu": (
+        _raise_tensorlang,
+        _distribute_for_xegpu,
+        _clean_up,
+        _lower_to_xegpu,
+    ),
     "core-to-xegpu": (_lower_to_xegpu,),
     "tensorlang-to-lane": (_raise_tensorlang, _distribute_for_spirv, _clean_up, _lower_to_lane),
     "core-to-lane": (_distribute_for_spirv, _clean_up, _lower_to_lane),
-    "subgroup-to-lane": (_lower_to_lane,),
     "tensorlang-to-spirv": (
         _raise_tensorlang,
         _distribute_for_spirv,
@@ -127,7 +144,7 @@ ROUTES: Mapping[str, tuple[Step, ...]] = {
         _lower_to_lane,
         _lower_to_spirv,
     ),
-    "core-to-spirv": (_lower_to_lane, _lower_to_spirv),
+    "core-to-spirv": (_distribute_for_spirv, _clean_up, _lower_to_lane, _lower_to_spirv),
     "xegpu-to-spirv": (_lower_to_spirv,),
 }
 """The steps of each translation."""

@@ -148,13 +148,12 @@ def _route_to_lanes(module: ModuleOp) -> str | None:
     from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
     from xtile.dialects.tensorlang.ops.function import FuncOp as TensorLangFuncOp
 
-    levels = {kernel.attributes.get(LEVEL_ATTRIBUTE) for kernel in _kernels(module)}
-    if any(isinstance(kernel, TensorLangFuncOp) for kernel in _kernels(module)):
+    kernels = list(_kernels(module))
+    if any(isinstance(kernel, TensorLangFuncOp) for kernel in kernels):
         return "tensorlang-to-lane"
-    if StringAttr("block") in levels:
+    above = (StringAttr("block"), StringAttr("subgroup"))
+    if any(kernel.attributes.get(LEVEL_ATTRIBUTE) in above for kernel in kernels):
         return "core-to-lane"
-    if StringAttr("subgroup") in levels:
-        return "subgroup-to-lane"
     return None
 
 
