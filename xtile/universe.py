@@ -168,6 +168,24 @@ def _tensorlang_to_xegpu() -> type[ModulePass]:
     return TensorLangToXeGPUPass
 
 
+def _core_to_spirv() -> type[ModulePass]:
+    from xtile.translate.passes import CoreToSPIRVPass
+
+    return CoreToSPIRVPass
+
+
+def _tensorlang_to_spirv() -> type[ModulePass]:
+    from xtile.translate.passes import TensorLangToSPIRVPass
+
+    return TensorLangToSPIRVPass
+
+
+def _xegpu_to_spirv() -> type[ModulePass]:
+    from xtile.translate.passes import XeGPUToSPIRVPass
+
+    return XeGPUToSPIRVPass
+
+
 def _xegpu_rfc_to_llvm22() -> type[ModulePass]:
     from xtile.dialects.xegpu.rfc.to_llvm22 import XeGPUToLLVM22Pass
 
@@ -206,11 +224,14 @@ XTILE_UNIVERSE = Universe(
     all_passes={
         "core-cleanup": _core_cleanup,
         "core-distribute": _core_distribute,
+        "core-to-spirv": _core_to_spirv,
         "core-to-xegpu": _core_to_xegpu,
         "tensorlang-to-core": _tensorlang_to_core,
+        "tensorlang-to-spirv": _tensorlang_to_spirv,
         "tensorlang-to-xegpu": _tensorlang_to_xegpu,
         "tensorlang-verify": _tensorlang_verify,
         "xegpu-rfc-to-llvm22": _xegpu_rfc_to_llvm22,
+        "xegpu-to-spirv": _xegpu_to_spirv,
     },
     all_targets={
         "spirv": _spirv_target,

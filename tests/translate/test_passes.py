@@ -16,7 +16,12 @@ from tests.mlir_opt import run_mlir_opt
 from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.cleanup.passes import CoreCleanupPass
 from xtile.transforms.distribute.passes import CoreDistributePass
-from xtile.translate.passes import CoreToXeGPUPass, TensorLangToCorePass, TensorLangToXeGPUPass
+from xtile.translate.passes import (
+    CoreToXeGPUPass,
+    TensorLangToCorePass,
+    TensorLangToXeGPUPass,
+    XeGPUToSPIRVPass,
+)
 from xtile.translate.route import Options, translate
 
 KERNEL = """\
@@ -107,3 +112,21 @@ def test_a_failure_is_located_and_known_to_xdsl() -> None:
         "<text>:3.14-67: error: coopmatrix<c32x16x16,matrix_acc> cannot be translated: "
         "MLIR's vectors hold no complex numbers\n"
     )
+
+
+@pytest.mark.parametrize("chip", ["pvc", "cpu"])
+def test_stock_xdsl_opt_writes_spirv(path: Path, chip: str) -> None:
+    at_once = _xdsl_opt(path, "-p", f"tensorlang-to-spirv{{chip={chip}}}", "-t", "spirv-asm")
+    assert at_once.returncode == 0, at_once.stderr
+    module = translate(_module(), "tensorlang-to-spirv", Options(chip))
+    assert at_once.stdout.rstrip() == xtile.to_text(module, "spirv-asm").rstrip()
+    steps = f"tensorlang-to-core,core-to-spirv{{chip={chip}}}"
+    assert _xdsl_opt(path, "-p", steps, "-t", "spirv-asm").stdout == at_once.stdout
+
+
+@pytest.mark.parametrize("chip", ["pvc", "cpu"])
+def test_the_lane_level_becomes_spirv(chip: str) -> None:
+    lanes = translate(_module(), "tensorlang-to-lane", Options(chip))
+    XeGPUToSPIRVPass(chip).apply(Context(), lanes)
+    module = translate(_module(), "tensorlang-to-spirv", Options(chip))
+    assert xtile.to_text(lanes, "spirv-asm") == xtile.to_text(module, "spirv-asm")

@@ -55,7 +55,7 @@ class _PassForChip(ModulePass):
     """A translation for a chip.
 
     Attributes:
-        chip: The GPU: `pvc`, `bmg` or `dg2`.
+        chip: The device, one of `CHIPS`.
 
     Raises:
         ValueError: There is no such chip.
@@ -85,3 +85,24 @@ class CoreToXeGPUPass(_PassForChip):
     """Translates the core form at subgroup level to XeGPU at lane level, for a chip."""
 
     name: ClassVar[str] = "core-to-xegpu"
+
+
+@dataclass(frozen=True)
+class TensorLangToSPIRVPass(_PassForChip):
+    """Translates the tensor language to SPIR-V for OpenCL, for a chip."""
+
+    name: ClassVar[str] = "tensorlang-to-spirv"
+
+
+@dataclass(frozen=True)
+class CoreToSPIRVPass(_PassForChip):
+    """Translates the core form at block or subgroup level to SPIR-V for OpenCL, for a chip."""
+
+    name: ClassVar[str] = "core-to-spirv"
+
+
+@dataclass(frozen=True)
+class XeGPUToSPIRVPass(_PassForChip):
+    """Translates XeGPU and the core form at lane level to SPIR-V for OpenCL, for a chip."""
+
+    name: ClassVar[str] = "xegpu-to-spirv"
