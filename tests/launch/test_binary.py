@@ -93,6 +93,23 @@ def test_a_binary_without_the_kernel(binary: Path) -> None:
         xtile.run(SOURCE, list(_arrays()), 3, device="opencl", binary=binary)
 
 
+TWO_KERNELS = SOURCE + SOURCE.replace("@add", "@sub")
+
+
+def test_a_binary_with_one_of_the_kernels(binary: Path) -> None:
+    a, b = _arrays()
+    expected = a + b
+    xtile.run(TWO_KERNELS, [a, b], 3, device="opencl", entry="add", binary=binary)
+    np.testing.assert_array_equal(b, expected)
+    with pytest.raises(ArgumentError, match=r"add\.spv has no kernel 'sub'; it has 'add'"):
+        xtile.run(TWO_KERNELS, [a, b], 3, device="opencl", entry="sub", binary=binary)
+
+
+def test_a_binary_of_several_kernels_needs_an_entry(binary: Path) -> None:
+    with pytest.raises(ArgumentError, match="choose entry from 'add', 'sub'"):
+        xtile.run(TWO_KERNELS, list(_arrays()), 3, device="opencl", binary=binary)
+
+
 def test_a_binary_of_another_signature(binary: Path) -> None:
     message = (
         "kernel 'add' takes 4 arguments, 2 of them pointers, but its source has 2 by the calling "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -556,3 +559,30 @@ def test_a_limit_of_time_for_the_build(cache: Cache) -> None:
     assert np.isnan(b).all()
     xtile.run(SCALE, [2.0, a, b], device="opencl", build_seconds=100)
     assert np.array_equal(b, 2 * a)
+
+
+@pytest.mark.parametrize("seconds", [0, -1.5, float("inf"), float("nan"), "1", True])
+def test_a_limit_of_time_that_is_none(seconds: Any) -> None:
+    with pytest.raises(ArgumentError, match="expected build_seconds as a positive number, given"):
+        xtile.run(SCALE, [2.0, random(4, 6), unwritten(4, 6)], build_seconds=seconds)
+
+
+def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.write_text("")
+    script = f"""
+import numpy, xtile
+B = numpy.zeros((4, 6), numpy.float32, order="F")
+xtile.run({SCALE!r}, [2.0, numpy.ones_like(B), B], device="opencl")
+assert (B == 2).all()
+"""
+    given = {"HOME": str(home), "XDG_CACHE_HOME": str(home), "XTILE_CACHE_DIR": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **given},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -20,7 +20,7 @@ from xtile.backends.intel.devices import Device
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.signature import Signature
+from xtile.launch.signature import Signature, choose_entry
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import Language
 from xtile.text.source import Source, attach_source, source_of
@@ -137,16 +137,17 @@ def _warnings(diagnostics: Diagnostics) -> list[Diagnostic]:
     return [found for found in diagnostics if found.severity is Severity.WARNING]
 
 
-def with_binary(text: Text, data: bytes, name: str) -> Compiled:
-    """The kernels of a text, as another compiler's SPIR-V.
+def with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compiled:
+    """A kernel of a text, as another compiler's SPIR-V.
 
     Args:
         text: The kernels, which tell what their arguments must be.
-        data: The SPIR-V.
+        data: The SPIR-V, which need not have the others.
         name: What messages call it.
+        entry: The name of the kernel; None for the only one.
 
     Raises:
-        ArgumentError: The SPIR-V does not fit the text.
+        ArgumentError: The SPIR-V does not fit the text, or there is no such kernel.
         DiagnosticError: The text has errors, or the SPIR-V is damaged.
     """
     from xtile.backends.intel.binaries import read_program
@@ -160,12 +161,10 @@ def with_binary(text: Text, data: bytes, name: str) -> Compiled:
         for name, function in functions.items()
         if not is_host_function(function)
     }
-    parameters = {
-        name: [parameter.type for parameter in signature.parameters]
-        for name, signature in signatures.items()
-    }
+    kernel = choose_entry(list(signatures), [], entry)
+    parameters = [parameter.type for parameter in signatures[kernel].parameters]
     try:
-        program = read_program(data, name, parameters)
+        program = read_program(data, name, {kernel: parameters})
     except ValueError as error:
         raise ArgumentError(str(error)) from None
     return Compiled(program, signatures, [], _warnings(collected))

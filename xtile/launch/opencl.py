@@ -175,8 +175,9 @@ def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> Openc
         compiled = _compiled.get(key, lambda: compile_text(text, key, device.architecture, Cache()))
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
-        key = make_key("binary", program=key, data=sha256(data).hexdigest())
-        compiled = _compiled.get(key, lambda: with_binary(text, data, name))
+        digest = sha256(data).hexdigest()
+        key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
+        compiled = _compiled.get(key, lambda: with_binary(text, data, name, kernel.entry))
     show(compiled.warnings, kernel)
     name = choose_entry(list(compiled.signatures), compiled.hosts, kernel.entry)
     if name not in compiled.signatures:

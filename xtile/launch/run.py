@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -85,6 +86,7 @@ def run(
             instruction that cannot be executed, such as an access out of bounds.
         SanitizerError: With `sanitize`, what was found.
     """
+    _check_seconds(build_seconds)
     chosen = find_device(device, sanitize=sanitize)
     executable = chosen.load(Kernel(kernel, entry, build_seconds=build_seconds, binary=binary))
     return launch(
@@ -127,6 +129,13 @@ def launch(
         workers=workers,
         progress=progress,
     )
+
+
+def _check_seconds(given: Any) -> None:
+    """Raises an ArgumentError if a limit of time is no positive number."""
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if given is not None and not (is_number and 0 < given < math.inf):
+        raise ArgumentError(f"expected build_seconds as a positive number, given {given!r}")
 
 
 def _checked_sizes(what: str, given: Any) -> Grid:

@@ -37,7 +37,7 @@ class Number:
 
     content: bytes
 
-    def set(self, kernel: cl.Kernel, index: int, device: OpenclDevice) -> None:
+    def set(self, kernel: native.Kernel, index: int, device: OpenclDevice) -> None:
         """Makes it an argument of a kernel."""
         native.set_value(kernel, index, self.content)
 
@@ -48,7 +48,7 @@ class Address:
 
     address: int
 
-    def set(self, kernel: cl.Kernel, index: int, device: OpenclDevice) -> None:
+    def set(self, kernel: native.Kernel, index: int, device: OpenclDevice) -> None:
         """Makes it an argument of a kernel."""
         native.set_address(kernel, index, self.address)
 
@@ -59,7 +59,7 @@ class UnifiedAddress:
 
     address: int
 
-    def set(self, kernel: cl.Kernel, index: int, device: OpenclDevice) -> None:
+    def set(self, kernel: native.Kernel, index: int, device: OpenclDevice) -> None:
         """Makes it an argument of a kernel."""
         native.set_unified_address(kernel, index, self.address, device.handle)
 
@@ -70,7 +70,7 @@ class Buffer:
 
     buffer: cl.MemoryObject
 
-    def set(self, kernel: cl.Kernel, index: int, device: OpenclDevice) -> None:
+    def set(self, kernel: native.Kernel, index: int, device: OpenclDevice) -> None:
         """Makes it an argument of a kernel."""
         native.set_buffer(kernel, index, self.buffer)
 

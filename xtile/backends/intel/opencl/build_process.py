@@ -91,6 +91,7 @@ def _main(directory: Path) -> None:
     """What the process does."""
     import pyopencl as cl
 
+    from xtile.backends.intel.opencl import native
     from xtile.backends.intel.opencl.build import binary_of, build_here
     from xtile.backends.intel.opencl.device import find_devices
 
@@ -104,8 +105,8 @@ def _main(directory: Path) -> None:
         spirv = (directory / _SPIRV).read_bytes()
         program = build_here(device, context, spirv, request["options"])
         for name in request["kernels"]:
-            cl.Kernel(program, name)
-    except (BuildError, cl.Error) as error:
+            native.Kernel(program, name)
+    except (BuildError, cl.Error, native.OpenclError) as error:
         log = error.log if isinstance(error, BuildError) else ""
         failure = {"cause": str(error), "log": log}
         (directory / _FAILURE).write_text(json.dumps(failure))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyopencl as cl
 
+from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.arguments import Value, host_memory, kernel_values
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.limits import Size3, check_grid, work_group_size
 from xtile.backends.intel.opencl.memory import CopiedMemory, Memory, SystemMemory
-from xtile.backends.intel.opencl.native import OpenclError
 from xtile.backends.intel.opencl.session import LoadedKernel
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import DeviceError
@@ -59,11 +59,11 @@ def launch(
             for index, value in enumerate(values):
                 value.set(kernel.handle, index, device)
             memory.share(kernel.handle)
-            event = cl.enqueue_nd_range_kernel(queue, kernel.handle, global_size, size)
+            event = native.launch(queue, kernel.handle, global_size, size)
         event.wait()
         memory.bring_back()
         return _seconds(queue, event)
-    except (cl.Error, OpenclError) as error:
+    except (cl.Error, native.OpenclError) as error:
         raise DeviceError(f"the device {device} failed to run @{signature.name}: {error}") from None
 
 

@@ -33,7 +33,7 @@ class Memory(Protocol):
         """Puts 64-bit integers into memory until the launch is done; returns where they are."""
         ...
 
-    def share(self, kernel: cl.Kernel) -> None:
+    def share(self, kernel: native.Kernel) -> None:
         """Lets a kernel follow pointers to this memory."""
         ...
 
@@ -82,7 +82,7 @@ class SystemMemory:
         self._held.append(numbers)
         return host_address(numbers)
 
-    def share(self, kernel: cl.Kernel) -> None:
+    def share(self, kernel: native.Kernel) -> None:
         """Nothing: a kernel may access system memory from its creation on."""
 
     def bring_back(self) -> None:
@@ -153,7 +153,7 @@ class CopiedMemory:
             native.copy_shared_memory(self._queue, address, source, numbers.nbytes)
         return address
 
-    def share(self, kernel: cl.Kernel) -> None:
+    def share(self, kernel: native.Kernel) -> None:
         """Tells the driver which allocations pointers in memory lead to."""
         native.allow_shared_memory(kernel, [allocation.svm_ptr for allocation in self._held])
 

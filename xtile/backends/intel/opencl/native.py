@@ -1,5 +1,8 @@
 """Functions of OpenCL's C interface that pyopencl does not offer, or only with side effects.
 
+pyopencl's own kernels keep code for their launches in a database in the user's home, which must be
+writable, and generate that code when they are made.
+
 Source: The OpenCL Specification 3.0; extensions cl_intel_unified_shared_memory,
 cl_intel_required_subgroup_size, cl_intel_device_attribute_query and cl_khr_spirv_queries.
 """
@@ -8,7 +11,21 @@ from __future__ import annotations
 
 import struct
 import sys
-from ctypes import CDLL, POINTER, byref, c_int, c_int32, c_size_t, c_uint, c_void_p, cast, string_at
+import weakref
+from collections.abc import Sequence
+from ctypes import (
+    CDLL,
+    POINTER,
+    byref,
+    c_char_p,
+    c_int,
+    c_int32,
+    c_size_t,
+    c_uint,
+    c_void_p,
+    cast,
+    string_at,
+)
 from ctypes import CFUNCTYPE as FUNCTION_TYPE
 from ctypes import create_string_buffer as create_buffer
 from functools import cache
@@ -50,12 +67,17 @@ def _library() -> CDLL:
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "clGetDeviceInfo": (c_void_p, c_uint, c_size_t, c_void_p, POINTER(c_size_t)),
     "clBuildProgram": (c_void_p, c_uint, POINTER(c_void_p), c_void_p, c_void_p, c_void_p),
+    "clReleaseKernel": (c_void_p,),
     "clSetKernelArg": (c_void_p, c_uint, c_size_t, c_void_p),
     "clSetKernelArgSVMPointer": (c_void_p, c_uint, c_void_p),
     "clSetKernelExecInfo": (c_void_p, c_uint, c_size_t, c_void_p),
     "clEnqueueSVMMemcpy": (
         *(c_void_p, c_uint, c_void_p, c_void_p, c_size_t),
         *(c_uint, c_void_p, c_void_p),
+    ),
+    "clEnqueueNDRangeKernel": (
+        *(c_void_p, c_void_p, c_uint, c_void_p, c_void_p, c_void_p),
+        *(c_uint, c_void_p, POINTER(c_void_p)),
     ),
 }
 
@@ -106,12 +128,46 @@ def build_program(program: cl.Program, device: cl.Device, options: str) -> None:
     _call("clBuildProgram", program.int_ptr, 1, byref(devices), text, None, None)
 
 
-def set_value(kernel: cl.Kernel, index: int, value: bytes) -> None:
+class Kernel:
+    """A kernel of a program that is built.
+
+    Attributes:
+        int_ptr: OpenCL's kernel.
+
+    Raises:
+        OpenclError: The program has no such kernel, or the driver fails to compile it.
+    """
+
+    def __init__(self, program: cl.Program, name: str) -> None:
+        create, status = _library().clCreateKernel, c_int32()
+        create.argtypes, create.restype = (c_void_p, c_char_p, POINTER(c_int32)), c_void_p
+        self.int_ptr: int = create(program.int_ptr, name.encode(), byref(status))
+        _check("clCreateKernel", status.value)
+        # A process that ends may have lost the driver by then.
+        weakref.finalize(self, _call, "clReleaseKernel", self.int_ptr).atexit = False
+
+
+def launch(
+    queue: cl.CommandQueue, kernel: Kernel, global_size: Sequence[int], local_size: Sequence[int]
+) -> cl.Event:
+    """Launches a kernel; the sizes are work-items in each mode."""
+    event, sizes = c_void_p(), c_size_t * len(global_size)
+    _call(
+        "clEnqueueNDRangeKernel",
+        *(queue.int_ptr, kernel.int_ptr, len(global_size)),
+        *(None, sizes(*global_size), sizes(*local_size)),
+        *(0, None, byref(event)),
+    )
+    assert event.value is not None
+    return cl.Event.from_int_ptr(event.value, False)
+
+
+def set_value(kernel: Kernel, index: int, value: bytes) -> None:
     """Sets an argument that is no pointer."""
     _call("clSetKernelArg", kernel.int_ptr, index, len(value), value)
 
 
-def set_buffer(kernel: cl.Kernel, index: int, buffer: cl.MemoryObject) -> None:
+def set_buffer(kernel: Kernel, index: int, buffer: cl.MemoryObject) -> None:
     """Sets a pointer to the memory of a buffer."""
     handle = c_void_p(buffer.int_ptr)
     _call("clSetKernelArg", kernel.int_ptr, index, _POINTER_SIZE, byref(handle))
@@ -120,12 +176,12 @@ def set_buffer(kernel: cl.Kernel, index: int, buffer: cl.MemoryObject) -> None:
 _POINTER_SIZE = 8
 
 
-def set_address(kernel: cl.Kernel, index: int, address: int) -> None:
+def set_address(kernel: Kernel, index: int, address: int) -> None:
     """Sets a pointer to shared virtual memory, or a null pointer."""
     _call("clSetKernelArgSVMPointer", kernel.int_ptr, index, address)
 
 
-def set_unified_address(kernel: cl.Kernel, index: int, address: int, device: cl.Device) -> None:
+def set_unified_address(kernel: Kernel, index: int, address: int, device: cl.Device) -> None:
     """Sets a pointer to Intel's unified shared memory."""
     name = "clSetKernelArgMemPointerINTEL"
     function = _extension_function(device.platform.int_ptr, name)
@@ -145,23 +201,23 @@ def _extension_function(platform: int, name: str) -> Any:
     return cast(address, FUNCTION_TYPE(c_int, c_void_p, c_uint, c_void_p))
 
 
-def allow_system_memory(kernel: cl.Kernel) -> None:
+def allow_system_memory(kernel: Kernel) -> None:
     """Lets a kernel follow pointers to any memory of the process."""
     _set_flag(kernel, _EXEC_INFO_FINE_GRAIN_SYSTEM)
 
 
-def allow_unified_memory(kernel: cl.Kernel) -> None:
+def allow_unified_memory(kernel: Kernel) -> None:
     """Lets a kernel follow pointers to Intel's unified shared memory."""
     for parameter in _EXEC_INFO_INDIRECT_ACCESS:
         _set_flag(kernel, parameter)
 
 
-def _set_flag(kernel: cl.Kernel, parameter: int) -> None:
+def _set_flag(kernel: Kernel, parameter: int) -> None:
     value = c_uint(1)
     _call("clSetKernelExecInfo", kernel.int_ptr, parameter, 4, byref(value))
 
 
-def allow_shared_memory(kernel: cl.Kernel, addresses: list[int]) -> None:
+def allow_shared_memory(kernel: Kernel, addresses: list[int]) -> None:
     """Lets a kernel follow pointers to allocations of shared virtual memory."""
     values = (c_void_p * len(addresses))(*addresses)
     size = len(addresses) * _POINTER_SIZE

@@ -39,7 +39,7 @@ class LoadedKernel:
 
     interface: KernelInterface
     conventions: tuple[tuple[KernelArgument, ...], ...]
-    handle: cl.Kernel
+    handle: native.Kernel
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -93,14 +93,14 @@ class Session:
 
         return self._kernels.get((key, name), make_kernel)
 
-    def _create(self, program: cl.Program, name: str) -> cl.Kernel:
+    def _create(self, program: cl.Program, name: str) -> native.Kernel:
         try:
-            kernel = cl.Kernel(program, name)
+            kernel = native.Kernel(program, name)
             if self.device.shares_system_memory:
                 native.allow_system_memory(kernel)
             elif self.device.has_unified_memory:
                 native.allow_unified_memory(kernel)
-        except (cl.Error, native.OpenclError) as error:
+        except native.OpenclError as error:
             raise DeviceError(f"the device {self.device} has no kernel @{name}: {error}") from None
         return kernel
 
