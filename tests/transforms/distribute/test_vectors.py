@@ -188,6 +188,37 @@ def test_a_panel_leaves_the_kernel_its_own_local_memory() -> None:
     assert elements % 64 == 0
 
 
+def test_products_share_their_panels() -> None:
+    """The second product finds the panel of the first large enough."""
+    text = gemm("64x1024xf32", "1024x64xf32", "64x64xf32")
+    (line,) = (line for line in text.splitlines() if line.startswith("core.gemm"))
+    again = line.replace("1024", "512").replace("%a,", "%d,").replace("%b,", "%e,")
+    text = text.replace(line, f"{line}\n{again}")
+    text = text.replace("(%a:", "(%d: memref<64x512xf32>, %e: memref<512x64xf32>, %a:")
+    assert len(buffers_of(text)) == 1
+
+
+def test_products_of_many_types_leave_local_memory_for_each_other() -> None:
+    types = ("f64", "f32", "i64", "i32")
+    parameters = ", ".join(f"%a_{t}: memref<99x999x{t}>, %c_{t}: memref<99x99x{t}>" for t in types)
+    lines: list[str] = []
+    for type in types:
+        point = "" if type.startswith("i") else ".0"
+        lines.append(f"%one_{type} = arith.constant 1{point} : {type}")
+        operands = f"%one_{type}, %a_{type}, %a_{type}, %one_{type}, %c_{type}"
+        memory = f"memref<99x999x{type}>"
+        lines.append(
+            f"core.gemm transpose_b {operands} : {type}, {memory}, {memory}, {type}, "
+            f"memref<99x99x{type}>"
+        )
+    text = kernel(parameters, "\n".join(lines), "")
+    sizes = buffers_of(text)
+    assert len(sizes) == len(types)
+    widths = {"f64": 8, "f32": 4, "i64": 8, "i32": 4}
+    used = sum(widths[type] * size for type, size in zip(types, sizes, strict=True))
+    assert used <= 256 * 1024
+
+
 # --- work-items ---
 
 

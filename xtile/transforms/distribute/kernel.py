@@ -65,6 +65,10 @@ class Kernel(Rebuilder):
         configuration: The sizes of work-group and subgroup.
         source: The text of the source, for messages.
         diagnostics: Where remarks go; None drops them.
+
+    Attributes:
+        local_bytes: Bytes of local memory that have been allocated beside the kernel's own.
+        buffers: Local memory for one operation after the other, by its purpose and element type.
     """
 
     def __init__(
@@ -82,6 +86,8 @@ class Kernel(Rebuilder):
         self.device = device
         self.subgroup_size = configuration.subgroup_size
         self.subgroups = configuration.subgroups
+        self.local_bytes = 0
+        self.buffers: dict[tuple[str, Attribute], SSAValue] = {}
 
     @override
     def rule_of(self, operation: Operation) -> Rule:

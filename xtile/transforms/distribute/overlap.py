@@ -70,6 +70,7 @@ def local_buffer(kernel: Kernel, element: Attribute, shape: tuple[int, ...]) -> 
     """A new buffer in local memory."""
     space = AddressSpaceAttr(AddressSpace.WORKGROUP)
     type = MemRefType(element, shape, memory_space=space)
+    kernel.local_bytes += math.prod(shape) * size_in_bytes(element)
     return kernel.emit(AllocaOp(operands=[[], []], result_types=[type])).memref
 
 
@@ -88,6 +89,11 @@ def local_bytes(operation: Operation) -> int:
         for type_ in types
         if isinstance(type_.memory_space, AddressSpaceAttr)
     )
+
+
+def free_local_memory(operation: Operation, kernel: Kernel) -> int:
+    """Bytes of local memory that are left for the code of an operation."""
+    return kernel.device.local_memory - local_bytes(operation) - kernel.local_bytes
 
 
 def size_in_bytes(type: Attribute) -> int:

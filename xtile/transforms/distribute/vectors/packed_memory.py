@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import FixedBitwidthType, UnitAttr, i32
+from xdsl.dialects.builtin import FixedBitwidthType, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.backends.intel.devices import CooperativeMatrix
@@ -20,7 +20,8 @@ class PackedMemory:
     """A strip of op(A) and a panel of op(B).
 
     The strip has matrices below each other, for one matrix of the depth after the other. The panel
-    has words with neighbours along the depth, for one matrix of the columns after the other.
+    has rows of words of 32 bits, which hold neighbours along the depth, for one matrix of the
+    columns after the other.
 
     Attributes:
         kernel: The kernel that is being built.
@@ -56,8 +57,8 @@ class PackedMemory:
     def panel(self) -> SSAValue:
         """The memory of the panel."""
         width = self.matrix.columns
-        shape = (self.columns // width * self.depth // self.factors, width)
-        return self._buffer("panel", i32, shape)
+        shape = (self.columns // width * self.depth // self.factors, width * self.factors)
+        return self._buffer("panel", self.matrix.inputs, shape)
 
     def _buffer(self, name: str, element: Attribute, shape: tuple[int, int]) -> SSAValue:
         kernel = self.kernel

@@ -6,22 +6,18 @@ reaches beyond them becomes 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import SSAValue
 
-from xtile.dialects.arith.casts import ExtUIOp
-from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, element_type
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.vectors.packed_memory import PackedMemory
-from xtile.transforms.distribute.vectors.values import is_contiguous, load, spread, store
-from xtile.transforms.transposition import transposed
+from xtile.transforms.distribute.vectors.values import is_contiguous, load, store
+from xtile.transforms.transposition import interleaved, transposed
 
 _VECTOR = 16
 """Elements of a vector."""
@@ -140,34 +136,34 @@ def pack_columns(
     has_vectors, is_transposed = is_contiguous(product.b), product.is_b_transposed
     count, part = (_SQUARE, _SQUARE) if has_vectors and is_transposed else (length, factors)
 
-    def put(
-        values: Sequence[SSAValue], tile: Index, word: Index, column: Index, width: int
-    ) -> None:
-        words = _words(kernel, values, width)
-        store(kernel, words, memory.panel, (memory.row_in_panel(tile, word), column), width)
+    def put(value: SSAValue, tile: Index, word: Index, place: Index, width: int) -> None:
+        store(kernel, value, memory.panel, (memory.row_in_panel(tile, word), place), width)
 
     def pack(j: Index, i: Index, is_inside: bool) -> None:
         column, k = kernel.multiply(i, count), kernel.multiply(j, part)
         tile = kernel.divide(i, length // count)
-        first = kernel.multiply(kernel.remainder(i, length // count), count)
+        first = kernel.multiply(kernel.remainder(i, length // count), count * factors)
         word = kernel.multiply(j, part // factors)
         if not (is_inside and has_vectors):
-            with (
-                kernel.loop(0, part // factors, name="word") as m,
-                kernel.loop(0, count, name="column") as n,
-            ):
-                line, start = kernel.add(column, n.index), kernel.multiply(m.index, factors)
-                places = [kernel.add(kernel.add(k, start), place) for place in range(factors)]
-                values = [source.element(line, place, is_inside) for place in places]
-                put(values, tile, kernel.add(word, m.index), kernel.add(first, n.index), 1)
+            with kernel.loop(0, count, name="column") as m, kernel.loop(0, part, name="k") as n:
+                value = source.element(
+                    kernel.add(column, m.index), kernel.add(k, n.index), is_inside
+                )
+                row = kernel.add(word, kernel.divide(n.index, factors))
+                place = kernel.add(first, kernel.multiply(m.index, factors))
+                place = kernel.add(place, kernel.remainder(n.index, factors))
+                put(value, tile, row, place, 1)
             return
         if is_transposed:
             lines = [source.vector(kernel.add(column, n), k, part) for n in range(count)]
-            vectors = transposed(kernel, lines)
+            vectors = interleaved(kernel, lines, factors)
         else:
-            vectors = [source.vector(column, kernel.add(k, n), count) for n in range(part)]
-        for m in range(0, part, factors):
-            put(vectors[m : m + factors], tile, kernel.add(word, m // factors), first, count)
+            vectors = interleaved(
+                kernel, [source.vector(column, kernel.add(k, n), count) for n in range(part)]
+            )
+        for n, vector in enumerate(vectors):
+            row, place = kernel.add(word, n // factors), kernel.add(first, n % factors * count)
+            put(vector, tile, row, place, count)
 
     steps = kernel.multiply(
         depth.covering(kernel, memory.matrix.depth), memory.matrix.depth // part
@@ -175,24 +171,6 @@ def pack_columns(
     tiles = kernel.multiply(columns.covering(kernel, width), width // count)
     inside = depth.whole(kernel, part), columns.whole(kernel, count)
     _for_each_block(kernel, inside, (steps, tiles), pack)
-
-
-def _words(kernel: Kernel, values: Sequence[SSAValue], width: int) -> SSAValue:
-    """Words of elements or vectors of them, of which the first has the lowest bits."""
-    bits = WORD_BITS // len(values)
-    words: SSAValue | None = None
-    for number, value in enumerate(values):
-        if not numbers.is_integer(value.type):
-            type_ = numbers.like(value.type, IntegerType(bits))
-            value = kernel.emit(arith.BitcastOp(value, type_)).result
-        word = cast("IntegerType", numbers.like(value.type, i32))
-        part = kernel.emit(ExtUIOp(value, word)).result
-        if number:
-            shift = spread(kernel, kernel.constant(bits * number, i32), width)
-            part = kernel.emit(arith.ShLIOp(part, shift)).result
-        words = part if words is None else kernel.emit(arith.OrIOp(words, part)).result
-    assert words is not None
-    return words
 
 
 def _for_each_block(

@@ -11,12 +11,12 @@ from typing import cast
 
 from xtile.dialects.core import GemmOp
 from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element_type
-from xtile.transforms.distribute.overlap import local_bytes, size_in_bytes
+from xtile.transforms.distribute.overlap import free_local_memory, size_in_bytes
 from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.update import Update, update_of
 from xtile.transforms.distribute.vectors.segments import Segment, segments_of
-from xtile.transforms.distribute.vectors.strips import UNKNOWN_ROWS, Strip
-from xtile.transforms.distribute.vectors.updates import shared_buffer
+from xtile.transforms.distribute.vectors.strips import Strip
+from xtile.transforms.distribute.vectors.updates import shared_buffer, size_of_buffer
 from xtile.transforms.distribute.vectors.values import is_contiguous, width_of
 
 _VECTORS = 4
@@ -30,6 +30,8 @@ _SCALARS = 2
 
 _PANEL = 128 * 1024
 """Bytes of a panel, which stays in the second cache."""
+
+_BUFFER = "panel"
 
 _NEAR = 32 * 1024
 """Bytes that stay in the first cache without a panel."""
@@ -71,7 +73,7 @@ def _multiply_in_panels(
     if isinstance(depth, int):
         # None should be much shorter than the others.
         limit = -(-depth // max(1, -(-depth // limit)))
-    memory = shared_buffer(kernel, update.wide, limit * _longest(segments))
+    memory = shared_buffer(kernel, _BUFFER, update.wide, limit * _longest(segments))
     for columns in segments:
         with columns.steps(kernel, "column") as column:
             width: Index = columns.step
@@ -89,10 +91,11 @@ def _segments_with_panels(product: Product, kernel: Kernel, width: int) -> Seque
 
 
 def _rows_of_panels(operation: GemmOp, segments: Sequence[Segment], update: Update) -> int:
-    """The most rows of a panel that local memory has room for, beside a tile."""
-    row = _longest(segments) * size_in_bytes(update.wide)
-    free = update.kernel.device.local_memory - local_bytes(operation)
-    return min(_PANEL // row, free // row - UNKNOWN_ROWS)
+    """The most rows of a panel: in the memory of an earlier one, or in half of what is left."""
+    kernel, row = update.kernel, _longest(segments)
+    known = size_of_buffer(kernel.buffers.get((_BUFFER, update.wide)))
+    new = min(_PANEL, free_local_memory(operation, kernel) // 2) // size_in_bytes(update.wide)
+    return max(known, new) // row
 
 
 def _longest(segments: Sequence[Segment]) -> int:

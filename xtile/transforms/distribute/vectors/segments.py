@@ -15,7 +15,8 @@ class Segment:
 
     Attributes:
         start: The first number.
-        stop: The number after the last one; the segment is a multiple of a step long.
+        stop: The number after the last one; where it is not known whether the segment is a
+            multiple of a step long, the last step may go beyond it.
         widths: The widths of the vectors of one step, one after the other.
     """
 

@@ -26,7 +26,7 @@ from xtile.transforms.distribute.vectors.values import (
 _MOST_ROWS = 10
 """Rows of a tile."""
 
-UNKNOWN_ROWS = 6
+_UNKNOWN_ROWS = 6
 """Rows of a tile where their number is not known."""
 
 _LEAST_SUMS = 8
@@ -107,7 +107,7 @@ class Strip:
         least = -(-_LEAST_SUMS // vectors)
         rows = self.product.rows
         if not isinstance(rows, int):
-            return max(least, min(most, UNKNOWN_ROWS))
+            return max(least, min(most, _UNKNOWN_ROWS))
         for height in range(most, least - 1, -1):
             if rows % height == 0:
                 return height
@@ -192,7 +192,7 @@ class Strip:
     def _update_part(self, rows: Sequence[Index], left: Index, parts: Sequence[Part]) -> None:
         """Updates the first rows and columns of a tile."""
         kernel, step = self.kernel, self.columns.step
-        buffer = shared_buffer(kernel, self.update.wide, len(rows) * step)
+        buffer = shared_buffer(kernel, "tile", self.update.wide, len(rows) * step)
         places = ((i, place) for i in range(len(rows)) for place, _ in self.columns.places())
         for part, (i, place) in zip(parts, places, strict=True):
             store(kernel, part.value, buffer, [i * step + place], part.width)

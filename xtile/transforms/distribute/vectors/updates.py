@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.transforms.distribute import numbers
-from xtile.transforms.distribute.kernel import Index, Kernel
+from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel
 from xtile.transforms.distribute.overlap import local_buffer
 from xtile.transforms.distribute.update import Update
 from xtile.transforms.distribute.vectors.values import (
@@ -81,7 +82,7 @@ def _apply_each(update: Update, part: Part) -> None:
     if part.width == 1:
         update.apply(part.value, part.indices)
         return
-    buffer = shared_buffer(kernel, update.wide, part.width)
+    buffer = shared_buffer(kernel, "vector", update.wide, part.width)
     store(kernel, part.value, buffer, [0], part.width)
     *outer, last = part.indices
     with kernel.loop(0, part.width, name="element") as loop:
@@ -89,11 +90,20 @@ def _apply_each(update: Update, part: Part) -> None:
         update.apply(element, [*outer, kernel.add(last, loop.index)])
 
 
-def shared_buffer(kernel: Kernel, element: Attribute, size: int) -> SSAValue:
-    """Local memory that nobody relies on beyond one operation."""
-    return kernel.shared(
-        ("buffer", element, size), (), lambda: local_buffer(kernel, element, (size,))
-    )
+def shared_buffer(kernel: Kernel, purpose: str, element: Attribute, size: int) -> SSAValue:
+    """Local memory for at least so many elements, which one operation after the other uses."""
+    known = kernel.buffers.get((purpose, element))
+    if known is not None and size_of_buffer(known) >= size:
+        return known
+    key = (purpose, element, size)
+    buffer = kernel.shared(key, (), lambda: local_buffer(kernel, element, (size,)))
+    kernel.buffers[purpose, element] = buffer
+    return buffer
+
+
+def size_of_buffer(buffer: SSAValue | None) -> int:
+    """The elements of a buffer, if there is one."""
+    return 0 if buffer is None else cast("AnyMemRef", buffer.type).get_shape()[0]
 
 
 def after_block(update: Update, block: Index) -> Update:
