@@ -16,7 +16,7 @@ from tests.transforms.distribute.kernels import (
     kernel,
     printed,
     run,
-)
+)from xtile.transforms.distribute.vectors import products
 
 Array = np.ndarray[Any, Any]
 
@@ -308,9 +308,13 @@ def test_products_of_common_sizes(rows: int, columns: int, is_known: bool, flags
 
 @pytest.mark.parametrize("beta", ["", "dynamic 0", "dynamic 2"])
 @pytest.mark.parametrize("is_known", [True, False])
-@pytest.mark.parametrize("depth", [0, 512, 600])
+@pytest.mark.parametrize("depth", [0, 15, 40, 60])
 @pytest.mark.parametrize("type", ["f32", "f64"])
-def test_deep_products_are_sums_of_panels(type: str, depth: int, is_known: bool, beta: str) -> None:
+def test_deep_products_are_sums_of_panels(
+    type: str, depth: int, is_known: bool, beta: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of about 15 rows.
+    monkeypatch.setattr(products, "_PANEL", 2048)
     rows, columns = 9, 17
     pitch = columns + 1024
     layout = f", strided<[{pitch}, 1]>"
