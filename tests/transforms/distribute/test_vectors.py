@@ -16,7 +16,8 @@ from tests.transforms.distribute.kernels import (
     kernel,
     printed,
     run,
-)from xtile.transforms.distribute.vectors import products
+)
+from xtile.transforms.distribute.vectors import products
 
 Array = np.ndarray[Any, Any]
 
