@@ -85,33 +85,37 @@ def _index_operations() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
         yield f"index_cmp_{predicate}", f"index.cmp {predicate}({{0}}, {{1}})", types, "i1"
 
 
-_ON_VECTORS = {name: (text, types, result) for name, text, types, result in _operations()}
-_ON_NUMBERS = {
+_VECTOR_CASES = {name: (text, types, result) for name, text, types, result in _operations()}
+_NUMBER_CASES = {
     # One condition that is no vector is another operation.
     name: (text.replace("<<i1>>, ", ""), types, result)
     for name, text, types, result in (*_operations(), *_index_operations())
 }
 
 
+ON_NUMBERS = {name: on_numbers(*rest) for name, rest in _NUMBER_CASES.items()}
+ON_VECTORS = {name: on_vectors(*rest) for name, rest in _VECTOR_CASES.items()}
+
+
 @pytest.fixture(scope="module")
 def numbers() -> LaneKernels:
-    return LaneKernels({name: on_numbers(*rest) for name, rest in _ON_NUMBERS.items()})
+    return LaneKernels(ON_NUMBERS)
 
 
 @pytest.fixture(scope="module")
 def vectors() -> LaneKernels:
-    return LaneKernels({name: on_vectors(*rest) for name, rest in _ON_VECTORS.items()})
+    return LaneKernels(ON_VECTORS)
 
 
-@pytest.mark.parametrize("name", _ON_NUMBERS)
+@pytest.mark.parametrize("name", _NUMBER_CASES)
 def test_numbers(name: str, numbers: LaneKernels) -> None:
-    _, types, result = _ON_NUMBERS[name]
+    _, types, result = _NUMBER_CASES[name]
     _check(name, numbers, types, result, COUNT, COUNT // BLOCK[0])
 
 
-@pytest.mark.parametrize("name", _ON_VECTORS)
+@pytest.mark.parametrize("name", _VECTOR_CASES)
 def test_vectors(name: str, vectors: LaneKernels) -> None:
-    _, types, result = _ON_VECTORS[name]
+    _, types, result = _VECTOR_CASES[name]
     _check(name, vectors, types, result, VECTORS * LENGTH, VECTORS)
 
 

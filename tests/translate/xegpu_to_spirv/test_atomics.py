@@ -65,7 +65,7 @@ def _update(kind: str, type: str) -> LaneKernel:
     return LaneKernel(parameters, body, (_ITEMS, 1, 1), attributions=attributions)
 
 
-_KERNELS = {
+KERNELS = {
     f"{kind}_{type}": _update(kind, type)
     for kind, type in (
         *product(_INTEGER_KINDS, ("i8", "i16", "i32", "i64")),
@@ -76,10 +76,10 @@ _KERNELS = {
 
 @pytest.fixture(scope="module")
 def kernels() -> LaneKernels:
-    return LaneKernels({**_KERNELS, **_OTHERS})
+    return LaneKernels({**KERNELS, **OTHERS})
 
 
-@pytest.mark.parametrize("name", _KERNELS)
+@pytest.mark.parametrize("name", KERNELS)
 def test_updates(name: str, kernels: LaneKernels) -> None:
     """Numbers are such that the order of the updates makes no difference."""
     random = np.random.default_rng(fresh_seed())
@@ -117,7 +117,7 @@ def _operands(
 
 # --- the old number, and updates that a region computes ---
 
-_OTHERS = {
+OTHERS = {
     "tickets": LaneKernel(
         f"%out: memref<{_ITEMS}xi32>, %counter: memref<1xi32>",
         f"""
@@ -192,7 +192,7 @@ def test_each_update_gives_another_old_number(name: str, kernels: LaneKernels) -
     np.testing.assert_array_equal(results[1][1], results[1][0])
 
 
-@pytest.mark.parametrize("name", [name for name in _OTHERS if name.startswith("generic")])
+@pytest.mark.parametrize("name", [name for name in OTHERS if name.startswith("generic")])
 def test_updates_by_regions(name: str, kernels: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
     type_ = name.removeprefix("generic_")

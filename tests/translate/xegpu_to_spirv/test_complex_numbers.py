@@ -110,7 +110,7 @@ def _kernel(name: str, type: str) -> LaneKernel:
     return on_numbers(text, types, part if name in _REAL else whole)
 
 
-_KERNELS = {f"{name}_{type}": _kernel(name, type) for name, type in product(_EXACT, _TYPES)}
+KERNELS = {f"{name}_{type}": _kernel(name, type) for name, type in product(_EXACT, _TYPES)}
 
 _OTHERS = (
     {
@@ -148,7 +148,7 @@ _GRID = (COUNT // BLOCK[0], 1, 1)
 
 @pytest.fixture(scope="module")
 def kernels() -> LaneKernels:
-    return LaneKernels({**_KERNELS, **_OTHERS})
+    return LaneKernels({**KERNELS, **_OTHERS})
 
 
 def _numbers(random: np.random.Generator, dtype: Any, spread: float = 1.0) -> Array:
@@ -161,7 +161,7 @@ def _numbers(random: np.random.Generator, dtype: Any, spread: float = 1.0) -> Ar
     return (parts[0] + 1j * parts[1]).astype(dtype)
 
 
-@pytest.mark.parametrize("name", _KERNELS)
+@pytest.mark.parametrize("name", KERNELS)
 def test_functions(name: str, kernels: LaneKernels) -> None:
     seed = fresh_seed()
     random = np.random.default_rng(seed)

@@ -217,7 +217,7 @@ _BODIES = {
 }
 
 
-_FUNCTIONS = """
+FUNCTIONS = """
     func.func @half(%v: i32) -> (i32, i1) {
       %two = arith.constant 2 : i32
       %h = arith.floordivsi %v, %two : i32
@@ -237,15 +237,15 @@ def _kernel(body: str) -> LaneKernel:
     return LaneKernel(_PARAMETERS, f"{_START}{body}{store}", (_SIZE, 1, 1))
 
 
-_KERNELS = {f"k{i}": _kernel(body) for i, body in enumerate(_BODIES.values())}
+KERNELS = {f"k{i}": _kernel(body) for i, body in enumerate(_BODIES.values())}
 
 
 @pytest.fixture(scope="module")
 def kernels() -> LaneKernels:
-    return LaneKernels({**_KERNELS, **_CARRIED}, around=_FUNCTIONS)
+    return LaneKernels({**KERNELS, **CARRIED}, around=FUNCTIONS)
 
 
-@pytest.mark.parametrize(("name", "what"), list(zip(_KERNELS, _BODIES, strict=True)))
+@pytest.mark.parametrize(("name", "what"), list(zip(KERNELS, _BODIES, strict=True)))
 def test_values(name: str, what: str, kernels: LaneKernels) -> None:
     values = np.random.default_rng(fresh_seed()).integers(-20, 60, _SIZE).astype(np.int32)
     *_, (expected, found) = kernels.on_both(name, values, unwritten(_SIZE, "i32"))
@@ -299,10 +299,10 @@ def _carrying(type: str) -> LaneKernel:
     return LaneKernel(parameters, body)
 
 
-_CARRIED = {f"carried_{i}": _carrying(type) for i, type in enumerate(_TYPES)}
+CARRIED = {f"carried_{i}": _carrying(type) for i, type in enumerate(_TYPES)}
 
 
-@pytest.mark.parametrize(("name", "type"), list(zip(_CARRIED, _TYPES, strict=True)))
+@pytest.mark.parametrize(("name", "type"), list(zip(CARRIED, _TYPES, strict=True)))
 def test_values_that_are_carried(name: str, type: str, kernels: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
     element = "f32" if type.startswith("vector") else type

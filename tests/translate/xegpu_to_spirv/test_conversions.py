@@ -78,9 +78,12 @@ _KERNELS: dict[str, tuple[str, tuple[str, ...], str]] = {
 }
 
 
+ON_NUMBERS = {name: on_numbers(*rest) for name, rest in _KERNELS.items()}
+
+
 @pytest.fixture(scope="module")
 def numbers() -> LaneKernels:
-    return LaneKernels({name: on_numbers(*rest) for name, rest in _KERNELS.items()})
+    return LaneKernels(ON_NUMBERS)
 
 
 @pytest.fixture(scope="module")

@@ -200,7 +200,7 @@ def _exchange(operation: str, type: str, lanes: int = 16) -> LaneKernel:
     return LaneKernel(parameters, body, (2 * lanes, 1, 1), lanes)
 
 
-_EXCHANGES = {
+EXCHANGES = {
     **{
         f"{mode}_{width[1:]}_{offset[1:]}_{type}": _exchange(
             f"gpu.shuffle {mode} %v, {offset}, {width} : {type}", type
@@ -221,13 +221,13 @@ _EXCHANGES = {
 
 @pytest.fixture(scope="module")
 def exchanges() -> LaneKernels:
-    return LaneKernels({**_EXCHANGES, **_REDUCTIONS, **_OTHERS})
+    return LaneKernels({**EXCHANGES, **REDUCTIONS, **OTHERS})
 
 
-@pytest.mark.parametrize("name", _EXCHANGES)
+@pytest.mark.parametrize("name", EXCHANGES)
 def test_shuffles(name: str, exchanges: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
-    kernel = _EXCHANGES[name]
+    kernel = EXCHANGES[name]
     count = kernel.block[0]
     type_ = kernel.parameters.partition("memref<?x")[2].partition(">")[0]
     values = _numbers(random, type_, count)
@@ -266,7 +266,7 @@ def _reduction(operation: str, type: str) -> LaneKernel:
     return LaneKernel(f"%a: memref<?x{type}>, %out: memref<?x{type}>", body, (32, 1, 1), 16)
 
 
-_REDUCTIONS = {
+REDUCTIONS = {
     **{
         f"{kind}_{type}": _reduction(f"gpu.subgroup_reduce {kind} %v", type)
         for kind, type in (
@@ -290,11 +290,11 @@ _REDUCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", _REDUCTIONS)
+@pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str, exchanges: LaneKernels) -> None:
     """Numbers are small integers, whose sums and products are exact in any order."""
     random = np.random.default_rng(fresh_seed())
-    type_ = _REDUCTIONS[name].parameters.partition("memref<?x")[2].partition(">")[0]
+    type_ = REDUCTIONS[name].parameters.partition("memref<?x")[2].partition(">")[0]
     values = _numbers(random, type_, 32)
     if "mul" in name and np.dtype(DTYPES[type_]).kind != "i":
         values = random.choice([-2, -1, 1], 32).astype(DTYPES[type_])
@@ -305,7 +305,7 @@ def test_reductions(name: str, exchanges: LaneKernels) -> None:
     assert equal.all(), f"{found} instead of {expected} of {values}"
 
 
-_OTHERS = {
+OTHERS = {
     "first": LaneKernel(
         "%a: memref<?xf32>, %out: memref<?xf32>",
         """
@@ -348,7 +348,7 @@ _OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", _OTHERS)
+@pytest.mark.parametrize("name", OTHERS)
 def test_broadcasts_and_vectors(name: str, exchanges: LaneKernels) -> None:
     values = np.random.default_rng(fresh_seed()).normal(size=96).astype(np.float32)
     _, (expected, found) = exchanges.on_both(name, values, unwritten(96, "f32"))

@@ -97,9 +97,12 @@ def _operations() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
 _KERNELS = {name: (text, types, result) for name, text, types, result in _operations()}
 
 
+ON_NUMBERS = {name: on_numbers(*rest) for name, rest in _KERNELS.items()}
+
+
 @pytest.fixture(scope="module")
 def numbers() -> LaneKernels:
-    return LaneKernels({name: on_numbers(*rest) for name, rest in _KERNELS.items()})
+    return LaneKernels(ON_NUMBERS)
 
 
 @pytest.fixture(scope="module")

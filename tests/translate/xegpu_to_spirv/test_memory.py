@@ -28,7 +28,7 @@ _TYPES = (
 
 _CONSTANTS = "\n".join(f"%c{n} = arith.constant {n} : index" for n in range(8))
 
-_VIEWS = {
+_VIEW_CASES = {
     "a view of known place": """
         %v = memref.subview %m[2, 3] [4, 5] [1, 1]
             : memref<8x10xf32> to memref<4x5xf32, strided<[10, 1], offset: 23>>
@@ -216,21 +216,21 @@ def _word(type: str) -> str:
     return type.replace("<", "_").replace(">", "")
 
 
-_LOCAL = "\n".join(
+LOCAL = "\n".join(
     f'memref.global "private" @local_{_word(type)} : memref<6x{type}, 3> = uninitialized'
     for type in _TYPES
 )
 
-_VIEW_KERNELS = {f"view_{i}": _view_kernel(body) for i, body in enumerate(_VIEWS.values())}
-_TYPE_KERNELS = {f"type_{_word(type)}": _type_kernel(type) for type in _TYPES}
+VIEWS = {f"view_{i}": _view_kernel(body) for i, body in enumerate(_VIEW_CASES.values())}
+TYPES = {f"type_{_word(type)}": _type_kernel(type) for type in _TYPES}
 
 
 @pytest.fixture(scope="module")
 def kernels() -> LaneKernels:
-    return LaneKernels({**_VIEW_KERNELS, **_TYPE_KERNELS, **_PARAMETER_KERNELS}, around=_LOCAL)
+    return LaneKernels({**VIEWS, **TYPES, **PARAMETERS}, around=LOCAL)
 
 
-@pytest.mark.parametrize(("name", "what"), list(zip(_VIEW_KERNELS, _VIEWS, strict=True)))
+@pytest.mark.parametrize(("name", "what"), list(zip(VIEWS, _VIEW_CASES, strict=True)))
 @pytest.mark.parametrize("n", [0, 1])
 def test_views(name: str, what: str, n: int, kernels: LaneKernels) -> None:
     if "one element" in what:
@@ -263,7 +263,7 @@ def _numbers(random: np.random.Generator, type: str, count: int) -> Array:
 
 # --- parameters ---
 
-_PARAMETER_KERNELS = {
+PARAMETERS = {
     "dynamic": LaneKernel(
         "%m: memref<?x?x?xf32, strided<[?, ?, 1]>>, %out: memref<4xindex>, %v: memref<1xf32>",
         f"""

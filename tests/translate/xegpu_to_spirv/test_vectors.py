@@ -47,12 +47,12 @@ def _kernel(operation: str, type: str) -> LaneKernel:
     return LaneKernel(PARAMETERS, f"{NUMBERS}\n{LOADS}\n{needs}\n%r = {operation}\n{store}")
 
 
-_KERNELS = {f"k{i}": _kernel(*rest) for i, rest in enumerate(RESULTS.values())}
+KERNELS = {f"k{i}": _kernel(*rest) for i, rest in enumerate(RESULTS.values())}
 
 
 @pytest.fixture(scope="module")
 def kernels() -> LaneKernels:
-    return LaneKernels({**_KERNELS, **_STORES})
+    return LaneKernels({**KERNELS, **STORES})
 
 
 def _memory(random: np.random.Generator) -> list[np.ndarray]:
@@ -67,7 +67,7 @@ def _memory(random: np.random.Generator) -> list[np.ndarray]:
     ]
 
 
-@pytest.mark.parametrize(("name", "what"), list(zip(_KERNELS, RESULTS, strict=True)))
+@pytest.mark.parametrize(("name", "what"), list(zip(KERNELS, RESULTS, strict=True)))
 @pytest.mark.parametrize(("n", "k"), [(0, 1), (1, 0)])
 def test_values(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
@@ -92,10 +92,10 @@ def _storing(operation: str) -> LaneKernel:
     return LaneKernel(PARAMETERS, f"{NUMBERS}\n{LOADS}\n{needs}\n{operation}")
 
 
-_STORES = {f"store_{i}": _storing(text) for i, text in enumerate(STORED.values())}
+STORES = {f"store_{i}": _storing(text) for i, text in enumerate(STORED.values())}
 
 
-@pytest.mark.parametrize(("name", "what"), list(zip(_STORES, STORED, strict=True)))
+@pytest.mark.parametrize(("name", "what"), list(zip(STORES, STORED, strict=True)))
 @pytest.mark.parametrize(("n", "k"), [(0, 1), (1, 0)])
 def test_stores(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
