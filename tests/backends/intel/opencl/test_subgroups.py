@@ -101,3 +101,10 @@ def test_subgroups_of_one_work_item_are_no_vectors() -> None:
 def test_who_knows_no_subgroups_needs_none() -> None:
     text = KERNEL.format(size=16, **dict.fromkeys(SUBGROUPS, "WorkDim"))
     assert without_subgroups(assemble(text), LOG) == []
+
+
+def test_only_what_a_kernel_itself_uses_counts() -> None:
+    other = 'OpEntryPoint Kernel %f "other"\nOpExecutionMode %f LocalSize'
+    text = KERNEL.replace("OpExecutionMode %f LocalSize", other, 1)
+    both = 'Kernel "f" was not vectorized\nKernel "other" was not vectorized'
+    assert without_subgroups(assemble(text.format(**SUBGROUPS, size=16)), both) == ["f"]

@@ -30,37 +30,39 @@ SubgroupLocalInvocationId."""
 def without_subgroups(spirv: bytes, log: str) -> list[str]:
     """The kernels that a driver has built with other subgroups than they ask for.
 
-    Only those count that could notice: a module that knows the numbers neither of subgroups nor of
+    Only those count that could notice: a kernel that knows the numbers neither of subgroups nor of
     the work-items in them is right with any.
 
     Args:
-        spirv: The module.
+        spirv: The module, which names the variables of each kernel as SPIR-V 1.4 does.
         log: What the driver said about it.
     """
     suspects = _NOT_VECTORIZED.findall(log)
-    if not suspects or not _knows_subgroups(spirv):
+    if not suspects:
         return []
-    sizes = _subgroup_sizes(spirv)
-    return [name for name in suspects if sizes.get(name, 1) > 1]
+    needs_subgroups = _kernels_with_subgroups(spirv)
+    return [name for name in suspects if name in needs_subgroups]
 
 
-def _knows_subgroups(spirv: bytes) -> bool:
-    return any(
-        opcode == _DECORATE and operands[1] == _BUILTIN and operands[2] in _OF_SUBGROUPS
-        for opcode, operands in _instructions(spirv)
-    )
-
-
-def _subgroup_sizes(spirv: bytes) -> dict[str, int]:
-    """The size of subgroups that each kernel asks for."""
-    names: dict[int, str] = {}
-    sizes: dict[str, int] = {}
+def _kernels_with_subgroups(spirv: bytes) -> set[str]:
+    """The kernels that ask for subgroups of several work-items and can tell them apart."""
+    entries: list[tuple[str, int, list[int]]] = []
+    sizes: dict[int, int] = {}
+    variables: set[int] = set()
     for opcode, operands in _instructions(spirv):
         if opcode == _ENTRY_POINT:
-            names[operands[1]] = operands[2:].tobytes().partition(b"\0")[0].decode()
+            text = operands[2:].tobytes().partition(b"\0")[0]
+            interface = operands[2 + len(text) // 4 + 1 :].tolist()
+            entries.append((text.decode(), operands[1], interface))
         elif opcode == _EXECUTION_MODE and operands[1] == _SUBGROUP_SIZE:
-            sizes[names[operands[0]]] = operands[2]
-    return sizes
+            sizes[operands[0]] = operands[2]
+        elif opcode == _DECORATE and operands[1] == _BUILTIN and operands[2] in _OF_SUBGROUPS:
+            variables.add(operands[0])
+    return {
+        name
+        for name, function, interface in entries
+        if sizes.get(function, 1) > 1 and not variables.isdisjoint(interface)
+    }
 
 
 def _instructions(spirv: bytes) -> Iterator[tuple[int, Words]]:
