@@ -105,6 +105,35 @@ def test_memory_may_hold_bits() -> None:
     assert (back == numbers.view(np.int16)).all()
 
 
+@pytest.mark.parametrize(("element", "factors"), [("bf16", 2), ("i8", 4)])
+@pytest.mark.parametrize("use", ["matrix_a", "matrix_b"])
+def test_packed_memory_may_hold_elements(use: str, element: str, factors: int) -> None:
+    """The same bytes are the same matrix, whether they are words or what words consist of."""
+    rows, columns = (3, 2 * factors) if use == "matrix_a" else (2 * factors, 3)
+    matrix = f"!core.cooperative_matrix<{rows}x{columns}x{element}, {use}>"
+    height, width = (rows, 2) if use == "matrix_a" else (2, columns)
+    words = f"memref<{height}x{width}xi32>"
+    elements = f"memref<{height}x{width * factors}x{element}>"
+    output = f"memref<{rows}x{columns}x{element}>"
+    text = kernel(
+        f"%words: {words}, %elements: {elements}, %one: {output}, %other: {output}",
+        f"""
+        %c = arith.constant 0 : index
+        %x = core.cooperative_matrix_load packed %words[%c, %c] : {words} -> {matrix}
+        core.cooperative_matrix_store %x, %one[%c, %c] : {matrix}, {output}
+        %y = core.cooperative_matrix_load packed %elements[%c, %c] : {elements} -> {matrix}
+        core.cooperative_matrix_store %y, %other[%c, %c] : {matrix}, {output}
+        """,
+        attributes="known_block_size = array<i32: 1, 1, 1>",
+    )
+    numbers = random(element, rows, columns)
+    packed = packed_rows(numbers) if use == "matrix_a" else packed_columns(numbers)
+    one, other = np.zeros_like(numbers), np.zeros_like(numbers)
+    run(text, packed, packed.view(numbers.dtype), one, other)
+    assert (one == numbers).all()
+    assert (other == numbers).all()
+
+
 def filled(row: str) -> str:
     """A kernel that fills a block at 4 rows and columns for each number in `row` and subgroup."""
     matrix = "!core.cooperative_matrix<4x4xf32, accumulator>"

@@ -19,7 +19,13 @@ from xtile.dialects.core import (
     CooperativeMatrixMultiplyAddOp,
     CooperativeMatrixStoreOp,
 )
-from xtile.dialects.core.cooperative_matrix import CooperativeMatrixType, MatrixUse, type_of
+from xtile.dialects.core.cooperative_matrix import (
+    WORD_BITS,
+    CooperativeMatrixType,
+    MatrixUse,
+    has_words,
+    type_of,
+)
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Index, as_index
@@ -59,7 +65,7 @@ def _load(operation: CooperativeMatrixLoadOp, compiler: Compiler) -> Step:
     (result,) = compiler.slots(operation.results)
     matrix = type_of(operation.result)
     is_packed = operation.packed is not None
-    shape = matrix.packed_shape if is_packed else matrix.shape
+    shape = _shape_in_memory(operation)
     dtype = number_of(matrix.component_type).dtype
 
     def step(state: State) -> None:
@@ -71,17 +77,28 @@ def _load(operation: CooperativeMatrixLoadOp, compiler: Compiler) -> Step:
     return step
 
 
+def _shape_in_memory(operation: CooperativeMatrixLoadOp) -> tuple[int, int]:
+    """Rows and columns of the block of memory."""
+    matrix = type_of(operation.result)
+    if operation.packed is None:
+        return matrix.shape
+    rows, words = matrix.packed_shape
+    return rows, words if has_words(operation.memory) else words * (WORD_BITS // matrix.bits)
+
+
 def _as(array: Array, dtype: np.dtype[Any]) -> Array:
     """Elements, which memory may hold as integers with their bits, or those integers."""
     return np.ascontiguousarray(array).view(dtype)
 
 
 def _unpacked(words: Array, matrix: CooperativeMatrixType, dtype: np.dtype[Any]) -> Array:
-    """The elements of packed words, whose first element is in the lowest bits."""
-    factors = np.ascontiguousarray(words[..., np.newaxis]).view(dtype)
+    """The elements of packed words, or of the elements that they consist of."""
+    rows, columns = matrix.packed_shape
+    outer = words.shape[:AXES]
+    factors = _as(words, dtype).reshape(*outer, rows, columns, -1)
     if matrix.use.data == MatrixUse.MATRIX_B:
         factors = factors.swapaxes(-1, -2)
-    return factors.reshape(*words.shape[:AXES], *matrix.shape)
+    return factors.reshape(*outer, *matrix.shape)
 
 
 def _store(operation: CooperativeMatrixStoreOp, compiler: Compiler) -> Step:

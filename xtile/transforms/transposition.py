@@ -1,32 +1,45 @@
-"""Square matrices that are transposed in registers."""
+"""Vectors whose elements are interleaved in registers, and square matrices that are transposed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.vector import ShuffleOp
 from xtile.translate.rule import Rebuilder
 
 
 def transposed(rebuilder: Rebuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
-    """The columns of a square matrix whose rows are given; their number is a power of two.
+    """The columns of a square matrix whose rows are given; their number is a power of two."""
+    return interleaved(rebuilder, rows)
 
-    Each stage joins the first half of the vectors with the second half element by element, as
-    cards are shuffled; after as many stages as the number has bits, the rows are columns.
+
+def interleaved(
+    rebuilder: Rebuilder, vectors: Sequence[SSAValue], group: int = 1
+) -> list[SSAValue]:
+    """The first groups of elements of all vectors, then the second ones, .. as as many vectors.
+
+    Each stage joins the first half of the vectors with the second half group by group, as cards
+    are shuffled.
+
+    Args:
+        rebuilder: Where to emit.
+        vectors: The vectors; their number and their length are powers of two.
+        group: How many elements stay together, a divisor of the length.
     """
-    count = len(rows)
-    half = count // 2
-    low = [n for i in range(half) for n in (i, count + i)]
-    high = [n + half for n in low]
-    masks = [DenseArrayBase.from_list(i64, mask) for mask in (low, high)]
-    vectors = list(rows)
-    for _ in range(count.bit_length() - 1):
-        pairs = zip(vectors[:half], vectors[half:], strict=True)
-        vectors = [_shuffled(rebuilder, a, b, mask) for a, b in pairs for mask in masks]
-    return vectors
+    (length,) = cast("VectorType[Attribute]", vectors[0].type).get_shape()
+    starts = [start for i in range(0, length, group) for start in (i, length + i)]
+    order = [start + i for start in starts for i in range(group)]
+    masks = [DenseArrayBase.from_list(i64, half) for half in (order[:length], order[length:])]
+    half = len(vectors) // 2
+    result = list(vectors)
+    for _ in range(len(vectors).bit_length() - 1):
+        pairs = zip(result[:half], result[half:], strict=True)
+        result = [_shuffled(rebuilder, a, b, mask) for a, b in pairs for mask in masks]
+    return result
 
 
 def _shuffled(

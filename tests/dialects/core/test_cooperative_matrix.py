@@ -30,6 +30,7 @@ LOADS = f"""\
 """
 
 RIGHT = [
+    f"%r = core.cooperative_matrix_load packed %m[%i, %i] : memref<64x64xbf16> -> {B}",
     f"%r = core.cooperative_matrix_load %bits[%i, %i, %i] : memref<4x64x64xi16> -> {A}",
     f"%r = core.cooperative_matrix_load packed %words[%i, %i] : memref<64x64xi32> -> {I8}",
     f"%r = core.cooperative_matrix_multiply_add %a, %b, %c : {A}, {B}, {C} -> {C}",
@@ -76,8 +77,8 @@ WRONG: list[tuple[str, str]] = [
         "expected elements of bf16 or i16, got memref<64x64xf32>",
     ),
     (
-        f"%r = core.cooperative_matrix_load packed %m[%i, %i] : memref<64x64xbf16> -> {B}",
-        "packed memory has elements of i32, not memref<64x64xbf16>",
+        f"%r = core.cooperative_matrix_load packed %f[%i, %i] : memref<64x64xf32> -> {B}",
+        "expected elements of bf16 or i16, got memref<64x64xf32>",
     ),
     (
         f"%r = core.cooperative_matrix_load packed %words[%i, %i] : memref<64x64xi32> -> {C}",

@@ -39,57 +39,54 @@ def gemm(
 
 
 WHOLE_MATRIX = """
-%0 = arith.constant 16 : i32
-%1 = vector.broadcast %0 : i32 to vector<16xi32>
-%2 = memref.alloca() : memref<16x16xi32, #gpu.address_space<workgroup>>
+%0 = memref.alloca() : PANEL
 scf.for %row = %c0 to %c16 step %c1 {
-%10 = arith.muli %row, %c2 : index
+%8 = arith.muli %row, %c2 : index
+%9 = vector.load %b[%8, %c0] : memref<32x16xbf16>, vector<16xbf16>
+%10 = arith.addi %8, %c1 : index
 %11 = vector.load %b[%10, %c0] : memref<32x16xbf16>, vector<16xbf16>
-%12 = arith.addi %10, %c1 : index
-%13 = vector.load %b[%12, %c0] : memref<32x16xbf16>, vector<16xbf16>
-%14 = arith.bitcast %11 : vector<16xbf16> to vector<16xi16>
-%15 = arith.extui %14 : vector<16xi16> to vector<16xi32>
-%16 = arith.bitcast %13 : vector<16xbf16> to vector<16xi16>
-%17 = arith.extui %16 : vector<16xi16> to vector<16xi32>
-%18 = arith.shli %17, %1 : vector<16xi32>
-%19 = arith.ori %15, %18 : vector<16xi32>
-vector.store %19, %2[%row, %c0] : WORDS, vector<16xi32>
+%12 = vector.shuffle %9, %11 LOW : vector<16xbf16>, vector<16xbf16>
+%13 = vector.shuffle %9, %11 HIGH : vector<16xbf16>, vector<16xbf16>
+vector.store %12, %0[%row, %c0] : PANEL, vector<16xbf16>
+vector.store %13, %0[%row, %c16] : PANEL, vector<16xbf16>
 } {core.unroll = false}
-%3 = memref.alloca() : STRIP
+%1 = memref.alloca() : PANEL
 scf.for %row = %c0 to %c16 step %c1 {
-%10 = vector.load %a[%row, %c0] : memref<16x32xbf16>, vector<16xbf16>
-vector.store %10, %3[%row, %c0] : STRIP, vector<16xbf16>
-%11 = vector.load %a[%row, %c16] : memref<16x32xbf16>, vector<16xbf16>
-vector.store %11, %3[%row, %c16] : STRIP, vector<16xbf16>
+%8 = vector.load %a[%row, %c0] : memref<16x32xbf16>, vector<16xbf16>
+vector.store %8, %1[%row, %c0] : PANEL, vector<16xbf16>
+%9 = vector.load %a[%row, %c16] : memref<16x32xbf16>, vector<16xbf16>
+vector.store %9, %1[%row, %c16] : PANEL, vector<16xbf16>
 } {core.unroll = false}
-%4 = arith.constant 0.000000e+00 : f32
-%5 = core.cooperative_matrix_fill %4 : f32 -> SUMS
-%6 = core.cooperative_matrix_load packed %2[%c0, %c0] : WORDS -> RIGHT
-%7 = core.cooperative_matrix_load %3[%c0, %c0] : STRIP -> LEFT
-%8 = core.cooperative_matrix_multiply_add %7, %6, %5 : LEFT, RIGHT, SUMS -> SUMS
-%9 = memref.alloca() : TILE
-core.cooperative_matrix_store %8, %9[%c0, %c0] : SUMS, TILE
+%2 = arith.constant 0.000000e+00 : f32
+%3 = core.cooperative_matrix_fill %2 : f32 -> SUMS
+%4 = core.cooperative_matrix_load packed %0[%c0, %c0] : PANEL -> RIGHT
+%5 = core.cooperative_matrix_load %1[%c0, %c0] : PANEL -> LEFT
+%6 = core.cooperative_matrix_multiply_add %5, %4, %3 : LEFT, RIGHT, SUMS -> SUMS
+%7 = memref.alloca() : TILE
+core.cooperative_matrix_store %6, %7[%c0, %c0] : SUMS, TILE
 scf.for %row = %c0 to %c16 step %c1 {
-%10 = vector.load %9[%row, %c0] : TILE, vector<16xf32>
-vector.store %10, %c[%row, %c0] : memref<16x16xf32>, vector<16xf32>
+%8 = vector.load %7[%row, %c0] : TILE, vector<16xf32>
+vector.store %8, %c[%row, %c0] : memref<16x16xf32>, vector<16xf32>
 } {core.unroll = false}"""
 
-TYPES = {
-    "WORDS": "memref<16x16xi32, #gpu.address_space<workgroup>>",
-    "STRIP": "memref<16x32xbf16, #gpu.address_space<workgroup>>",
+NAMES = {
+    "PANEL": "memref<16x32xbf16, #gpu.address_space<workgroup>>",
     "TILE": "memref<16x16xf32, #gpu.address_space<workgroup>>",
     "LEFT": "!core.cooperative_matrix<16x32xbf16, matrix_a>",
     "RIGHT": "!core.cooperative_matrix<32x16xbf16, matrix_b>",
     "SUMS": "!core.cooperative_matrix<16x16xf32, accumulator>",
+    "LOW": str([n for i in range(8) for n in (i, i + 16)]),
+    "HIGH": str([n for i in range(8, 16) for n in (i, i + 16)]),
 }
 
 
 def test_a_product_that_is_one_matrix() -> None:
+    """Pairs of rows of B are interleaved in a panel, whose type the strip of A has, too."""
     text = WHOLE_MATRIX
-    for name, type in TYPES.items():
-        text = text.replace(name, type)
+    for name, meaning in NAMES.items():
+        text = text.replace(name, meaning)
     body = body_of(gemm("16x32xbf16", "32x16xbf16", "16x16xf32"), "cpu-amx")
-    start = body.index("%0 = arith.constant 16 : i32")
+    start = next(i for i, line in enumerate(body) if "memref.alloca" in line)
     assert body[start:] == text.split("\n")[1:]
 
 
@@ -115,10 +112,10 @@ def test_a_tile_has_two_matrices_where_there_are_as_many(
     ("sizes", "single_elements"),
     [
         ((64, 64, 64), 0),
-        # Rows beyond the end; then columns, of which words have two factors; then depth.
+        # Rows of A, columns of B, and the depth of both.
         ((60, 64, 64), 1),
-        ((64, 60, 64), 2),
-        ((64, 64, 60), 3),
+        ((64, 60, 64), 1),
+        ((64, 64, 60), 2),
     ],
 )
 def test_only_what_is_beyond_the_end_is_packed_element_by_element(
@@ -165,8 +162,7 @@ def test_a_sum_that_is_rounded_at_its_end_has_a_panel_of_the_whole_depth() -> No
     """256 KiB hold two matrices of columns 1504 deep beside a strip, but not four."""
     text = gemm("64x1500xbf16", "1500x256xbf16", "64x256xbf16")
     assert count(text, "core.cooperative_matrix_multiply_add") == 4
-    assert count(text, "memref.alloca() : memref<1504x32xbf16,") == 1
-    assert count(text, "memref.alloca() : memref<1504x16xi32,") == 1
+    assert count(text, "memref.alloca() : memref<1504x32xbf16,") == 2
 
 
 # --- which there are ---
@@ -218,8 +214,8 @@ def test_the_first_work_item_multiplies() -> None:
     body = body_of(text, "cpu-amx")
     assert body.count("%lane = gpu.lane_id") == 1
     guards = [i for i, line in enumerate(body) if line.startswith("scf.if")]
-    first = next(i for i, line in enumerate(body) if "vector.load" in line)
-    assert guards[1] < first
+    loads = [i for i, line in enumerate(body) if "vector.load" in line]
+    assert guards[0] < guards[1] < loads[0]
     a, b = random("bf16", 16, 32), random("bf16", 32, 16)
     c = np.ones((16, 16), np.float32)
     run(distributed(text, "cpu-amx"), a, b, c, np.float32(2))

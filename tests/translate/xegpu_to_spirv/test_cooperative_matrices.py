@@ -135,6 +135,18 @@ def test_integers() -> None:
     ]
 
 
+def test_rows_of_packed_elements() -> None:
+    """The distance of rows is counted in elements, whatever the memory's are."""
+    body = f"""
+    %x = core.cooperative_matrix_load packed %a[%c0, %c0] : memref<64x64xi16> -> {B}
+    %y = core.cooperative_matrix_load packed %b[%c0, %c0] : memref<32x48xi32> -> {B}
+    """
+    assert on_matrices(translated(body)) == [
+        "Load i16* 2 64 32x16xi16, Subgroup, MatrixB",
+        "Load i16* 2 96 32x16xi16, Subgroup, MatrixB",
+    ]
+
+
 def test_what_the_device_lacks() -> None:
     with pytest.raises(DiagnosticError, match="cpu has no cooperative matrices; cpu-amx has"):
         translated(PRODUCT, CPU)

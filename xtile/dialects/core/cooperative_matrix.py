@@ -146,17 +146,17 @@ class CooperativeMatrixLoadOp(IRDLOperation):
     ```
     %a = core.cooperative_matrix_load %memory[%i, %k]
         : memref<64x64xbf16> -> !core.cooperative_matrix<16x32xbf16, matrix_a>
-    %b = core.cooperative_matrix_load packed %words[%p, %j]
-        : memref<32x64xi32> -> !core.cooperative_matrix<32x16xbf16, matrix_b>
+    %b = core.cooperative_matrix_load packed %pairs[%p, %j]
+        : memref<32x128xbf16> -> !core.cooperative_matrix<32x16xbf16, matrix_b>
     ```
 
     Rows and columns lie along the last two dimensions of the memory, whose elements have the
     matrix's type or are integers with its bits. The innermost stride is 1.
 
-    Packed memory holds words of 32 bits, each of which has elements that follow each other along
-    the depth, the first one in the lowest bits. With v of them in a word, the word in row i and
-    column p of an A holds the elements (i, v p), (i, v p + 1), ..; the word in row p and column j
-    of a B holds (v p, j), (v p + 1, j), ..
+    Packed memory consists of words of 32 bits, each of which has elements that follow each other
+    along the depth, the first one in the lowest bits; its elements may also be words, of type i32.
+    With v elements in a word, the word in row i and column p of an A holds the elements (i, v p),
+    (i, v p + 1), ..; the word in row p and column j of a B holds (v p, j), (v p + 1, j), ..
     """
 
     name = "core.cooperative_matrix_load"
@@ -175,14 +175,10 @@ class CooperativeMatrixLoadOp(IRDLOperation):
     def verify_(self) -> None:
         matrix = type_of(self.result)
         _verify_block(self.memory, len(self.indices))
-        if self.packed is None:
+        if self.packed is not None and matrix.packing_problem is not None:
+            raise VerifyException(matrix.packing_problem)
+        if self.packed is None or not has_words(self.memory):
             _verify_elements(self.memory, matrix)
-            return
-        problem = matrix.packing_problem
-        if problem is not None:
-            raise VerifyException(problem)
-        if _element_type(self.memory) != i32:
-            raise VerifyException(f"packed memory has elements of i32, not {self.memory.type}")
 
 
 @irdl_op_definition
@@ -299,6 +295,11 @@ def is_on_cooperative_matrices(operation: Operation) -> bool:
         | CooperativeMatrixMultiplyAddOp
         | CooperativeMatrixStoreOp,
     )
+
+
+def has_words(memory: SSAValue) -> bool:
+    """Whether the elements of packed memory are words."""
+    return _element_type(memory) == i32
 
 
 def _element_type(memory: SSAValue) -> Attribute:

@@ -29,6 +29,7 @@ from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixStoreOp,
     CooperativeMatrixType,
     MatrixUse,
+    has_words,
     type_of,
 )
 from xtile.translate.rule import Rule
@@ -58,7 +59,10 @@ def _load(operation: CooperativeMatrixLoadOp, lowering: Lowering) -> None:
     # The words of an A hold its rows as they are.
     layout = _PACKED if matrix.use.data == MatrixUse.MATRIX_B else _ROW_MAJOR
     pointer = _pointer(lowering, memory, operation.indices, matrix)
-    pitch = lowering.multiply(memory.strides[-2], WORD_BITS // matrix.bits if is_packed else 1)
+    has_whole_words = is_packed and has_words(operation.memory)
+    pitch = lowering.multiply(
+        memory.strides[-2], WORD_BITS // matrix.bits if has_whole_words else 1
+    )
     loaded = lowering.compute(
         "CooperativeMatrixLoadKHR",
         cooperative_matrix_type(matrix),
