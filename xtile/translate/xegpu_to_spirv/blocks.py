@@ -95,18 +95,30 @@ class BlockBuilder(Rebuilder):
     def shared(
         self, key: Hashable, operands: Iterable[SSAValue], make: Callable[[], ResultT]
     ) -> ResultT:
+        depth = self._depth_of(operands)
+        known = self._known[depth]
+        if key in known:
+            return known[key]
+        made = known[key] = self._at(depth, make)
+        return made
+
+    def _depth_of(self, operands: Iterable[SSAValue]) -> int:
+        """The innermost construct in which one of the values is computed; the function's is 0."""
         depth = 0
         depths = self._depths
         for value in operands:
             own = depths[block_of(value)]
             if own > depth:
                 depth = own
-        known = self._known[depth]
-        if key in known:
-            return known[key]
+        return depth
+
+    def _at(self, depth: int, make: Callable[[], ResultT]) -> ResultT:
+        """Appends what `make` emits to a construct that is open."""
         before = self._open
+        if depth + 1 == len(before):
+            return make()
         self._open = before[: depth + 1]
-        made = known[key] = make()
+        made = make()
         self._open = before
         return made
 
@@ -151,7 +163,12 @@ class BlockBuilder(Rebuilder):
         """Emits an instruction that depends on its operands only, unless it was emitted before."""
         # Values are told apart by their addresses: hashing them takes longer.
         key = name, *map(id, operands), type_ if name in _OF_ANY_TYPE else None
-        return self.shared(key, operands, lambda: self.compute(name, type_, *operands))
+        depth = self._depth_of(operands)
+        known = self._known[depth]
+        value = known.get(key)
+        if value is None:
+            value = known[key] = self._at(depth, lambda: self.compute(name, type_, *operands))
+        return value
 
     def integer(self, number: int, type_: Attribute) -> SSAValue:
         """An integer constant, or a vector of equal ones."""

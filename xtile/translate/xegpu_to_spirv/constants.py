@@ -8,8 +8,9 @@ from typing import Any, cast
 from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xtile.dialects.spirv import operation
-from xtile.text.mlir_numbers import float_bits, float_from_bits
+from xtile.dialects.spirv import ArgumentsAttr, instruction_class, operation
+from xtile.dialects.spirv.arguments import FloatLiteral
+from xtile.text.mlir_numbers import float_bits
 from xtile.transforms.cleanup.folding import wrap
 from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, length_of
 
@@ -54,9 +55,9 @@ class Constants:
         elif type_ == i1:
             value = self._emit("ConstantTrue" if bits else "ConstantFalse", type_)
         elif integer_width(type_):
-            value = self._emit("Constant", type_, bits)
+            value = self._literal(bits, type_)
         else:
-            value = self._emit("Constant", type_, float_from_bits(bits, cast(AnyFloat, type_)))
+            value = self._literal(FloatLiteral(bits, cast(AnyFloat, type_)), type_)
         if integer_width(element):
             self.numbers[value] = bits
         return value
@@ -75,6 +76,12 @@ class Constants:
         if value is None:
             value = self._known[type_] = self._emit("Undef", type_)
         return value
+
+    def _literal(self, literal: int | FloatLiteral, type_: Attribute) -> SSAValue:
+        """A number, given as what the instruction holds."""
+        instruction = instruction_class("Constant")((), type_, ArgumentsAttr((literal,)))
+        self._block.add_op(instruction)
+        return instruction.results[0]
 
     def _emit(self, name: str, type_: Attribute, *arguments: Any) -> SSAValue:
         instruction = operation(name, type_, *arguments)

@@ -20,11 +20,12 @@ from xtile.translate.xegpu_to_spirv.types import integer_width
 
 
 def _for(operation: scf.ForOp, lowering: Lowering) -> None:
-    lower, upper, step = (
-        lowering.condition(x) for x in (operation.lb, operation.ub, operation.step)
-    )
+    # The operation's own names for its operands take longer.
+    given = operation.operands
+    lower, upper, step = (lowering.condition(given[i]) for i in range(3))
     is_unsigned = "unsignedCmp" in operation.properties
-    old = operation.body.block
+    (region,) = operation.regions
+    old = region.block
     narrow = lower.type
     is_widened = _may_wrap(lowering, upper, step, is_unsigned)
     if is_widened:
@@ -36,12 +37,12 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
             variable = lowering.compute("UConvert", narrow, variable)
         lowering.define(old.args[0], variable)
         lowering.define_flat(old.args[1:], carried)
-        return results_of(operation.body, lowering)
+        return results_of(region, lowering)
 
     results = counted_loop(
         lowering,
         (lower, upper, step),
-        lowering.flat(operation.iter_args),
+        lowering.flat(given[3:]),
         emit,
         control=_loop_control(operation, lowering),
         comparison="ULessThan" if is_unsigned else "SLessThan",

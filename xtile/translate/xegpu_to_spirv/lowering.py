@@ -92,7 +92,7 @@ class Lowering(BlockBuilder):
 
     def number(self, old: SSAValue) -> Number:
         """What an index of the source has become; a constant is a number."""
-        value = self.value(old)
+        value = self._values[old]
         number = self.constants.numbers.get(value)
         return value if number is None else number
 
@@ -106,13 +106,17 @@ class Lowering(BlockBuilder):
 
     def add(self, a: Number, b: Number) -> Number:
         """The sum of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return wrap(a + b, INDEX_WIDTH)
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        total = self.shared_compute("IAdd", i64, self.as_value(a), self.as_value(b))
-        self.learn_sum(total, a, b)
-        return total
+        if isinstance(a, int):
+            if isinstance(b, int):
+                return wrap(a + b, INDEX_WIDTH)
+            a, b = b, a
+        if isinstance(b, int):
+            if b == 0:
+                return a
+            total = self.shared_compute("IAdd", i64, a, self.integer(b, i64))
+            self.learn_sum(total, a, b)
+            return total
+        return self.shared_compute("IAdd", i64, a, b)
 
     def learn_sum(self, total: SSAValue, a: Number, b: Number) -> None:
         """Records that an index is the sum of two others, of which one may be known."""
@@ -124,21 +128,15 @@ class Lowering(BlockBuilder):
 
     def multiply(self, a: Number, b: Number) -> Number:
         """The product of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return wrap(a * b, INDEX_WIDTH)
-        if a == 0 or b == 0:
-            return 0
-        if a == 1 or b == 1:
-            return b if a == 1 else a
-        return self.shared_compute("IMul", i64, self.as_value(a), self.as_value(b))
-
-    def terms(self, number: Number, factor: Number) -> tuple[Number, int]:
-        """A product of indices as the sum of a part that varies and one that is known."""
-        if isinstance(factor, int) and not isinstance(number, int):
-            base, constant = self.sums.get(number, (number, 0))
-            return self.multiply(base, factor), constant * factor
-        product = self.multiply(number, factor)
-        return (0, product) if isinstance(product, int) else (product, 0)
+        if isinstance(a, int):
+            if isinstance(b, int):
+                return wrap(a * b, INDEX_WIDTH)
+            a, b = b, a
+        if isinstance(b, int):
+            if b in (0, 1):
+                return a if b else 0
+            b = self.integer(b, i64)
+        return self.shared_compute("IMul", i64, a, b)
 
     def linear(
         self, offset: Number, indices: Iterable[Number], strides: Iterable[Number]
@@ -147,12 +145,23 @@ class Lowering(BlockBuilder):
 
         What varies least is added up first, so that loops do not do it again.
         """
-        terms = [self.terms(offset, 1)]
-        terms += [self.terms(i, s) for i, s in zip(indices, strides, strict=True)]
+        known = 0
+        varying: list[SSAValue] = []
+        for number, factor in zip((offset, *indices), (1, *strides), strict=True):
+            if isinstance(factor, int) and not isinstance(number, int):
+                number, constant = self.sums.get(number, (number, 0))
+                known += constant * factor
+            product = self.multiply(number, factor)
+            if isinstance(product, int):
+                known += product
+            else:
+                varying.append(product)
+        if len(varying) > 1:
+            varying.sort(key=self.depth)
         total: Number = 0
-        for varying, _ in sorted(terms, key=lambda term: self.depth(term[0])):
-            total = self.add(total, varying)
-        return total, wrap(sum(constant for _, constant in terms), INDEX_WIDTH)
+        for product in varying:
+            total = self.add(total, product)
+        return total, wrap(known, INDEX_WIDTH)
 
     # --- values that become several ---
 

@@ -109,11 +109,12 @@ def element_type(type_: Attribute) -> Attribute:
     return type_.element_type if is_vector(type_) else type_
 
 
-@cache
 def bit_width(type_: Attribute) -> int:
     """Bits of a number in a register; those of both parts of a complex one."""
     if is_vector(type_):
         return bit_width(type_.element_type) * prod(type_.get_shape())
+    if type(type_) is IntegerType:
+        return type_.width.data
     return 64 if isinstance(type_, IndexType) else cast(Any, type_).bitwidth
 
 
