@@ -122,10 +122,12 @@ def _subgroup_scan(operation: SubgroupScanOp, compiler: Compiler) -> Step:
         require_converged(state, operation)
         full: Array = np.broadcast_to(state.values[value], state.shape).astype(wide.dtype)
         full = np.where(state.active(), full, identity)
-        columns = [np.full((state.rows, 1), identity)]
-        for lane in range(state.lanes):
+        columns = [full[:, :1]]
+        for lane in range(1, state.lanes):
             columns.append(combine(columns[-1], full[:, lane : lane + 1]))
-        scanned = np.concatenate(columns[:-1] if is_exclusive else columns[1:], axis=1)
+        if is_exclusive:
+            columns = [np.full((state.rows, 1), identity), *columns[:-1]]
+        scanned = np.concatenate(columns, axis=1)
         state.values[result] = number.rounded(scanned) if is_float else scanned
 
     return step

@@ -134,8 +134,6 @@ def _scan(operation: SubgroupScanOp, lowering: Lowering) -> None:
     value = _accumulated(lowering, lowering.value(operation.value), type_)
     combine = combiner(lowering, str(kind), value.type)
     lane = lowering.lane()
-    if operation.exclusive is not None:
-        value = _shifted(lowering, value, _identity(lowering, kind, type_, value.type))
     distance = 1
     while distance < lowering.subgroup_size:
         source = lowering.emit(arith.SubiOp(lane, lowering.index(distance))).result
@@ -144,6 +142,10 @@ def _scan(operation: SubgroupScanOp, lowering: Lowering) -> None:
         is_first = lowering.is_below(lane, distance)
         value = lowering.select(is_first, value, combine(value, below))
         distance *= 2
+    if operation.exclusive is not None:
+        # The second lane gets the first one's number even if it is NaN, which is no maximum of
+        # two numbers.
+        value = _shifted(lowering, value, _identity(lowering, kind, type_, value.type))
     lowering.define(operation.result, _rounded(lowering, value, type_))
 
 
