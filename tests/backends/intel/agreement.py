@@ -86,6 +86,19 @@ def any_numbers(random: np.random.Generator, dtype: np.dtype[Any], count: int) -
     return (numbers[0] + 1j * numbers[1] if dtype.kind == "c" else numbers[0]).astype(dtype)
 
 
+def odd_numbers(random: np.random.Generator, dtype: np.dtype[Any], count: int) -> Memory:
+    """Numbers as in `any_numbers`; real ones are also zeros, infinities, NaN and very large."""
+    numbers = any_numbers(random, dtype, count)
+    if dtype.kind in "iuc":
+        return numbers
+    with np.errstate(all="ignore"):
+        odd = random.choice([0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30], count).astype(dtype)
+    return np.where(random.random(count) < _ODD, odd, numbers).astype(dtype)
+
+
+_ODD = 0.15
+
+
 class Arguments:
     """Random arguments of a function.
 

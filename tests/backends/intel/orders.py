@@ -106,8 +106,12 @@ class Orders(Sanitizer):
         )
         threads = np.where(counts[places] > 1, _MANY, threads)
         if access.kind is AccessKind.ATOMIC_WRITE and access.values is not None:
-            values = access.values[inside]
-            self.has_mixed |= bool((values != values[first][places]).any())
+            bits = (
+                np.ascontiguousarray(access.values[inside])
+                .view(np.uint8)
+                .reshape(elements.size, -1)
+            )
+            self.has_mixed |= bool((bits != bits[first][places]).any())
         reads, writes = self._last_atomics.setdefault(
             access.buffer, (_Last.of(access.buffer), _Last.of(access.buffer))
         )

@@ -10,7 +10,7 @@ import pytest
 from xdsl.ir import Attribute
 
 from tests.backends.intel.agreement import ONE_GROUP, SEED_VARIABLE, Launch, fresh_seed
-from tests.backends.intel.every_type.scalars import SIZE, arithmetic_kernels
+from tests.backends.intel.every_type.scalars import LOOPS, SIZE, arithmetic_kernels
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.operands import Numbers, pairs
 from xtile.dialects.tensorlang.ops.function import FuncOp
@@ -20,7 +20,7 @@ from xtile.semantics.arguments import MemrefArgument
 from xtile.semantics.numeric_types import NUMPY_TYPES
 from xtile.testing.tolerances import TOLERANCES, is_inexact, unit_in_last_place
 
-FUNCTIONS = {kernel.name: kernel.function() for kernel in arithmetic_kernels()}
+FUNCTIONS = {kernel.name: kernel.function() for who in LOOPS for kernel in arithmetic_kernels(who)}
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from tests.backends.intel.agreement import (
     any_numbers,
     check_agreement,
     fresh_seed,
+    odd_numbers,
     plain_numbers,
 )
 from tests.backends.intel.every_type.kernel import Kernel
@@ -58,14 +59,14 @@ class Checked:
 
 
 def _check(functions: Sequence[Checked]) -> None:
-    """Compares the functions of one program, with small numbers and with any."""
+    """Compares the functions of one program, with small numbers, any, and odd ones."""
     kernels = Kernels([checked.function for checked in functions])
     seed = fresh_seed()
     random = np.random.default_rng(seed)
     undefined = [
         checked.name
         for index, checked in enumerate(functions)
-        for numbers in (plain_numbers, any_numbers)
+        for numbers in (plain_numbers, any_numbers, odd_numbers)
         if not any(
             check_agreement(
                 checked.function,

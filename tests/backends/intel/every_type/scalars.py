@@ -10,6 +10,7 @@ from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.types import (
     BOOL,
     COMPLEX_TYPES,
+    FLOATING_TYPES,
     NUMBER_TYPES,
     is_cast_allowed,
     real_part_type,
@@ -22,10 +23,17 @@ SIZE = 1024
 """Elements of the inputs of arithmetic."""
 
 
-def arithmetic_kernels() -> Iterator[Kernel]:
+LOOPS = {
+    "work_items": "foreach (%i)=(%first),(%size) {",
+    "work_group": "for %i=%first,%size {",
+}
+"""Who computes: each work-item with its own numbers, or all with the same ones."""
+
+
+def arithmetic_kernels(who: str) -> Iterator[Kernel]:
     """For each type the arithmetic, comparisons, functions and casts of its numbers."""
     for name, type_ in NUMBER_TYPES.items():
-        kernel = _over_elements(f"arithmetic_{name}", name)
+        kernel = _over_elements(name, name, who)
         for operation, allowed in ALLOWED_TYPES.items():
             if not is_allowed(type_, allowed):
                 continue
@@ -43,13 +51,17 @@ def arithmetic_kernels() -> Iterator[Kernel]:
             if is_cast_allowed(type_, target_type):
                 kernel.add(f"%cast_{target} = cast %x : {target}")
                 kernel.store(f"cast_{target}", f"%cast_{target}", f"memref<{target}x{SIZE}>", "%i")
+        if type_ in FLOATING_TYPES:
+            # Nothing is fused between instructions.
+            kernel.add(f"%mul_then_add = add %mul, %x : {name}")
+            kernel.store("mul_then_add", "%mul_then_add", f"memref<{name}x{SIZE}>", "%i")
         kernel.add("}")
         yield kernel
-    yield _bool_kernel()
+    yield _bool_kernel(who)
 
 
-def _bool_kernel() -> Kernel:
-    kernel = _over_elements("arithmetic_bool", "i8")
+def _bool_kernel(who: str) -> Kernel:
+    kernel = _over_elements("bool", "i8", who)
     kernel.add("%p = less_than %x, %y : bool", "%q = less_than %x, %no : bool")
     for operation, allowed in ALLOWED_TYPES.items():
         if is_allowed(BOOL, allowed):
@@ -61,13 +73,13 @@ def _bool_kernel() -> Kernel:
     return kernel
 
 
-def _over_elements(name: str, type: str) -> Kernel:
+def _over_elements(name: str, type: str, who: str) -> Kernel:
     """The beginning of a kernel in which x and y are the numbers of two arrays."""
-    kernel = Kernel(name, [f"%a: memref<{type}x{SIZE}>", f"%b: memref<{type}x{SIZE}>"])
+    kernel = Kernel(f"{who}_{name}", [f"%a: memref<{type}x{SIZE}>", f"%b: memref<{type}x{SIZE}>"])
     kernel.add(
         "%first = constant 0 : index",
         f"%size = constant {SIZE} : index",
-        "foreach (%i)=(%first),(%size) {",
+        LOOPS[who],
         "%yes = constant 1 : i8",
         "%no = constant 0 : i8",
         f"%x = load %a[%i] : {type}",
