@@ -1,6 +1,8 @@
-"""Sums of the matrix unit that are rounded to bf16."""
+"""Numbers that are rounded to bf16: sums of the matrix unit, and integers."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import ml_dtypes
 import numpy as np
@@ -56,3 +58,36 @@ def test_rounded_sums_compile_and_are_the_sources(columns: int) -> None:
     )
     assert np.isnan(transposed[0, 0])
     assert not np.isnan(transposed[0, 1:].astype(float)).any()
+
+
+_CAST = """
+func @f(%A: memref<{type}x?>, %B: memref<bf16x?>) attributes{{subgroup_size=16}} {{
+  %n = size %A[0] : index
+  %zero = constant 0 : index
+  foreach (%i)=(%zero),(%n) {{
+    %a = load %A[%i] : {type}
+    %b = cast %a : bf16
+    store %b, %B[%i]
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("type", ["i16", "i32", "i64", "index"])
+@pytest.mark.parametrize("chip", ["cpu", "pvc"])
+def test_integers_are_rounded_once(type: str, chip: Literal["cpu", "pvc"]) -> None:
+    """In f32, a number beside the middle of two would become the middle."""
+    source = xtile.parse(_CAST.format(type=type), language="tensorlang")
+    ported = xtile.port(source, "xegpu", chip=chip)
+    result = run_mlir_opt(xtile.to_text(ported, "mlir"), PIPELINE)
+    assert (result.returncode, result.stderr) == (0, "")
+
+    dtype = np.dtype({"i16": np.int16, "i32": np.int32}.get(type, np.int64))
+    shifts = range(8 * dtype.itemsize - 9)
+    middles = [(257 << shift) + offset for shift in shifts for offset in (-1, 0, 1)]
+    info = np.iinfo(dtype)
+    numbers = np.array([0, 1, info.min, info.max, *middles, *(-n for n in middles)], dtype)
+    expected = np.full(len(numbers), np.nan, ml_dtypes.bfloat16)
+    xtile.run(source, {"A": numbers, "B": expected})
+    found = np.full(len(numbers), np.nan, ml_dtypes.bfloat16)
+    xtile.run(ported, {"A": numbers, "B": found})
+    np.testing.assert_array_equal(found, expected)

@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, VectorType, f32, f64, i1, i16, i32, i64
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    IntegerType,
+    VectorType,
+    f32,
+    f64,
+    i1,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
+from xtile.dialects.arith.casts import ExtUIOp, TruncIOp, UIToFPOp
 from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
@@ -83,6 +93,36 @@ def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
     less = emit(arith.SubiOp(bits, emit(ExtUIOp(too_far, cast("Any", word))).result)).result
     sticky = emit(ExtUIOp(inexact, cast("Any", word))).result
     return emit(arith.BitcastOp(emit(arith.OrIOp(less, sticky)).result, near.type)).result
+
+
+_SINGLE_PRECISION = 24
+"""Bits of the significand of f32."""
+
+
+def integer_to_single(lowering: Lowering, value: SSAValue, is_signed: bool) -> SSAValue:
+    """Integers of more than 24 bits as f32, rounded so that bf16 is as if it were rounded once.
+
+    What is cut off leaves a one in the last place, as above.
+    """
+    from xdsl.dialects.math import AbsIOp, CountLeadingZerosOp
+
+    emit, constant = lowering.emit, lowering.constant
+    type_, single = value.type, like(value, f32)
+    zero, one = constant(0, type_), constant(1, type_)
+    size = emit(AbsIOp(value)).result if is_signed else value
+    excess = constant(cast(IntegerType, element_of(value)).bitwidth - _SINGLE_PRECISION, type_)
+    unused = emit(CountLeadingZerosOp(size)).result
+    cut = emit(arith.MaxSIOp(emit(arith.SubiOp(excess, unused)).result, zero)).result
+    high = emit(arith.ShRUIOp(size, cut)).result
+    kept = emit(arith.ShLIOp(high, cut)).result
+    is_inexact = _compare(lowering, arith.CmpiOp(kept, size, "ne"))
+    sticky = lowering.select(is_inexact, emit(arith.ShLIOp(one, cut)).result, zero)
+    odd = emit(arith.OrIOp(kept, sticky)).result
+    exact = emit(UIToFPOp(odd, cast("Any", single))).result
+    if not is_signed:
+        return exact
+    is_negative = _compare(lowering, arith.CmpiOp(value, zero, "slt"))
+    return lowering.select(is_negative, emit(arith.NegfOp(exact)).result, exact)
 
 
 def _compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSAValue:

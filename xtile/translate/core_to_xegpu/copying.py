@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import VectorType, f32
+from xdsl.dialects.builtin import IntegerType, VectorType, f32, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.translate.core_to_xegpu.bfloat16 import is_bfloat16, like, narrow, widen
+from xtile.translate.core_to_xegpu.bfloat16 import (
+    element_of,
+    integer_to_single,
+    is_bfloat16,
+    like,
+    narrow,
+    widen,
+)
 from xtile.translate.core_to_xegpu.fragments import Fragment
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 
@@ -78,6 +85,9 @@ def emit_on(
     types = [_computed_type(type_, rounds) for type_ in result_types]
     if rounds and _is_conversion(operation, operands, types):
         return [narrow(lowering, operands[0])]
+    if rounds and _is_of_wide_integers(operation):
+        is_signed = operation.name == "arith.sitofp"
+        return [narrow(lowering, integer_to_single(lowering, operands[0], is_signed))]
     if operation.name == "arith.extf" and operands[0].type == types[0]:
         return [operands[0]]
     if operation.name == "arith.bitcast" and operands[0].type == types[0]:
@@ -108,3 +118,10 @@ def _is_conversion(
 ) -> bool:
     """Whether the operation only rounds a wider float to bf16."""
     return operation.name == "arith.truncf"
+
+
+def _is_of_wide_integers(operation: Operation) -> bool:
+    """Whether the operation makes floats of integers that f32 does not hold exactly."""
+    if operation.name not in ("arith.sitofp", "arith.uitofp"):
+        return False
+    return cast(IntegerType, element_of(operation.operands[0])).bitwidth > i16.bitwidth
