@@ -230,6 +230,7 @@ def head_of(text: str) -> str:
 
 
 PARALLEL = "core.parallel {\n%x = arith.constant 0 : index\n}"
+QUESTION = "%lanes = gpu.subgroup_size : index"
 
 
 @pytest.mark.parametrize(
@@ -237,9 +238,13 @@ PARALLEL = "core.parallel {\n%x = arith.constant 0 : index\n}"
     [
         ("", "", "1, 1, 1", None),
         (PARALLEL, "", "16, 1, 1", 16),
-        ("", "intel_reqd_sub_group_size = 32 : i32", "32, 1, 1", 32),
+        (PARALLEL, "intel_reqd_sub_group_size = 32 : i32", "32, 1, 1", 32),
+        (QUESTION, "intel_reqd_sub_group_size = 32 : i32", "32, 1, 1", 32),
+        (PARALLEL, "known_block_size = array<i32: 16, 8, 1>", "16, 8, 1", 16),
         ("", "known_block_size = array<i32: 1, 1, 1>", "1, 1, 1", None),
-        ("", "known_block_size = array<i32: 16, 8, 1>", "16, 8, 1", 16),
+        # A GPU's sizes, on which nothing depends.
+        ("", "intel_reqd_sub_group_size = 32 : i32", "1, 1, 1", None),
+        ("", "known_block_size = array<i32: 16, 8, 1>", "1, 1, 1", None),
     ],
 )
 def test_work_items(body: str, attributes: str, size: str, subgroup_size: int | None) -> None:

@@ -75,7 +75,7 @@ def _distribute(
     result = FuncOp.create(
         properties=function.properties
         | {"known_block_size": DenseArrayBase.from_list(i32, configuration.block_size)},
-        attributes=function.attributes | _attributes(configuration),
+        attributes=_attributes(function, configuration),
         regions=[Region(body)],
     )
     result.location = function.location
@@ -101,9 +101,10 @@ def _kernel(
     return Kernel(rules, barriers, target, configuration, source, diagnostics)
 
 
-def _attributes(configuration: Configuration) -> dict[str, Attribute]:
+def _attributes(function: FuncOp, configuration: Configuration) -> dict[str, Attribute]:
     """The attributes of a distributed kernel; of one work-item there are no subgroups."""
-    attributes: dict[str, Attribute] = {LEVEL_ATTRIBUTE: StringAttr(Level.SUBGROUP)}
+    attributes = {**function.attributes, LEVEL_ATTRIBUTE: StringAttr(Level.SUBGROUP)}
+    attributes.pop(SUBGROUP_SIZE, None)
     if not configuration.is_one_work_item:
         attributes[SUBGROUP_SIZE] = IntegerAttr(configuration.subgroup_size, i32)
     return attributes

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute
 from xtile.backends.intel.devices import Device
 from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp, ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.indices import BlockDimOp, NumSubgroupsOp, SubgroupSizeOp
 
 SUBGROUP_SIZE = "intel_reqd_sub_group_size"
 """The attribute of a kernel that fixes its subgroup size."""
@@ -57,6 +58,10 @@ class Configuration:
 def choose_configuration(function: FuncOp, device: Device) -> Configuration:
     """The sizes that a kernel names, completed by those that fit its operations.
 
+    On a CPU a kernel in which nothing depends on the sizes gets work-groups of one work-item, even
+    if it names others: they are a GPU's, and the driver's compiler takes many times as long for
+    code that is as many times slower.
+
     Raises:
         ValueError: The device has no such sizes.
     """
@@ -64,7 +69,7 @@ def choose_configuration(function: FuncOp, device: Device) -> Configuration:
     if function.known_block_size is not None:
         x, y, z = function.known_block_size.get_values()
         block_size = (x, y, z)
-    if device.vector_unit is not None and _can_be_one_work_item(function, block_size):
+    if device.vector_unit is not None and block_size == (1, 1, 1):
         return Configuration((1, 1, 1), 1)
     size = _subgroup_size(function, block_size, device)
     if block_size is None and device.vector_unit is not None:
@@ -81,15 +86,17 @@ def choose_configuration(function: FuncOp, device: Device) -> Configuration:
         raise ValueError(
             f"a work-group of {items} work-items is no multiple of the subgroup size {size}"
         )
+    if device.vector_unit is not None and not _shows_work_items(function):
+        return Configuration((1, 1, 1), 1)
     return Configuration(block_size, size)
 
 
-def _can_be_one_work_item(function: FuncOp, block_size: tuple[int, int, int] | None) -> bool:
-    """Whether a kernel leaves the work-group's size open and has no code of each work-item."""
-    if block_size is not None:
-        return block_size == (1, 1, 1)
-    is_open = SUBGROUP_SIZE not in function.attributes
-    return is_open and not any(isinstance(nested, ParallelOp) for nested in function.walk())
+def _shows_work_items(function: FuncOp) -> bool:
+    """Whether a kernel has code of each work-item, or asks how many there are."""
+    return any(
+        isinstance(nested, ParallelOp | BlockDimOp | NumSubgroupsOp | SubgroupSizeOp)
+        for nested in function.walk()
+    )
 
 
 def _subgroup_size(
