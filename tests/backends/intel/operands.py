@@ -41,7 +41,8 @@ def random_numbers(random: np.random.Generator, dtype: np.dtype[Any], count: int
     else:
         near = random.normal(0.0, 3.0, count - half).astype(dtype)
         # A NaN that signals may make a maximum NaN.
-        bits = np.where(bits != bits, np.array(np.nan, dtype), bits)
+        with np.errstate(invalid="ignore"):
+            bits = np.where(bits != bits, np.array(np.nan, dtype), bits)
     return random.permutation(np.concatenate((bits, near)))
 
 

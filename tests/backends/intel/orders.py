@@ -99,6 +99,8 @@ class Orders(Sanitizer):
 
     def _check_order(self, access: Access) -> None:
         inside = (access.elements >= 0) & (access.elements < access.buffer.size)
+        if not inside.any():
+            return
         elements = access.elements[inside]
         threads = np.full(elements.size, _ALL) if access.threads is None else access.threads[inside]
         _, first, places, counts = np.unique(
