@@ -18,7 +18,7 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
-from xtile.backends.intel.devices import CPU, DG2, PVC
+from xtile.backends.intel.devices import CPU, DG2, PVC, Device
 from xtile.text.diagnostics import DiagnosticError
 
 # --- where a work-item stands ---
@@ -140,6 +140,24 @@ def test_what_a_launch_chooses_is_read_from_builtins() -> None:
 def test_a_size_of_subgroups_is_asked_for_only_where_lanes_matter() -> None:
     body = "%r = gpu.thread_id x\nmemref.store %r, %out[%r] : memref<?xindex>"
     assert "SubgroupSize" not in spirv_text(body, "%out: memref<?xindex>", block=(64, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("device", "block", "body", "is_told"),
+    [
+        (CPU, (1, 1, 1), "%r = gpu.block_id x", True),
+        (CPU, (1, 4, 1), "%r = gpu.thread_id y", True),
+        (CPU, (64, 1, 1), "%r = gpu.thread_id x", False),
+        (CPU, (1, 1, 1), "%r = gpu.lane_id", False),
+        (PVC, (1, 1, 1), "%r = gpu.block_id x", False),
+    ],
+)
+def test_a_cpus_driver_is_told_that_work_items_are_no_vectors(
+    device: Device, block: tuple[int, int, int], body: str, is_told: bool
+) -> None:
+    store = "memref.store %r, %out[%r] : memref<?xindex>"
+    text = spirv_text(f"{body}\n{store}", "%out: memref<?xindex>", device, block=block)
+    assert text.count("VecTypeHint 1048581") == is_told
 
 
 # --- barriers and local memory ---

@@ -36,6 +36,11 @@ from xtile.translate.xegpu_to_spirv.types import (
 ALIGNMENT_ATTRIBUTE = "core.alignment"
 """The attribute of a parameter that promises an alignment in bytes."""
 
+_VECTORS_OF_FLOATS = 16 << 16 | 5
+"""An operand of VecTypeHint: 16 components of 32-bit floats.
+
+Source: the SPIR-V Specification, section 3.6, "Execution Mode".
+"""
 
 _CALLED = "func.func"
 """Functions that are executed where kernels call them."""
@@ -81,6 +86,10 @@ def _entry_point(name: str, lowering: Lowering) -> Iterable[Operation]:
     kernel = lowering.kernel
     if kernel.work_group_size is not None:
         yield operation("ExecutionMode", None, name, ("LocalSize", *kernel.work_group_size))
+        if kernel.has_rows and kernel.subgroup_size is None and kernel.work_group_size[0] == 1:
+            # Intel's driver for CPUs else makes a second version of the code, with vectors of
+            # work-items along x, that never runs; for code with vectors that can take seconds.
+            yield operation("ExecutionMode", None, name, ("VecTypeHint", _VECTORS_OF_FLOATS))
     if kernel.subgroup_size is not None:
         yield operation("ExecutionMode", None, name, ("SubgroupSize", kernel.subgroup_size))
 
