@@ -158,6 +158,22 @@ def test_panels_fit_into_local_memory(inputs: str, columns: str, depth: str) -> 
     assert local_memory(text) <= CPU_AMX.local_memory
 
 
+def test_products_of_vectors_leave_less_memory() -> None:
+    """The first one takes half of it, before each of the others takes a third of what there is."""
+    f32, bf16 = "memref<256x256xf32>", "memref<256x256xbf16>"
+    text = kernel(
+        f"%x: {f32}, %y: {f32}, %z: {f32}, %a: {bf16}, %b: memref<256x100xbf16>, "
+        "%c: memref<256x100xf32>, %one: f32, %two: bf16",
+        f"core.gemm %one, %x, %y, %one, %z : f32, {f32}, {f32}, f32, {f32}\n"
+        f"core.gemm %two, %a, %a, %one, %x : bf16, {bf16}, {bf16}, f32, {f32}\n"
+        f"core.gemm %two, %a, %b, %one, %c : bf16, {bf16}, memref<256x100xbf16>, f32, "
+        "memref<256x100xf32>",
+        "",
+    )
+    assert count(text, "core.cooperative_matrix_store") > 4
+    assert local_memory(text) <= CPU_AMX.local_memory
+
+
 def test_a_sum_that_is_rounded_at_its_end_has_a_panel_of_the_whole_depth() -> None:
     """256 KiB hold two matrices of columns 1504 deep beside a strip, but not four."""
     text = gemm("64x1500xbf16", "1500x256xbf16", "64x256xbf16")

@@ -24,7 +24,12 @@ from xtile.dialects.core import (
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, element_type
-from xtile.transforms.distribute.overlap import local_buffer, local_bytes, size_in_bytes
+from xtile.transforms.distribute.overlap import (
+    free_local_memory,
+    local_buffer,
+    local_bytes,
+    size_in_bytes,
+)
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
 from xtile.transforms.distribute.vectors.packed_memory import PackedMemory
@@ -87,14 +92,15 @@ def _count(size: Index, length: int) -> int:
 
 
 def _free_bytes(operation: GemmOp, kernel: Kernel) -> int:
-    """The part of the local memory that a product may have: each of a kernel has its own."""
+    """The local memory that a product may have: an equal part for each, if as much is left."""
     function = operation.parent_op()
     while function is not None and not isinstance(function, FuncOp):
         function = function.parent_op()
     products = 1
     if function is not None:
         products = sum(isinstance(nested, GemmOp) for nested in function.walk())
-    return (kernel.device.local_memory - local_bytes(operation)) // products
+    part = (kernel.device.local_memory - local_bytes(operation)) // products
+    return min(part, free_local_memory(operation, kernel))
 
 
 def _panel(
