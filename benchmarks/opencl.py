@@ -3,9 +3,10 @@
 python benchmarks/opencl.py
 
 Products are compared with numpy.matmul, kernels that move memory with a copy by the driver. A
-kernel and its rival take turns. The rates are by wall clock, that of the device for a kernel and
-that of a call for its rival, and by the CPU time of all threads during a call, which other work on
-the machine disturbs less. numpy multiplies batches in one thread.
+kernel and its rival take turns, each after a pause and a call that is not counted. The rates are by
+wall clock, that of the device for a kernel and that of a call for its rival, and by the CPU time of
+all threads during a call, which other work on the machine disturbs less. numpy multiplies batches
+in one thread.
 """
 
 from __future__ import annotations
@@ -31,10 +32,30 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 REPEATS = 15
 
+SETTLING = 0.1
+"""Seconds after which threads of OpenBLAS and of the driver no longer wait for work on a core."""
+
 ALIGNMENT = 128
 """Bytes that the address of a parameter is a multiple of where nothing else is said."""
 
 Array = np.ndarray[Any, Any]
+
+STATIC_GEMM = """\
+; C := A B. Every work-group computes a block of 256 x 256 elements.
+func @static(%A: memref<f32x1024x1024>, %B: memref<f32x1024x1024>, %C: memref<f32x1024x1024>) {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f32
+    %block = constant 256 : index
+    %x = group_id.x : index
+    %y = group_id.y : index
+    %i = mul %x, %block : index
+    %j = mul %y, %block : index
+    %a = subview %A[%i:256,0:1024] : memref<f32x256x1024,strided<1,1024>>
+    %b = subview %B[0:1024,%j:256] : memref<f32x1024x256,strided<1,1024>>
+    %c = subview %C[%i:256,%j:256] : memref<f32x256x256,strided<1,1024>>
+    gemm.n.n %one, %a, %b, %zero, %c
+}
+"""
 
 NAIVE_GEMM = """\
 ; C := A B. Every work-item computes one element.
@@ -333,13 +354,16 @@ def row(workload: Workload, device: OpenclDevice) -> list[str]:
 
 
 def taking_turns(*calls: Callable[[], float]) -> list[Cost]:
-    """The medians of calls that take turns and return the seconds of wall clock that count."""
-    for call in calls:
-        call()
+    """The medians of calls that take turns and return the seconds of wall clock that count.
+
+    Before a call is measured, the other's threads have gone to sleep and its own have woken up.
+    """
     walls: list[list[float]] = [[] for _ in calls]
     cpus: list[list[float]] = [[] for _ in calls]
     for _ in range(REPEATS):
         for call, wall, cpu in zip(calls, walls, cpus, strict=True):
+            time.sleep(SETTLING)
+            call()
             started = time.process_time()
             wall.append(call())
             cpu.append(time.process_time() - started)
@@ -353,7 +377,8 @@ def main() -> None:
     warnings.simplefilter("ignore", cl.CompilerWarning)
     device = next(found for found in find_devices() if found.is_cpu)
     makers: list[Callable[[], Workload]] = [
-        lambda: product("gemm f32 1024^3", EXAMPLES / "gemm.ir", 1024, (8, 8)),
+        lambda: product("gemm f32 1024^3", STATIC_GEMM, 1024, (4, 4)),
+        lambda: product("gemm f32 1024^3 of any size", EXAMPLES / "gemm.ir", 1024, (4, 4)),
         lambda: product("naive gemm f32 1024^3", NAIVE_GEMM, 1024, (64, 1024)),
         *(
             lambda type=type, size=size: batch(type, *size)

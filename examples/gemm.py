@@ -19,7 +19,7 @@ import xtile
 def main() -> int:
     """Returns 0 if the result is right."""
     generator = random_generator()
-    rows, columns, depth, alpha, beta = 150, 140, 35, 1.5, 0.5
+    rows, columns, depth, alpha, beta = 300, 270, 35, 1.5, 0.5
     a = random_array(generator, (rows, depth))
     b = random_array(generator, (depth, columns))
     c = random_array(generator, (rows, columns))
@@ -33,7 +33,7 @@ def main() -> int:
     xtile.run(
         HERE / "gemm.ir",
         {"alpha": alpha, "A": a, "B": b, "beta": beta, "C": c},
-        grid=(-(-rows // 128), -(-columns // 128), 1),
+        grid=(-(-rows // 256), -(-columns // 256), 1),
     )
     return exit_status(compare("gemm", c, expected, tolerance))
 
