@@ -19,7 +19,7 @@ from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
-from xtile.translate.core_to_xegpu.scattered import is_component, position
+from xtile.translate.core_to_xegpu.scattered import guarded, is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
 from xtile.translate.rule import Rule
 
@@ -210,11 +210,12 @@ def _map(operation: MapOp, lowering: Lowering) -> None:
         _map_pieces(operation, body, fragment, lowering)
         return
     values: list[SSAValue] = []
+    is_harmless = all(_is_harmless(inner) for inner in body.walk())
     for w, block in enumerate(fragment.blocks):
         first = 0
         for piece in block:
             results = [
-                _map_entry(lowering, body, fragment.layout, (w, first + i), scalar)
+                _map_entry(lowering, body, fragment.layout, (w, first + i), scalar, is_harmless)
                 for i, scalar in enumerate(to_scalars(lowering, piece))
             ]
             values.append(from_scalars(lowering, results))
@@ -222,7 +223,31 @@ def _map(operation: MapOp, lowering: Lowering) -> None:
     lowering.define(operation.result, fragment.with_values(values))
 
 
+def _is_harmless(operation: Operation) -> bool:
+    """Whether an operation on padding has no effect but its results, and cannot fail."""
+    is_plain = operation.dialect_name() in ("arith", "complex", "math", "scf")
+    may_fail = operation.name in ("arith.divsi", "arith.remsi", "scf.for")
+    return isinstance(operation, YieldOp) or (is_plain and not may_fail)
+
+
 def _map_entry(
+    lowering: Lowering,
+    body: Block,
+    layout: Layout,
+    place: tuple[int, int],
+    value: SSAValue,
+    is_harmless: bool,
+) -> SSAValue:
+    """What the region makes of one entry; padding is left out where that makes a difference."""
+    condition = None if is_harmless else is_component(lowering, layout, *place)
+    mapped = guarded(
+        lowering, condition, value.type, lambda: _inlined(lowering, body, layout, place, value)
+    )
+    assert mapped is not None
+    return mapped
+
+
+def _inlined(
     lowering: Lowering, body: Block, layout: Layout, place: tuple[int, int], value: SSAValue
 ) -> SSAValue:
     row, column = position(lowering, layout, *place)
