@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xtile
+from xtile.dialects.tensorlang.types import NUMBER_TYPES
 from xtile.launch import Group
+from xtile.semantics.numeric_types import NUMPY_TYPES
 
 Array = npt.NDArray[Any]
 
@@ -205,6 +207,29 @@ def test_groups_with_null_entries(shapes: list[tuple[int, int] | None], offset: 
         vectors.append(None if shape is None else _noise(m))
     group = Group(matrices, offset, shapes)
     _both(_GROUPS, [group, vectors, np.full(len(shapes), -1, np.int32)], len(shapes))
+
+
+@pytest.mark.parametrize("name", NUMBER_TYPES)
+@pytest.mark.parametrize("shape", ["x4x3", "x?x?"])
+def test_products_of_matrices_in_groups(name: str, shape: str) -> None:
+    one = {"c": "[1.0, 0.0]", "i": "1"}.get(name[0], "1.0")
+    zero = one.replace("1", "0")
+    memref = f"memref<{name}{shape}>"
+    text = f"""
+    func @f(%A: group<{memref} x ?, offset: ?>, %B: group<memref<{name}x4x4> x ?>) {{
+        %g = group_id.x : index
+        %one = constant {one} : {name}
+        %zero = constant {zero} : {name}
+        %a = load %A[%g] : {memref}
+        %b = load %B[%g] : memref<{name}x4x4>
+        gemm.n.t %one, %a, %a, %zero, %b
+    }}
+    """
+    random = np.random.default_rng()
+    dtype = NUMPY_TYPES[NUMBER_TYPES[name]]
+    factors = [random.integers(-2, 3, 14).astype(dtype) for _ in range(5)]
+    products = [np.zeros((4, 4), dtype, order="F") for _ in range(5)]
+    _both(text, [Group(factors, 2, [(4, 3)] * 5), products], 5)
 
 
 _ASSOCIATED = """

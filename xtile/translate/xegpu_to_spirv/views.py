@@ -116,6 +116,12 @@ def _unrealized_conversion_cast(operation: Operation, lowering: Lowering) -> Non
         pointer = bitcast_pointer(lowering, meaning.pointer, memory_type(element))
         lowering.define(result, replace(meaning, pointer=pointer, element=element))
         return
+    if isinstance(meaning, Group) and isa(result.type, MemRefType):
+        type_ = memref_type(result.type.element_type)
+        if memory_type(type_.element_type) == memory_type(meaning.type.element_type):
+            # Of bf16, whose memory is that of its bits.
+            lowering.define(result, replace(meaning, type=type_))
+            return
     given = tuple(value.type for value in lowering.flat(operation.operands))
     if lowering.flat_types(result.type) != given:
         raise lowering.error(
