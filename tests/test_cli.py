@@ -179,8 +179,10 @@ class TestInProcess:
             (
                 3,
                 [AXPBY, "--device", "gpu"],
-                "there is no device 'gpu'; there are 'reference', 'opencl', 'auto', 'pvc', 'bmg', "
-                "'dg2', 'cpu', 'cpu-amx'",
+                (
+                    "there is no device 'gpu'; there are 'reference', 'opencl', 'auto', 'pvc', "
+                    "'bmg', 'dg2', 'cpu', 'cpu-amx'"
+                ),
             ),
         ],
     )

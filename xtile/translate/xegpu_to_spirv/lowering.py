@@ -34,7 +34,7 @@ Pieces = tuple[SSAValue, ...]
 
 def _carried(type_: Attribute, values: Iterator[SSAValue]) -> Carried:
     """What a value of a type of XeGPU is, from the next of some values."""
-    from xtile.translate.xegpu_to_spirv.xegpu import rebuilt
+    from xtile.translate.xegpu_to_spirv.xegpu.rules import rebuilt
 
     return rebuilt(type_, values)
 

@@ -28,7 +28,7 @@ _MODULES = {
         "vectors.shapes",
         "vectors.transfers",
     ),
-    "xegpu": ("xegpu",),
+    "xegpu": ("xegpu.rules",),
 }
 """For each dialect the modules with the RULES of its operations, by name."""
 

@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from xtile.backends.intel.spellings import PLAIN
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.block_surfaces import row_pointer
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import of_length, register_type
 from xtile.translate.xegpu_to_spirv.words import as_bits_of
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
+from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import row_pointer
 
 
 def has_instruction(lowering: Lowering, access: BlockAccess) -> bool:

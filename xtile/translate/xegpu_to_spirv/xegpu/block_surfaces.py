@@ -12,11 +12,11 @@ from typing import cast
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess, BlockDescriptor
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import Place, bitcast_pointer, pointer_to
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess, BlockDescriptor
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,6 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import ArrayType, PointerType, operation
 from xtile.translate.xegpu_to_spirv.allocation import first_element
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.block_limits import Action
-from xtile.translate.xegpu_to_spirv.block_surfaces import Surface, surface_of
-from xtile.translate.xegpu_to_spirv.function_names import block_name
-from xtile.translate.xegpu_to_spirv.imports import call
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, load, store
 from xtile.translate.xegpu_to_spirv.types import (
@@ -29,6 +24,11 @@ from xtile.translate.xegpu_to_spirv.types import (
     length_of,
     of_length,
 )
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
+from xtile.translate.xegpu_to_spirv.xegpu.block_limits import Action
+from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import Surface, surface_of
+from xtile.translate.xegpu_to_spirv.xegpu.function_names import block_name
+from xtile.translate.xegpu_to_spirv.xegpu.imports import call
 
 _VERBS = {
     Action.LOAD: "read",

@@ -20,15 +20,8 @@ from xtile.dialects.xegpu.operation import shape_of, shape_text
 from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, StoreMatrixOp
 from xtile.dialects.xegpu.types import MemDescType, TensorDescType
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv import plain_blocks, row_access
-from xtile.translate.xegpu_to_spirv.block_descriptors import (
-    BlockAccess,
-    BlockDescriptor,
-    numbers_of,
-)
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
-from xtile.translate.xegpu_to_spirv.lane_parts import divided, remainder
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Place,
@@ -47,6 +40,13 @@ from xtile.translate.xegpu_to_spirv.vectors.entries import (
     entries,
     entries_of,
 )
+from xtile.translate.xegpu_to_spirv.xegpu import plain_blocks, row_access
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
+    BlockAccess,
+    BlockDescriptor,
+    numbers_of,
+)
+from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import divided, remainder
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import cast
 from xtile.backends.intel import devices
 from xtile.backends.intel.spellings import SPELLINGS
 from xtile.dialects.xegpu.attributes import MemorySpace
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
 
 
 class Action(Enum):

@@ -17,14 +17,14 @@ from xtile.backends.intel.devices import Device
 from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv import inline_visa
-from xtile.translate.xegpu_to_spirv.function_names import product_name
-from xtile.translate.xegpu_to_spirv.imports import call
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.plain_products import multiply_by_exchanges
-from xtile.translate.xegpu_to_spirv.products import Product, product_of
 from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, length_of
 from xtile.translate.xegpu_to_spirv.words import as_words
+from xtile.translate.xegpu_to_spirv.xegpu import inline_visa
+from xtile.translate.xegpu_to_spirv.xegpu.function_names import product_name
+from xtile.translate.xegpu_to_spirv.xegpu.imports import call
+from xtile.translate.xegpu_to_spirv.xegpu.plain_products import multiply_by_exchanges
+from xtile.translate.xegpu_to_spirv.xegpu.products import Product, product_of
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from xdsl.utils.hints import isa
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.products import Product
 from xtile.translate.xegpu_to_spirv.types import bit_width, length_of, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import assemble, element, entries_of
+from xtile.translate.xegpu_to_spirv.xegpu.products import Product
 
 _SUM_BITS = 32
 """Floats that are not larger are multiplied and added up in f32, and rounded once."""

@@ -15,10 +15,6 @@ from dataclasses import replace
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.block_limits import Action
-from xtile.translate.xegpu_to_spirv.block_surfaces import surface_of
-from xtile.translate.xegpu_to_spirv.imports import assemble
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     LEGAL_LENGTHS,
@@ -26,6 +22,10 @@ from xtile.translate.xegpu_to_spirv.types import (
     length_of,
     of_length,
 )
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
+from xtile.translate.xegpu_to_spirv.xegpu.block_limits import Action
+from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import surface_of
+from xtile.translate.xegpu_to_spirv.xegpu.imports import assemble
 
 _MOST_WORDS = LEGAL_LENGTHS[0]
 """How many words of a lane one instruction moves: the longest vector of SPIR-V."""

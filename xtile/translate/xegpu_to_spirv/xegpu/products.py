@@ -13,19 +13,19 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.xegpu.operation import shape_of, shape_text
 from xtile.dialects.xegpu.ops.product import DpasOp
-from xtile.translate.xegpu_to_spirv.lane_parts import (
-    REGISTER_BITS,
-    SYSTOLIC_DEPTH,
-    Dealing,
-    elements_of_a_register,
-    unit_of_rows,
-)
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
     element_type,
     piece_types,
     register_type,
+)
+from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import (
+    REGISTER_BITS,
+    SYSTOLIC_DEPTH,
+    Dealing,
+    elements_of_a_register,
+    unit_of_rows,
 )
 
 

@@ -17,19 +17,19 @@ from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv import plain_blocks, row_access
-from xtile.translate.xegpu_to_spirv.block_descriptors import (
-    BlockAccess,
-    BlockDescriptor,
-    numbers_of,
-)
-from xtile.translate.xegpu_to_spirv.block_functions import BlockFunctions
-from xtile.translate.xegpu_to_spirv.block_limits import Action, load_action, misfit
-from xtile.translate.xegpu_to_spirv.inline_visa import InlineVisa
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries_of
 from xtile.translate.xegpu_to_spirv.words import as_words
+from xtile.translate.xegpu_to_spirv.xegpu import plain_blocks, row_access
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
+    BlockAccess,
+    BlockDescriptor,
+    numbers_of,
+)
+from xtile.translate.xegpu_to_spirv.xegpu.block_functions import BlockFunctions
+from xtile.translate.xegpu_to_spirv.xegpu.block_limits import Action, load_action, misfit
+from xtile.translate.xegpu_to_spirv.xegpu.inline_visa import InlineVisa
 
 
 class BlockInstructions(Protocol):

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockAccess
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.guards import Condition, both, do_where, value_where
-from xtile.translate.xegpu_to_spirv.lane_parts import (
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.memory import Place, load_piece, place, store_piece
+from xtile.translate.xegpu_to_spirv.types import register_type
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
+from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import (
     Dealing,
     elements_of_a_register,
     unit_of_rows,
 )
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import Place, load_piece, place, store_piece
-from xtile.translate.xegpu_to_spirv.types import register_type
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreSc
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.atomics import update
-from xtile.translate.xegpu_to_spirv.block_descriptors import MemorySpace, pointer_from_address
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
 from xtile.translate.xegpu_to_spirv.gpu import of_subgroup
@@ -52,6 +51,7 @@ from xtile.translate.xegpu_to_spirv.vectors.entries import (
     entries_of,
 )
 from xtile.translate.xegpu_to_spirv.vectors.positions import extract_dynamic
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import MemorySpace, pointer_from_address
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,19 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv import (
+from xtile.translate.xegpu_to_spirv.carried import Carried
+from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.xegpu import (
+    barriers,
     block_access,
     block_descriptors,
     local_matrices,
     matrix_products,
     scattered_access,
-    xegpu_barriers,
 )
-from xtile.translate.xegpu_to_spirv.block_descriptors import BlockDescriptor
-from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.local_matrices import LocalMatrix
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.scattered_access import ScatteredDescriptor
+from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockDescriptor
+from xtile.translate.xegpu_to_spirv.xegpu.local_matrices import LocalMatrix
+from xtile.translate.xegpu_to_spirv.xegpu.scattered_access import ScatteredDescriptor
 
 
 def _of_llvm_form(rule: Rule) -> Rule:
@@ -46,7 +46,7 @@ RULES: dict[str, Rule] = {
         local_matrices,
         matrix_products,
         scattered_access,
-        xegpu_barriers,
+        barriers,
     )
     for name, rule in module.RULES.items()
 }

@@ -1,0 +1,1 @@
+"""XeGPU: blocks, scattered points and products, in the spellings that drivers take."""
