@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from tests.transforms.distribute.kernels import DTYPES, body_of, distributed, kernel, read, run
+from xtile.api import parse
+from xtile.backends.intel.compilation import compile_program
 from xtile.backends.intel.devices import CPU, CPU_AMX
 from xtile.dialects.memref.allocation import AllocaOp
 from xtile.text.diagnostics import Diagnostics, Severity
@@ -159,15 +161,15 @@ def test_panels_fit_into_local_memory(inputs: str, columns: str, depth: str) -> 
 
 
 def test_products_of_vectors_leave_less_memory() -> None:
-    """The first one takes half of it, before each of the others takes a third of what there is."""
-    f32, bf16 = "memref<256x256xf32>", "memref<256x256xbf16>"
+    """The first one takes half of it; a third for each of the others would be too much."""
+    x, y, z = "memref<256x1024xf32>", "memref<1024x256xf32>", "memref<256x256xf32>"
+    a, b, c = "memref<256x2048xbf16>", "memref<2048x256xbf16>", "memref<2048x100xbf16>"
     text = kernel(
-        f"%x: {f32}, %y: {f32}, %z: {f32}, %a: {bf16}, %b: memref<256x100xbf16>, "
-        "%c: memref<256x100xf32>, %one: f32, %two: bf16",
-        f"core.gemm %one, %x, %y, %one, %z : f32, {f32}, {f32}, f32, {f32}\n"
-        f"core.gemm %two, %a, %a, %one, %x : bf16, {bf16}, {bf16}, f32, {f32}\n"
-        f"core.gemm %two, %a, %b, %one, %c : bf16, {bf16}, memref<256x100xbf16>, f32, "
-        "memref<256x100xf32>",
+        f"%x: {x}, %y: {y}, %z: {z}, %a: {a}, %b: {b}, %c: {c}, %d: memref<256x100xf32>, "
+        "%one: f32, %two: bf16",
+        f"core.gemm %one, %x, %y, %one, %z : f32, {x}, {y}, f32, {z}\n"
+        f"core.gemm %two, %a, %b, %one, %z : bf16, {a}, {b}, f32, {z}\n"
+        f"core.gemm %two, %a, %c, %one, %d : bf16, {a}, {c}, f32, memref<256x100xf32>",
         "",
     )
     assert count(text, "core.cooperative_matrix_store") > 4
@@ -240,6 +242,23 @@ def test_the_first_work_item_multiplies() -> None:
     # Had others done it too, 1 would have been doubled again.
     expected = a.astype(float) @ b.astype(float) + 2
     assert np.max(abs(c - expected)) <= 40 * 34 * 2.0**-24
+
+
+@pytest.mark.parametrize(("inputs", "sums"), [("bf16", "f32"), ("i8", "i32")])
+@pytest.mark.parametrize("strides", ["<1,?>", "<?,?>"])
+def test_panels_leave_local_memory_for_other_buffers(inputs: str, sums: str, strides: str) -> None:
+    memrefs = [f"memref<{type}x?x?,strided{strides}>" for type in (inputs, inputs, sums)]
+    names = zip("ABC", memrefs, strict=True)
+    parameters = ", ".join(f"%{name}: {memref}" for name, memref in names)
+    program = compile_program(
+        parse(
+            f"func @f(%alpha: {inputs}, %beta: {sums}, {parameters}) {{\n"
+            "    gemm %alpha, %A, %B, %beta, %C\n}\n",
+            language="tensorlang",
+        ),
+        CPU_AMX,
+    )
+    assert 0.9 * CPU_AMX.local_memory < program.kernels["f"].local_memory <= CPU_AMX.local_memory
 
 
 # --- values ---
