@@ -44,6 +44,9 @@ _MATRICES = 2
 _PANEL_COLUMNS = 256
 """The most columns of a packed block of op(B)."""
 
+_LEFT_FREE = 4096
+"""Bytes of local memory that are left for small buffers: a tile of 24 vectors has 1536."""
+
 
 def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
     """Emits C := alpha op(A) op(B) + beta C, if cooperative matrices are of use."""
@@ -92,7 +95,11 @@ def _count(size: Index, length: int) -> int:
 
 
 def _free_bytes(operation: GemmOp, kernel: Kernel) -> int:
-    """The local memory that a product may have: an equal part for each, if as much is left."""
+    """The local memory that a product may have: an equal part for each, if as much is left.
+
+    Some of it is left for the vectors and tiles that are taken apart there, such as rows of C whose
+    elements do not lie side by side.
+    """
     function = operation.parent_op()
     while function is not None and not isinstance(function, FuncOp):
         function = function.parent_op()
@@ -100,7 +107,7 @@ def _free_bytes(operation: GemmOp, kernel: Kernel) -> int:
     if function is not None:
         products = sum(isinstance(nested, GemmOp) for nested in function.walk())
     part = (kernel.device.local_memory - local_bytes(operation)) // products
-    return min(part, free_local_memory(operation, kernel))
+    return min(part, free_local_memory(operation, kernel)) - _LEFT_FREE
 
 
 def _panel(
