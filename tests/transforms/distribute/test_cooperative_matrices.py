@@ -163,16 +163,17 @@ def test_panels_fit_into_local_memory(inputs: str, columns: str, depth: str) -> 
 def test_products_of_vectors_leave_less_memory() -> None:
     """The first one takes half of it; a third for each of the others would be too much."""
     x, y, z = "memref<256x1024xf32>", "memref<1024x256xf32>", "memref<256x256xf32>"
-    a, b, c = "memref<256x2048xbf16>", "memref<2048x256xbf16>", "memref<2048x100xbf16>"
+    a, b = "memref<256x128xbf16>", "memref<128x256xbf16>"
+    c, d, e = "memref<256x256xi8>", "memref<256x256xi8>", "memref<256x256xi32>"
     text = kernel(
-        f"%x: {x}, %y: {y}, %z: {z}, %a: {a}, %b: {b}, %c: {c}, %d: memref<256x100xf32>, "
-        "%one: f32, %two: bf16",
+        f"%x: {x}, %y: {y}, %z: {z}, %a: {a}, %b: {b}, %c: {c}, %d: {d}, %e: {e}, "
+        "%f: memref<256x256xf32>, %one: f32, %two: bf16, %three: i8, %four: i32",
         f"core.gemm %one, %x, %y, %one, %z : f32, {x}, {y}, f32, {z}\n"
-        f"core.gemm %two, %a, %b, %one, %z : bf16, {a}, {b}, f32, {z}\n"
-        f"core.gemm %two, %a, %c, %one, %d : bf16, {a}, {c}, f32, memref<256x100xf32>",
+        f"core.gemm %two, %a, %b, %one, %f : bf16, {a}, {b}, f32, memref<256x256xf32>\n"
+        f"core.gemm %three, %c, %d, %four, %e : i8, {c}, {d}, i32, {e}",
         "",
     )
-    assert count(text, "core.cooperative_matrix_store") > 4
+    assert count(text, "core.cooperative_matrix_store") == 8
     assert local_memory(text) <= CPU_AMX.local_memory
 
 
