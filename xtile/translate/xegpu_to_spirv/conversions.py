@@ -216,10 +216,36 @@ def to_integer(lowering: Lowering, value: SSAValue, target: Attribute, is_signed
     if not is_signed:
         # Intel's CPU runtime makes a NaN the largest i32; fmax makes it 0, as it should be.
         value = lowering.compute("CL.fmax", value.type, value, lowering.floating(0.0, value.type))
+    if lowering.device.vector_unit is not None and lowering.kernel.lanes > _MOST_LANES:
+        return _saturated(lowering, value, target, is_signed)
     name = "ConvertFToS" if is_signed else "ConvertFToU"
     instruction = operation(name, like(value, target), value)
     decorate(instruction, "SaturatedConversion")
     return lowering.emit(instruction).results[0]
+
+
+_MOST_LANES = 16
+"""Intel's CPU runtime calls a function for saturated conversions, and has none for more lanes."""
+
+
+def _saturated(lowering: Lowering, value: SSAValue, target: Attribute, is_signed: bool) -> SSAValue:
+    """A conversion whose limits are chosen by comparisons."""
+    bits = bit_width(target)
+    least, past = (-(1 << bits - 1), 1 << bits - 1) if is_signed else (0, 1 << bits)
+    type_, truth = like(value, target), like(value, i1)
+
+    def choose(name: str, limit: SSAValue, number: int, other: SSAValue) -> SSAValue:
+        condition = lowering.compute(name, truth, value, limit)
+        return lowering.select(condition, lowering.integer(number, type_), other)
+
+    made = lowering.compute("ConvertFToS" if is_signed else "ConvertFToU", type_, value)
+    # A limit that the type has not is infinite, and no number is beyond it.
+    for name, limit, number in (
+        ("FOrdGreaterThanEqual", past, past - 1),
+        ("FOrdLessThanEqual", least, least),
+    ):
+        made = choose(name, lowering.floating(float(limit), value.type), number, made)
+    return choose("FUnordNotEqual", value, 0, made)
 
 
 def _to_truth(lowering: Lowering, value: SSAValue, is_signed: bool) -> SSAValue:
