@@ -22,12 +22,16 @@ from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
 SIZE = 1024
 """Elements of the inputs of arithmetic."""
 
+_WORK_ITEMS = 64
+
 
 LOOPS = {
-    "work_items": "foreach (%i)=(%first),(%size) {",
-    "work_group": "for %i=%first,%size {",
+    "work_items": ["foreach (%i)=(%first),(%size) {"],
+    "work_group": ["for %i=%first,%size {"],
+    "lanes": ["parallel {", *WORK_ITEM, "for %i=%id,%size,%work_items {"],
 }
-"""Who computes: each work-item with its own numbers, or all with the same ones."""
+"""Who computes: each work-item with its own numbers, the work-group with the same ones, or the
+lanes of a subgroup, which a CPU computes with one vector instruction."""
 
 
 def arithmetic_kernels(who: str) -> Iterator[Kernel]:
@@ -55,8 +59,7 @@ def arithmetic_kernels(who: str) -> Iterator[Kernel]:
             # Nothing is fused between instructions.
             kernel.add(f"%mul_then_add = add %mul, %x : {name}")
             kernel.store("mul_then_add", "%mul_then_add", f"memref<{name}x{SIZE}>", "%i")
-        kernel.add("}")
-        yield kernel
+        yield _closed(kernel, who)
     yield _bool_kernel(who)
 
 
@@ -69,17 +72,24 @@ def _bool_kernel(who: str) -> Kernel:
             is_binary = issubclass(operation, arithmetic.BinaryArithmeticOperation)
             kernel.add(f"%{mnemonic} = {mnemonic} {'%p, %q' if is_binary else '%p'} : bool")
             kernel.store_bool(mnemonic, f"%{mnemonic}", f"memref<i8x{SIZE}>", "%i")
-    kernel.add("}")
+    return _closed(kernel, who)
+
+
+def _closed(kernel: Kernel, who: str) -> Kernel:
+    kernel.add(*["}" for line in LOOPS[who] if line.endswith("{")])
     return kernel
 
 
 def _over_elements(name: str, type: str, who: str) -> Kernel:
     """The beginning of a kernel in which x and y are the numbers of two arrays."""
-    kernel = Kernel(f"{who}_{name}", [f"%a: memref<{type}x{SIZE}>", f"%b: memref<{type}x{SIZE}>"])
+    inputs = [f"%a: memref<{type}x{SIZE}>", f"%b: memref<{type}x{SIZE}>"]
+    attributes = f"{{subgroup_size=32, work_group_size=[{_WORK_ITEMS // 2},2]}}"
+    kernel = Kernel(f"{who}_{name}", inputs, attributes)
     kernel.add(
         "%first = constant 0 : index",
         f"%size = constant {SIZE} : index",
-        LOOPS[who],
+        f"%work_items = constant {_WORK_ITEMS} : index",
+        *LOOPS[who],
         "%yes = constant 1 : i8",
         "%no = constant 0 : i8",
         f"%x = load %a[%i] : {type}",
