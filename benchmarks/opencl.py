@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pyopencl as cl
 from measuring import Cost, conditions, cost_of_call, print_table, seconds
@@ -40,18 +41,19 @@ ALIGNMENT = 128
 
 Array = np.ndarray[Any, Any]
 
-STATIC_GEMM = """\
+BLOCKED_GEMM = """\
 ; C := A B. Every work-group computes a block of 256 x 256 elements.
-func @static(%A: memref<f32x1024x1024>, %B: memref<f32x1024x1024>, %C: memref<f32x1024x1024>) {
+$T = INPUTS
+func @blocked(%A: memref<$T x1024x1024>, %B: memref<$T x1024x1024>, %C: memref<f32x1024x1024>) {
     %zero = constant 0.0 : f32
-    %one = constant 1.0 : f32
+    %one = constant 1.0 : $T
     %block = constant 256 : index
     %x = group_id.x : index
     %y = group_id.y : index
     %i = mul %x, %block : index
     %j = mul %y, %block : index
-    %a = subview %A[%i:256,0:1024] : memref<f32x256x1024,strided<1,1024>>
-    %b = subview %B[0:1024,%j:256] : memref<f32x1024x256,strided<1,1024>>
+    %a = subview %A[%i:256,0:1024] : memref<$T x256x1024,strided<1,1024>>
+    %b = subview %B[0:1024,%j:256] : memref<$T x1024x256,strided<1,1024>>
     %c = subview %C[%i:256,%j:256] : memref<f32x256x256,strided<1,1024>>
     gemm.n.n %one, %a, %b, %zero, %c
 }
@@ -217,18 +219,20 @@ def unwritten(*shape: int, dtype: Any = np.float32) -> Array:
     return result
 
 
-def product(name: str, source: str | Path, size: int, grid: tuple[int, int]) -> Workload:
-    """C := A B of square f32 matrices."""
-    a, b = random(size, size), random(size, size)
+def product(
+    name: str, source: str | Path, size: int, grid: tuple[int, int], dtype: Any = np.float32
+) -> Workload:
+    """C := A B of square matrices, with a result in f32; numpy multiplies f32."""
+    a, b = (random(size, size, dtype=dtype) for _ in range(2))
     c = unwritten(size, size)
-    left, right = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    left, right = (np.ascontiguousarray(matrix.astype(np.float32)) for matrix in (a, b))
     expected = np.empty_like(left)
     arguments = [1.0, a, b, 0.0, c] if isinstance(source, Path) else [a, b, c]
 
     def is_right() -> bool:
         # Each of the two adds up the products in an order of its own.
-        bound = 2 * size * np.finfo(np.float32).eps * np.max(np.abs(a) @ np.abs(b))
-        return bool(np.max(np.abs(c - a @ b)) <= bound)
+        bound = 2 * size * np.finfo(np.float32).eps * np.max(np.abs(left) @ np.abs(right))
+        return bool(np.max(np.abs(c - left @ right)) <= bound)
 
     work = 2 * size**3
     return Workload(
@@ -377,7 +381,14 @@ def main() -> None:
     warnings.simplefilter("ignore", cl.CompilerWarning)
     device = next(found for found in find_devices() if found.is_cpu)
     makers: list[Callable[[], Workload]] = [
-        lambda: product("gemm f32 1024^3", STATIC_GEMM, 1024, (4, 4)),
+        lambda: product("gemm f32 1024^3", BLOCKED_GEMM.replace("INPUTS", "f32"), 1024, (4, 4)),
+        lambda: product(
+            "gemm bf16 1024^3",
+            BLOCKED_GEMM.replace("INPUTS", "bf16"),
+            1024,
+            (4, 4),
+            ml_dtypes.bfloat16,
+        ),
         lambda: product("gemm f32 1024^3 of any size", EXAMPLES / "gemm.ir", 1024, (4, 4)),
         lambda: product("naive gemm f32 1024^3", NAIVE_GEMM, 1024, (64, 1024)),
         *(
