@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import FixedBitwidthType, UnitAttr
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, UnitAttr, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
-from xtile.transforms.distribute.kernel import Index, Kernel
+from xtile.dialects.memref.reshapes import ViewOp
+from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel
 from xtile.transforms.distribute.overlap import local_buffer
 
 
@@ -55,10 +56,29 @@ class PackedMemory:
 
     @property
     def panel(self) -> SSAValue:
-        """The memory of the panel."""
-        width = self.matrix.columns
-        shape = (self.columns // width * self.depth // self.factors, width * self.factors)
-        return self._buffer("panel", self.matrix.inputs, shape)
+        """The memory of the panel, as elements."""
+        return self._view_of_panel(self.matrix.inputs, self.factors)
+
+    @property
+    def panel_of_words(self) -> SSAValue:
+        """The memory of the panel, as words."""
+        return self._view_of_panel(i32, 1)
+
+    def _view_of_panel(self, element: Attribute, count: int) -> SSAValue:
+        """The panel with elements of a type, of which so many make a word."""
+        kernel, width = self.kernel, self.matrix.columns
+        rows = self.columns // width * self.depth // self.factors
+        size = rows * width * WORD_BITS // 8
+        memory = kernel.shared(("panel", size), (), lambda: local_buffer(kernel, i8, (size,)))
+        space = cast("AnyMemRef", memory.type).memory_space
+        type_ = MemRefType(element, (rows, width * count), memory_space=space)
+        return kernel.shared(
+            ("panel", memory, type_),
+            (memory,),
+            lambda: kernel.emit(
+                ViewOp.build(operands=[memory, kernel.index(0), []], result_types=[type_])
+            ).results[0],
+        )
 
     def _buffer(self, name: str, element: Attribute, shape: tuple[int, int]) -> SSAValue:
         kernel = self.kernel

@@ -6,17 +6,21 @@ reaches beyond them becomes 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import SSAValue
 
+from xtile.dialects.arith.casts import ExtUIOp
+from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Index, Kernel, element_type
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.vectors.packed_memory import PackedMemory
-from xtile.transforms.distribute.vectors.values import is_contiguous, load, store
+from xtile.transforms.distribute.vectors.values import is_contiguous, load, spread, store
 from xtile.transforms.transposition import interleaved, transposed
 
 _VECTOR = 16
@@ -154,6 +158,13 @@ def pack_columns(
                 place = kernel.add(place, kernel.remainder(n.index, factors))
                 put(value, tile, row, place, 1)
             return
+        if kernel.is_alone and not is_transposed:
+            words = _words(
+                kernel, [source.vector(column, kernel.add(k, n), count) for n in range(part)]
+            )
+            row = memory.row_in_panel(tile, word)
+            store(kernel, words, memory.panel_of_words, (row, 0), count)
+            return
         if is_transposed:
             lines = [source.vector(kernel.add(column, n), k, part) for n in range(count)]
             vectors = interleaved(kernel, lines, factors)
@@ -171,6 +182,29 @@ def pack_columns(
     tiles = kernel.multiply(columns.covering(kernel, width), width // count)
     inside = depth.whole(kernel, part), columns.whole(kernel, count)
     _for_each_block(kernel, inside, (steps, tiles), pack)
+
+
+def _words(kernel: Kernel, vectors: Sequence[SSAValue]) -> SSAValue:
+    """The words whose factors are in these vectors, of which the first has the lowest bits.
+
+    That is faster than to interleave them, but where several work-items could do it, CPUs' drivers
+    store the result element by element.
+    """
+    bits = WORD_BITS // len(vectors)
+    words: SSAValue | None = None
+    for number, value in enumerate(vectors):
+        if not numbers.is_integer(value.type):
+            type_ = numbers.like(value.type, IntegerType(bits))
+            value = kernel.emit(arith.BitcastOp(value, type_)).result
+        part = kernel.emit(
+            ExtUIOp(value, cast("IntegerType", numbers.like(value.type, i32)))
+        ).result
+        if number:
+            shift = spread(kernel, kernel.constant(bits * number, i32), _VECTOR)
+            part = kernel.emit(arith.ShLIOp(part, shift)).result
+        words = part if words is None else kernel.emit(arith.OrIOp(words, part)).result
+    assert words is not None
+    return words
 
 
 def _for_each_block(
