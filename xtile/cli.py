@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from xtile import __version__
-from xtile.command import (
-    EXIT_USAGE_WRONG,
-    run_command,
-)
+from xtile.command import EXIT_USAGE_WRONG, run_command, run_in_child
 
 # Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
 
@@ -49,9 +49,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         # argparse has printed the help or the mistake.
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE_WRONG
     if options.command == "run":
-        from xtile.launch.command import run_kernel
-
-        return run_kernel(options)
+        return _run_kernel(options, is_process=arguments is None)
     if options.command == "devices":
         from xtile.launch.listing import list_devices
 
@@ -62,6 +60,24 @@ def _run(arguments: Sequence[str] | None) -> int:
         return run_cache(options.action)
     parser.print_help(sys.stderr)
     return EXIT_USAGE_WRONG
+
+
+def _run_kernel(options: argparse.Namespace, is_process: bool) -> int:
+    """Runs a kernel, in a child process where it can end the process that it runs in."""
+    from xtile.launch.command import run_kernel
+
+    can_end_process = options.device != "reference" and hasattr(os, "fork")
+    if is_process and can_end_process:
+        return run_in_child(lambda: run_kernel(options), partial(_explain, options.kernel))
+    return run_kernel(options)
+
+
+def _explain(kernel: str, number: int) -> str:
+    return (
+        f"xtile: error: {kernel} ended the device's process with signal "
+        f"{signal.Signals(number).name}; it may access memory that is not its own, which "
+        "`--device reference --sanitize` shows"
+    )
 
 
 def _make_parser() -> argparse.ArgumentParser:

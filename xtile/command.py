@@ -55,6 +55,35 @@ def run_command(name: str, body: Callable[[], int]) -> int:
         sys.setrecursionlimit(recursion_limit)
 
 
+def run_in_child(body: Callable[[], int], explain: Callable[[int], str]) -> int:
+    """Runs what may end the process that it runs in, such as a driver, in a child process.
+
+    Args:
+        body: What to run; returns an exit code.
+        explain: What to tell, in one line, where a signal of this number ends the child.
+
+    Returns:
+        The child's exit code; `EXIT_TOOL_FAILED` if a signal ended it.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        code = EXIT_TOOL_FAILED
+        try:
+            code = run_command("xtile", body)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            # The parent's own code must not run twice.
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        sys.stderr.write(f"{explain(os.WTERMSIG(status))}\n")
+        return EXIT_TOOL_FAILED
+    return os.waitstatus_to_exitcode(status)
+
+
 def write_standard_output(text: str | bytes) -> None:
     """Writes text to standard output as UTF-8, or bytes as they are.
 

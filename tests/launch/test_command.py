@@ -67,6 +67,28 @@ def test_a_new_process_needs_no_environment() -> None:
     assert kinds == ["binary", "program"]
 
 
+WILD = """\
+func @set(%i: index, %A: memref<f32x?>) {
+    %one = constant 1.0 : f32
+    store %one, %A[%i]
+}
+"""
+
+
+def test_a_kernel_that_ends_the_process_of_the_device() -> None:
+    Path("set.ir").write_text(WILD)
+    command = [sys.executable, "-m", "xtile.cli", "run", "set.ir", "--device", "opencl"]
+    arguments = ["--arg", f"i={10**13}", "--arg", "A=zeros:4"]
+    result = subprocess.run([*command, *arguments], capture_output=True, text=True)
+    assert result.returncode == 3
+    assert result.stdout == ""
+    assert result.stderr.endswith(
+        "xtile: error: set.ir ended the device's process with signal SIGSEGV; it may access "
+        "memory that is not its own, which `--device reference --sanitize` shows\n"
+    )
+    assert "Traceback" not in result.stderr
+
+
 def fail(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
     assert main(["run", *arguments]) == code
     captured = capsys.readouterr()
