@@ -16,7 +16,12 @@ from typing import TypeAlias
 
 Words: TypeAlias = "memoryview[int]"
 
-_NOT_VECTORIZED = re.compile(r'^Kernel "(.+)" was not vectorized', re.MULTILINE)
+_KERNEL = re.compile(r'^Kernel "(.+)" was (not|successfully) vectorized', re.MULTILINE)
+_INSTRUCTIONS = re.compile(r"(\d+) instructions in function")
+"""What a log has for each kernel, in the same order."""
+
+_EMPTY = 2
+"""The instructions of a kernel of which the optimizer has left nothing."""
 
 _FIRST_INSTRUCTION = 5
 _ENTRY_POINT, _EXECUTION_MODE, _FUNCTION, _DECORATE = 15, 16, 54, 71
@@ -37,11 +42,24 @@ def without_subgroups(spirv: bytes, log: str) -> list[str]:
         spirv: The module, which names the variables of each kernel as SPIR-V 1.4 does.
         log: What the driver said about it.
     """
-    suspects = _NOT_VECTORIZED.findall(log)
+    suspects = _not_vectorized(log)
     if not suspects:
         return []
     needs_subgroups = _kernels_with_subgroups(spirv)
     return [name for name in suspects if name in needs_subgroups]
+
+
+def _not_vectorized(log: str) -> list[str]:
+    """The kernels that do something, but not with vectors."""
+    kernels, counts = _KERNEL.findall(log), _INSTRUCTIONS.findall(log)
+    is_empty = [False] * len(kernels)
+    if len(counts) == len(kernels):
+        is_empty = [int(count) <= _EMPTY for count in counts]
+    return [
+        name
+        for (name, how), nothing in zip(kernels, is_empty, strict=True)
+        if how == "not" and not nothing
+    ]
 
 
 def _kernels_with_subgroups(spirv: bytes) -> set[str]:
