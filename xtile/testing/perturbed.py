@@ -125,12 +125,14 @@ def _function(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
     ulps = tolerance.ulps[component_type(operation.operands[0].type)]
     result_type = component_type(operation.results[0].type)
     (result,) = compiler.slots(operation.results)
+    operands = compiler.slots(operation.operands)
 
     def perturbed(state: State) -> None:
+        numbers = [np.asarray(state.values[slot]) for slot in operands]
         step(state)
         value = state.values[result]
         error = ulps * unit_in_last_place(np.asarray(value), result_type)
-        state.values[result] = _moved(value, error, result_type, compiler.random)
+        state.values[result] = _moved(value, error, result_type, compiler.random, numbers)
 
     return perturbed
 
@@ -257,13 +259,21 @@ def _in_any_order(operation: Operation, step: Step, compiler: _Perturbing) -> St
     return perturbed
 
 
-def _moved(value: Value, error: Array, type: Attribute, random: Random) -> Value:
-    """Numbers that are off by as much as `error`, all in one direction or each in its own."""
+def _moved(
+    value: Value, error: Array, type: Attribute, random: Random, operands: Sequence[Array] = ()
+) -> Value:
+    """Numbers that are off by as much as `error`, all in one direction or each in its own.
+
+    A complex number that is not finite, or that comes from such an operand, is not specified: it
+    becomes NaN.
+    """
     shape = () if random.random() < 0.5 else np.shape(value)
-    if type in COMPLEX_TYPES:
-        direction = np.exp(1j * random.uniform(0.0, 2 * np.pi, shape))
-    else:
-        direction = random.choice((-1.0, 1.0), shape)
     error = np.where(np.isfinite(error), error, 0.0)
-    wide = np.asarray(value).astype(np.complex128 if type in COMPLEX_TYPES else np.float64)
-    return (wide + error * direction).astype(value.dtype)[()]
+    if type not in COMPLEX_TYPES:
+        direction = random.choice((-1.0, 1.0), shape)
+        return (np.asarray(value).astype(np.float64) + error * direction).astype(value.dtype)[()]
+    direction = np.exp(1j * random.uniform(0.0, 2 * np.pi, shape))
+    moved = np.asarray(value).astype(np.complex128) + error * direction
+    for number in (np.asarray(value), *operands):
+        moved = np.where(np.isfinite(number), moved, complex(np.nan, np.nan))
+    return moved.astype(value.dtype)[()]

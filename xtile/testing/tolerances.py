@@ -3,7 +3,8 @@
 What is not in the table is exact: integers, bits, comparisons, casts, moves, and floating
 arithmetic that IEEE 754 rounds once (docs/semantics.md, 1.1), division too, for which OpenCL C
 would allow 2.5 units in f32. There every bit must agree, except for which NaN a NaN is and the sign
-of a zero that is a maximum or a minimum (1.6).
+of a zero that is a maximum or a minimum (1.6). What products, quotients and functions make of
+complex numbers that are not finite, or that have such results, is not specified.
 
 Sources:
 

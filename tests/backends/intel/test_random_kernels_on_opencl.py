@@ -29,6 +29,7 @@ from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, CoopmatrixType
+from xtile.launch.errors import DeviceError
 from xtile.semantics.arguments import Argument
 from xtile.semantics.errors import ExecutionError
 from xtile.testing.tensorlang_kernels import random_kernel
@@ -77,9 +78,13 @@ def test_random_kernels_compute_the_same(batch: int) -> None:
     kernels, program = _compiled(_kernels(fresh_seed()))
     agreements: list[Agreement] = []
     for index, kernel in enumerate(kernels):
-        agreement = check_agreement(
-            kernel.function, kernel.arguments, program.launch(index), seed=kernel.seed
-        )
+        try:
+            agreement = check_agreement(
+                kernel.function, kernel.arguments, program.launch(index), seed=kernel.seed
+            )
+        except DeviceError as error:
+            seeds = [kernel.seed for kernel in kernels]
+            raise AssertionError(f"the kernels of the seeds {seeds}: {error}") from None
         assert agreement is not None
         agreements.append(agreement)
     undetermined = sum(agreement.undetermined for agreement in agreements)
