@@ -72,7 +72,7 @@ def workloads() -> list[Workload]:
     heads = [array(64, 512, 2, type=half) for _ in range(4)]
     gemm = [array(512, 512, type=half), array(512, 512, type=half)]
     return [
-        Workload("axpby", [2.0, array(512, 64), 0.0, array(512, 64)], 3, (2, 1, 1), 1e-5),
+        Workload("axpby", [2.0, array(512, 64), 0.0, array(512, 64)], 3, (2, 1, 1), 1e-5, 0.0),
         Workload("softmax", [array(64, 64), array(64, 64)], 1, (8, 1, 1), 1e-5),
         Workload("coopmatrix_gemm", [1.0, *gemm, 0.0, array(512, 512)], 4, (4, 8, 1), 1e-2, 0.0),
         Workload("flash_attention", [*heads, 0.125], 3, (8, 2, 1), 2e-3),
