@@ -201,3 +201,49 @@ def test_collective_instructions_see_what_those_before_wrote() -> None:
     found = np.full((16, 16), np.nan, np.float32, order="F")
     _run(_AUTOMATIC, a, b, found)
     np.testing.assert_array_equal(found, (a @ b).T @ (a @ b))
+
+
+# --- drivers ---
+
+_EDGE = """
+func @f(%z: c32, %A: memref<i8x8x16>, %B: memref<i16x?x8,strided<2,?>>, %C: memref<i32x16x?>,
+        %a: i16, %Z: memref<c32x64>, %L: memref<i64x64>, %M: memref<i64x64>, %H: memref<f16x64>,
+        %E: memref<f16x64>, %N: memref<i8x64>, %F: memref<f32x1x2x1x1>)
+        attributes {subgroup_size=16, work_group_size=[32,2]} {
+    %power = native_exp2 %z : c32
+    %c0 = constant 0 : index
+    store %power, %Z[%c0]
+    %c1 = constant 1 : index
+    %c2 = constant 2 : index
+    foreach (%i,%j,%k,%l)=(%c0,%c0,%c0,%c0),(%c1,%c2,%c1,%c1) {
+        %x = load %F[%i,%j,%k,%l] : f32
+    }
+    %local = alloca : memref<i64x3x4x1x8x8,local>
+    %one = constant 1 : i64
+    store %one, %local[%c0,%c0,%c0,%c0,%c0]
+    %loaded = load %local[%c0,%c0,%c0,%c0,%c0] : i64
+    store %loaded, %L[%c0]
+    %most = constant 9223372036854775807 : i64
+    store %most, %M[%c0]
+    gemm.t.t %a, %A, %B, %a, %C
+    %h = constant -4.2610686316576657e+83 : f16
+    store %h, %H[%c0]
+    %e = native_exp %h : f16
+    store %e, %E[%c0]
+    %nothing = constant 0 : i8
+    store %nothing, %N[%c0]
+}
+"""
+
+
+def test_the_last_row_of_a_product_of_one_work_item() -> None:
+    """Intel's CPU runtime 2026.2 computes it wrong with OpenCL's own minimum of integers."""
+    random = np.random.default_rng()
+    a = np.asfortranarray(random.integers(0, 5, (8, 16)).astype(np.int8))
+    b = np.asfortranarray(random.integers(0, 5, (4, 8)).astype(np.int16))[::2]
+    c = np.asfortranarray(random.integers(0, 5, (16, 2)).astype(np.int32))
+    expected = 3 * a.T.astype(int) @ b.T + 3 * c
+    outputs = [np.zeros(64, dtype) for dtype in ("c8", "i8", "i8", "f2", "f2", "i1")]
+    numbers = np.zeros((1, 2, 1, 1), np.float32, order="F")
+    _run(_EDGE, 1.0 + 2.0j, a, b, c, 3, *outputs, numbers)
+    np.testing.assert_array_equal(c, expected)
