@@ -94,7 +94,9 @@ def test_what_the_log_says() -> None:
     assert without_subgroups(spirv(), "") == []
 
 
-@pytest.mark.parametrize(("counts", "found"), [((3, 2), []), ((2, 3), ["f"]), ((2,), ["f"])])
+@pytest.mark.parametrize(
+    ("counts", "found"), [((3, 2), []), ((3, 2, 3), []), ((2, 3), ["f"]), ((2,), ["f"])]
+)
 def test_a_kernel_that_does_nothing_needs_none(counts: tuple[int, ...], found: list[str]) -> None:
     lines = [f"remark: <unknown>:0:0: {count} instructions in function" for count in counts]
     lines += ['Kernel "another" was successfully vectorized (16)', LOG]

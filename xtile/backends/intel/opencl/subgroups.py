@@ -18,7 +18,7 @@ Words: TypeAlias = "memoryview[int]"
 
 _KERNEL = re.compile(r'^Kernel "(.+)" was (not|successfully) vectorized', re.MULTILINE)
 _INSTRUCTIONS = re.compile(r"(\d+) instructions in function")
-"""What a log has for each kernel, in the same order."""
+"""What a log has for each kernel, in the same order; instructions of other functions follow."""
 
 _EMPTY = 2
 """The instructions of a kernel of which the optimizer has left nothing."""
@@ -52,13 +52,12 @@ def without_subgroups(spirv: bytes, log: str) -> list[str]:
 def _not_vectorized(log: str) -> list[str]:
     """The kernels that do something, but not with vectors."""
     kernels, counts = _KERNEL.findall(log), _INSTRUCTIONS.findall(log)
-    is_empty = [False] * len(kernels)
-    if len(counts) == len(kernels):
-        is_empty = [int(count) <= _EMPTY for count in counts]
+    if len(counts) < len(kernels):
+        return [name for name, how in kernels if how == "not"]
     return [
         name
-        for (name, how), nothing in zip(kernels, is_empty, strict=True)
-        if how == "not" and not nothing
+        for (name, how), count in zip(kernels, counts, strict=False)
+        if how == "not" and int(count) > _EMPTY
     ]
 
 
