@@ -247,3 +247,22 @@ def test_the_last_row_of_a_product_of_one_work_item() -> None:
     numbers = np.zeros((1, 2, 1, 1), np.float32, order="F")
     _run(_EDGE, 1.0 + 2.0j, a, b, c, 3, *outputs, numbers)
     np.testing.assert_array_equal(c, expected)
+
+
+_VIEW = """
+func @view(%A: memref<f32x?x4x?x3x?>, %x: f32, %i: index, %j: index, %k: index) {
+    %one = constant 1 : index
+    %two = constant 2 : index
+    %three = constant 3 : index
+    %view = subview %A[%one,3:1,%one:3,%one,%three:%two] : memref<f32x1x3x?,strided<?,?,?>>
+    store %x, %view[%i,%j,%k]
+}
+"""
+
+
+def test_a_view_with_a_size_that_is_a_constant_keeps_its_modes() -> None:
+    a = np.zeros((6, 4, 5, 3, 6), np.float32, order="F")
+    expected = a.copy(order="F")
+    expected[1, 3, 1 + 2, 1, 3 + 1] = 3.5
+    _run(_VIEW, a, 3.5, 0, 2, 1)
+    np.testing.assert_array_equal(a, expected)

@@ -46,16 +46,19 @@ def _subview(operation: Operation, lowering: Lowering) -> None:
         offset = lowering.add(offset, lowering.multiply(start, stride))
     strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
     (result,) = operation.results
-    kept = _kept_dimensions(operation, sizes)
+    kept = _kept_dimensions(operation)
     view = source.with_place(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
     lowering.define(result, view)
 
 
-def _kept_dimensions(operation: Operation, sizes: Sequence[Number]) -> list[int]:
+def _kept_dimensions(operation: Operation) -> list[int]:
     """The dimensions of the source that the result has; others have size 1 and are dropped.
 
-    Among those of size 1, the ones with the strides of the result's type are kept.
+    Among those of size 1, the ones with the strides of the result's type are kept. A size that is
+    an operand is dynamic in the result's type, also where it is a constant.
     """
+    static = cast(Any, operation.properties["static_sizes"])
+    sizes = cast("Sequence[int]", static.get_values())
     result = memref_type(operation.results[0].type)
     shape = result.get_shape()
     if len(sizes) == len(shape):
@@ -68,7 +71,7 @@ def _kept_dimensions(operation: Operation, sizes: Sequence[Number]) -> list[int]
         if position == len(shape):
             break
         is_needed = len(sizes) - i == len(shape) - position
-        fits = (size if isinstance(size, int) else DYNAMIC_INDEX) == shape[position]
+        fits = size == shape[position]
         told = strides[i], result_strides[position]
         if is_needed or (fits and (size != 1 or None in told or told[0] == told[1])):
             kept.append(i)
