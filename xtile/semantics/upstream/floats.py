@@ -297,6 +297,9 @@ def _is_moderate(a: Value) -> Any:
 
 def _exact_fma(a: float, b: float, c: float) -> float:
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        # A product that overflows is finite before it is rounded.
+        if math.isinf(c) and math.isfinite(a) and math.isfinite(b):
+            return c
         return float(np.float64(a) * np.float64(b) + np.float64(c))
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
