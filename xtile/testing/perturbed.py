@@ -265,7 +265,7 @@ def _moved(
     """Numbers that are off by as much as `error`, all in one direction or each in its own.
 
     A complex number that is not finite, or that comes from such an operand, is not specified: it
-    becomes NaN.
+    becomes another one, NaN or 0.
     """
     shape = () if random.random() < 0.5 else np.shape(value)
     error = np.where(np.isfinite(error), error, 0.0)
@@ -274,6 +274,7 @@ def _moved(
         return (np.asarray(value).astype(np.float64) + error * direction).astype(value.dtype)[()]
     direction = np.exp(1j * random.uniform(0.0, 2 * np.pi, shape))
     moved = np.asarray(value).astype(np.complex128) + error * direction
+    other = np.where(np.isnan(value), 0.0, complex(np.nan, np.nan))
     for number in (np.asarray(value), *operands):
-        moved = np.where(np.isfinite(number), moved, complex(np.nan, np.nan))
+        moved = np.where(np.isfinite(number), moved, other)
     return moved.astype(value.dtype)[()]
