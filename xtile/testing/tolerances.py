@@ -161,7 +161,8 @@ def unit_in_last_place(values: Numbers, type: Attribute) -> npt.NDArray[np.float
     bits, least = _PRECISION[real_part_type(type)]
     modulus = np.abs(values.astype(np.complex128 if type in COMPLEX_TYPES else np.float64))
     exponent = np.frexp(np.where(np.isfinite(modulus), modulus, 0.0))[1] - 1
-    unit = np.ldexp(1.0, np.maximum(exponent, least) - (bits - 1))
+    exponent = np.where(modulus == 0, least, np.maximum(exponent, least))
+    unit = np.ldexp(1.0, exponent - (bits - 1))
     return np.where(np.isfinite(modulus), unit, 0.0)
 
 

@@ -49,7 +49,8 @@ class _Last:
     ) -> bool:
         """Whether, from the access with number `first` on, another thread accessed an element."""
         is_recent = self.numbers[elements] >= first
-        return bool((is_recent & (self.threads[elements] != threads)).any())
+        is_other = (self.threads[elements] != threads) | (threads == _MANY)
+        return bool((is_recent & is_other).any())
 
 
 class Orders(Sanitizer):

@@ -14,17 +14,14 @@ from itertools import chain, count, islice
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import (
-    SEED_VARIABLE,
-    Agreement,
+from tests.backends.intel.agreement import SEED_VARIABLE, Agreement, check_agreement, is_defined
+from tests.backends.intel.opencl_kernels import Kernels
+from tests.backends.intel.random_arguments import (
     Arguments,
     NoArgumentsError,
     any_numbers,
-    check_agreement,
-    is_defined,
     plain_numbers,
 )
-from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.runnable import make_runnable
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes

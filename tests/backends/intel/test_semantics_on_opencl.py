@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import xtile
-from tests.backends.intel.agreement import Arguments, check_agreement, fresh_seed
+from tests.backends.intel.agreement import check_agreement, fresh_seed
 from tests.backends.intel.opencl_kernels import Kernels
+from tests.backends.intel.random_arguments import Arguments
 from tests.translate.tensorlang_to_core.test_values import PROGRAMS
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import NUMBER_TYPES

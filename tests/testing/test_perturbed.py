@@ -1,0 +1,139 @@
+"""Kernels with the errors that another device may make."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import xtile
+from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.types import F32
+from xtile.semantics.arguments import MemrefArgument
+from xtile.semantics.engine import launch
+from xtile.testing.perturbed import has_orders, is_determined, launch_perturbed
+from xtile.testing.tolerances import TOLERANCES, unit_in_last_place
+
+ONE_GROUP = (1, 1, 1)
+
+
+def _function(body: str, parameters: str = "%A: memref<f32x64>, %B: memref<f32x64>") -> FuncOp:
+    text = (
+        f"func @f({parameters}) attributes {{subgroup_size=16,work_group_size=[16,1]}} {{{body}}}"
+    )
+    (function,) = xtile.parse(text, language="tensorlang").body.block.ops
+    assert isinstance(function, FuncOp)
+    return function
+
+
+def _elementwise(instruction: str) -> FuncOp:
+    return _function(f"""
+        %zero = constant 0 : index
+        %n = constant 64 : index
+        foreach (%i)=(%zero),(%n) {{
+            %x = load %A[%i] : f32
+            %y = {instruction} : f32
+            store %y, %B[%i]
+        }}
+    """)
+
+
+Array = npt.NDArray[Any]
+
+
+def _run(function: FuncOp, *arrays: Array, is_perturbed: bool) -> list[Any]:
+    copies = [array.copy() for array in arrays]
+    arguments = [MemrefArgument(a.reshape(-1, order="F"), a.shape, _strides(a)) for a in copies]
+    if is_perturbed:
+        launch_perturbed(function, arguments, ONE_GROUP, np.random.default_rng())
+    else:
+        launch(function, arguments, ONE_GROUP)
+    return [argument.base for argument in arguments]
+
+
+def _strides(array: Array) -> tuple[int, ...]:
+    return tuple(math.prod(array.shape[:mode]) for mode in range(array.ndim))
+
+
+@pytest.mark.parametrize("name", ["exp", "cos", "native_log2"])
+def test_functions_are_off_by_the_tables_number(name: str) -> None:
+    function = _elementwise(f"{name} %x")
+    assert not is_determined(function)
+    numbers = np.random.default_rng().uniform(0.5, 3.0, 64).astype(np.float32)
+    _, exact = _run(function, numbers, np.zeros_like(numbers), is_perturbed=False)
+    _, moved = _run(function, numbers, np.zeros_like(numbers), is_perturbed=True)
+    units = np.abs(moved.astype(float) - exact) / unit_in_last_place(exact, F32)
+    # Moving a number may lead to where units are half as large.
+    ulps = TOLERANCES[name].ulps[F32]
+    assert ((units >= ulps - 1) & (units <= ulps + 1)).all()
+
+
+@pytest.mark.parametrize("instruction", ["add %x, %x", "div %x, %x", "max %x, %x"])
+def test_what_is_rounded_once_is_exact(instruction: str) -> None:
+    function = _elementwise(instruction)
+    assert is_determined(function)
+    numbers = np.random.default_rng().normal(size=64).astype(np.float32)
+    _, exact = _run(function, numbers, np.zeros_like(numbers), is_perturbed=False)
+    _, moved = _run(function, numbers, np.zeros_like(numbers), is_perturbed=True)
+    np.testing.assert_array_equal(moved, exact)
+
+
+PRODUCT = "%A: memref<f32x5x40>, %B: memref<f32x40x6>, %C: memref<f32x5x6>"
+
+
+def test_sums_are_off_by_what_their_magnitudes_allow() -> None:
+    function = _function("%a = constant 2.0 : f32\n gemm.n.n %a, %A, %B, %a, %C", PRODUCT)
+    random = np.random.default_rng()
+    a, b, c = (random.normal(size=shape).astype("f4") for shape in ((5, 40), (40, 6), (5, 6)))
+    exact = _run(function, a, b, c, is_perturbed=False)
+    moved = _run(function, a, b, c, is_perturbed=True)
+    magnitudes = 2 * np.abs(a.astype(float)) @ np.abs(b.astype(float)) + 2 * np.abs(c)
+    # 40 products and C are 41 terms, and two roundings more are for the factors.
+    limit = 2 * (41 + 2) * 2.0**-24 * magnitudes
+    error = np.abs(moved[2].astype(float) - exact[2]).reshape((5, 6), order="F")
+    assert (error > 0.5 * limit).all()
+    assert (error < 1.5 * limit).all()
+    for before, after in zip(exact[:2], moved[:2], strict=True):
+        np.testing.assert_array_equal(after, before)
+
+
+def test_work_items_draw_tickets_in_any_order() -> None:
+    function = _function(
+        """
+        parallel {
+            %lane = subgroup_local_id : i32
+            %i = cast %lane : index
+            %zero = constant 0 : index
+            %one = constant 1 : i32
+            %old = atomic_add %one, %A[%zero] : i32
+            store %old, %B[%i]
+        }
+        """,
+        "%A: memref<i32x1>, %B: memref<i32x16>",
+    )
+    assert has_orders(function)
+    seen: set[tuple[int, ...]] = set()
+    for _ in range(4):
+        arrays = np.zeros(1, np.int32), np.zeros(16, np.int32)
+        counter, tickets = _run(function, *arrays, is_perturbed=True)
+        assert counter.tolist() == [16]
+        assert sorted(tickets.tolist()) == list(range(16))
+        seen.add(tuple(tickets.tolist()))
+    assert len(seen) > 1
+
+
+def test_complex_numbers_that_are_not_finite_are_any() -> None:
+    function = _function(
+        """
+        %zero = constant 0 : index
+        %x = load %A[%zero] : c32
+        %y = exp %x : c32
+        store %y, %A[%zero]
+        """,
+        "%A: memref<c32x1>",
+    )
+    (found,) = _run(function, np.array([complex(-np.inf, 1.0)], "c8"), is_perturbed=True)
+    assert np.isnan(found[0])
