@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from xtile.backends.intel.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp

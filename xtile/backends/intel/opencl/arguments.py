@@ -11,7 +11,7 @@ import pyopencl as cl
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute
 
-from xtile.backends.intel.calling_convention import KernelArgument, Role
+from xtile.backends.calling_convention import KernelArgument, Role
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.memory import HostMemory, Memory

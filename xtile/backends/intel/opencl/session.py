@@ -10,7 +10,7 @@ import pyopencl as cl
 from xdsl.ir import Attribute
 
 from xtile.backends.cache import Cache
-from xtile.backends.intel.calling_convention import KernelArgument, kernel_arguments
+from xtile.backends.calling_convention import KernelArgument, kernel_arguments
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.build import build
