@@ -2,60 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from typing_extensions import override
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    AnyFloat,
-    BoolAttr,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    MemRefType,
-)
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.backends.intel.devices import Device, MatrixUnit
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
-from xtile.dialects.memref.access import LoadOp, StoreOp
-from xtile.dialects.memref.views import DimOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.configuration import Configuration
-from xtile.translate.rule import Rebuilder, Rule
-
-Index: TypeAlias = int | SSAValue
-"""A number that is known now, or a value of type index."""
-
-AnyMemRef: TypeAlias = MemRefType[Attribute]
+from xtile.transforms.emitter import Emitter, Index
+from xtile.translate.rule import Rule
 
 KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
 """Emits what one operation becomes, and records what its results have become."""
 
 
-@dataclass
-class Loop:
-    """What the body of a loop sees, and what is left after it.
-
-    Attributes:
-        index: The loop variable.
-        carried: What the previous iteration has handed on.
-        results: What the last iteration hands on; the body sets it.
-    """
-
-    index: Index
-    carried: Sequence[SSAValue]
-    results: Sequence[SSAValue] = field(default_factory=tuple)
-
-
-class Kernel(Rebuilder):
+class Kernel(Emitter):
     """Rebuilds one kernel, from block level to subgroup level.
 
     Args:
@@ -150,124 +119,15 @@ class Kernel(Rebuilder):
 
         return self.shared(name, (), emit)
 
-    # --- constants and index arithmetic ---
-
-    def constant(self, number: float, type: Attribute) -> SSAValue:
-        """A constant of an integer, index or floating type."""
-
-        def emit() -> SSAValue:
-            if isinstance(type, AnyFloat):
-                return self.emit(arith.ConstantOp(FloatAttr(number, type))).result
-            attribute = IntegerAttr(int(number), cast("IndexType", type))
-            return self.emit(arith.ConstantOp(attribute)).result
-
-        if isinstance(type, IndexType):
-            return self.index(int(number))
-        return self.shared(("constant", number, type), (), emit)
-
-    def value_of(self, number: Index) -> SSAValue:
-        """An index as a value."""
-        return self.index(number) if isinstance(number, int) else number
-
-    def pure(self, kind: Callable[..., Any], *operands: SSAValue) -> SSAValue:
-        """The result of an operation without effects, computed once and as early as possible."""
-        return self.shared(
-            (kind, *operands), operands, lambda: self.emit(kind(*operands)).results[0]
-        )
-
-    def add(self, a: Index, b: Index) -> Index:
-        """The sum of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        return self.pure(arith.AddiOp, self.value_of(a), self.value_of(b))
-
-    def subtract(self, a: Index, b: Index) -> Index:
-        """The difference of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self.pure(arith.SubiOp, self.value_of(a), self.value_of(b))
-
-    def multiply(self, a: Index, b: int) -> Index:
-        """The product of an index and a number."""
-        if isinstance(a, int) or b == 0:
-            return 0 if b == 0 else cast("int", a) * b
-        return a if b == 1 else self.pure(arith.MuliOp, a, self.index(b))
-
-    def divide(self, a: Index, b: int) -> Index:
-        """The quotient of a number that is not negative, rounded down."""
-        if isinstance(a, int):
-            return a // b
-        return a if b == 1 else self.pure(arith.DivUIOp, a, self.index(b))
-
-    def remainder(self, a: Index, b: int) -> Index:
-        """The remainder of a number that is not negative."""
-        if isinstance(a, int):
-            return a % b
-        return 0 if b == 1 else self.pure(arith.RemUIOp, a, self.index(b))
-
-    def minimum(self, a: Index, b: Index) -> Index:
-        """The smaller number."""
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
-        return self.pure(arith.MinSIOp, self.value_of(a), self.value_of(b))
-
-    def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
-        """An integer comparison, such as `eq` or `slt`."""
-        left, right = self.value_of(a), self.value_of(b)
-        return self.shared(
-            ("cmpi", predicate, left, right),
-            (left, right),
-            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
-        )
-
-    def size(self, *equal: tuple[SSAValue, int]) -> Index:
-        """The size of a memref along a dimension; of several equal ones, one that is known."""
-        for memory, dimension in equal:
-            size = _static_size(memory, dimension)
-            if size is not None:
-                return size
-        memory, dimension = equal[0]
-        return self.pure(DimOp, memory, self.index(dimension))
+    @property
+    @override
+    def loop_attributes(self) -> Mapping[str, Attribute]:
+        """Loops of a CPU stay loops."""
+        if self.device.vector_unit is None:
+            return {}
+        return {UNROLL_ATTRIBUTE: BoolAttr.from_bool(False)}
 
     # --- control flow ---
-
-    @contextmanager
-    def loop(
-        self,
-        start: Index,
-        stop: Index,
-        step: int = 1,
-        initial: Sequence[SSAValue] = (),
-        name: str = "i",
-    ) -> Generator[Loop]:
-        """The loop from `start` to `stop`; one that certainly runs once is no loop."""
-        if isinstance(start, int) and isinstance(stop, int) and start < stop <= start + step:
-            yield Loop(start, list(initial))
-            return
-        block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
-        block.args[0].name_hint = name
-        for argument in block.args[1:]:
-            argument.name_hint = "sum"
-        first, last, stride = (self.value_of(bound) for bound in (start, stop, step))
-        loop = Loop(block.args[0], block.args[1:])
-        with self.at_end_of(block):
-            yield loop
-            self.emit(scf.YieldOp(*loop.results))
-        operation = scf.ForOp(first, last, stride, initial, Region(block))
-        if self.device.vector_unit is not None:
-            operation.attributes[UNROLL_ATTRIBUTE] = BoolAttr.from_bool(False)
-        loop.results = self.emit(operation).results
-
-    @contextmanager
-    def when(self, condition: SSAValue) -> Generator[None]:
-        """What only those work-items do for which the condition holds."""
-        block = Block()
-        with self.at_end_of(block):
-            yield
-            self.emit(scf.YieldOp())
-        self.emit(scf.IfOp(condition, [], Region(block)))
 
     @contextmanager
     def once(self) -> Generator[None]:
@@ -288,31 +148,6 @@ class Kernel(Rebuilder):
             return nullcontext()
         return self.when(self.compare("eq", self.subgroup, 0))
 
-    def choose(
-        self,
-        condition: SSAValue,
-        if_true: Callable[[], SSAValue],
-        if_false: Callable[[], SSAValue],
-    ) -> SSAValue:
-        """What `if_true` or `if_false` emits, whichever the condition selects."""
-        return self.choose_all(condition, lambda: [if_true()], lambda: [if_false()])[0]
-
-    def choose_all(
-        self,
-        condition: SSAValue,
-        if_true: Callable[[], Sequence[SSAValue]],
-        if_false: Callable[[], Sequence[SSAValue]],
-    ) -> Sequence[SSAValue]:
-        """The values that `if_true` or `if_false` emits, whichever the condition selects."""
-        true_block, false_block = Block(), Block()
-        with self.at_end_of(true_block):
-            values = if_true()
-            self.emit(scf.YieldOp(*values))
-        with self.at_end_of(false_block):
-            self.emit(scf.YieldOp(*if_false()))
-        regions = Region(true_block), Region(false_block)
-        return self.emit(scf.IfOp(condition, [value.type for value in values], *regions)).results
-
     @contextmanager
     def spread(self, start: Index, stop: Index, step: int, name: str) -> Generator[Index]:
         """The numbers `start`, `start + step`, ... below `stop`, where 0 <= start < step."""
@@ -331,30 +166,3 @@ class Kernel(Rebuilder):
                 return
         with self.loop(start, stop, step, name=name) as loop:
             yield loop.index
-
-    # --- memory ---
-
-    def load(self, memory: SSAValue, indices: Sequence[Index]) -> SSAValue:
-        """The element at the indices."""
-        values = [self.value_of(index) for index in indices]
-        return self.emit(LoadOp.get(memory, values)).res
-
-    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
-        """Replaces the element at the indices."""
-        values = [self.value_of(index) for index in indices]
-        self.emit(StoreOp.get(value, memory, values))
-
-
-def element_type(memory: SSAValue) -> Attribute:
-    """The type of a memref's elements."""
-    return cast("AnyMemRef", memory.type).element_type
-
-
-def rank(memory: SSAValue) -> int:
-    """The number of a memref's dimensions."""
-    return cast("AnyMemRef", memory.type).get_num_dims()
-
-
-def _static_size(memory: SSAValue, dimension: int) -> int | None:
-    size = cast("AnyMemRef", memory.type).get_shape()[dimension]
-    return None if size == DYNAMIC_INDEX else size

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.transforms.distribute.effects import Space, space_of
-from xtile.transforms.distribute.kernel import AnyMemRef, element_type
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
+from xtile.transforms.emitter import AnyMemRef, element_type
 
 HEIGHTS = (32, 16, 8)
 """Rows of C that a subgroup computes at once: multiples of the most that dpas repeats."""

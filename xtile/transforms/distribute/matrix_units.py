@@ -26,11 +26,12 @@ from xdsl.ir.affine import AffineMap
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
-from xtile.transforms.distribute.kernel import Index, Kernel, element_type
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS, WORD_BITS
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, emit_atomic_block
+from xtile.transforms.emitter import Index, element_type
 
 _BLOCKS = (2, 1)
 """Columns of C that a subgroup computes at once, in multiples of the execution size."""

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.casts import ExtSIOp, SIToFPOp, TruncIOp
-from xtile.transforms.distribute.kernel import Kernel
+from xtile.transforms.emitter import Emitter
 
 
 def is_integer(type: Attribute) -> bool:
@@ -46,7 +46,7 @@ def like(type: Attribute, element: Attribute) -> Attribute:
     return vector if element == vector.element_type else VectorType(element, vector.get_shape())
 
 
-def cast_number(kernel: Kernel, value: SSAValue, target: Attribute) -> SSAValue:
+def cast_number(kernel: Emitter, value: SSAValue, target: Attribute) -> SSAValue:
     """A number, or a vector of numbers, in another type.
 
     Raises:
@@ -80,14 +80,14 @@ def _conversion(source: Attribute, target: Attribute) -> Callable[..., Any] | No
 
 
 def _convert(
-    kernel: Kernel, kind: Callable[..., Any], value: SSAValue, target: Attribute
+    kernel: Emitter, kind: Callable[..., Any], value: SSAValue, target: Attribute
 ) -> SSAValue:
     return kernel.shared(
         (kind, value, target), (value,), lambda: kernel.emit(kind(value, target)).results[0]
     )
 
 
-def _to_complex(kernel: Kernel, value: SSAValue, target: ComplexType[AnyFloat]) -> SSAValue:
+def _to_complex(kernel: Emitter, value: SSAValue, target: ComplexType[AnyFloat]) -> SSAValue:
     part = target.element_type
     if isinstance(value.type, ComplexType):
         real, imaginary = parts(kernel, value)
@@ -99,14 +99,14 @@ def _to_complex(kernel: Kernel, value: SSAValue, target: ComplexType[AnyFloat]) 
     return join(kernel, cast_number(kernel, value, part), kernel.constant(0.0, part))
 
 
-def parts(kernel: Kernel, value: SSAValue) -> tuple[SSAValue, SSAValue]:
+def parts(kernel: Emitter, value: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The real and the imaginary part of a complex number."""
     from xdsl.dialects.complex import ImOp, ReOp
 
     return kernel.pure(ReOp, value), kernel.pure(ImOp, value)
 
 
-def join(kernel: Kernel, real: SSAValue, imaginary: SSAValue) -> SSAValue:
+def join(kernel: Emitter, real: SSAValue, imaginary: SSAValue) -> SSAValue:
     """A complex number of two parts."""
     from xdsl.dialects.complex import CreateOp
 
@@ -118,7 +118,7 @@ def join(kernel: Kernel, real: SSAValue, imaginary: SSAValue) -> SSAValue:
     )
 
 
-def zero(kernel: Kernel, type: Attribute) -> SSAValue:
+def zero(kernel: Emitter, type: Attribute) -> SSAValue:
     """The number 0."""
     if isinstance(type, ComplexType):
         nothing = kernel.constant(0.0, cast("ComplexType[AnyFloat]", type).element_type)
@@ -126,7 +126,7 @@ def zero(kernel: Kernel, type: Attribute) -> SSAValue:
     return kernel.constant(0, type)
 
 
-def add(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
+def add(kernel: Emitter, a: SSAValue, b: SSAValue) -> SSAValue:
     """The sum of two numbers or vectors of one type."""
     if isinstance(_scalar(a.type), ComplexType):
         from xdsl.dialects.complex import AddOp
@@ -135,7 +135,7 @@ def add(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
     return kernel.emit(_of_type(a.type, arith.AddiOp, arith.AddfOp)(a, b)).results[0]
 
 
-def multiply(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
+def multiply(kernel: Emitter, a: SSAValue, b: SSAValue) -> SSAValue:
     """The product of two numbers or vectors of one type."""
     if isinstance(_scalar(a.type), ComplexType):
         from xdsl.dialects.complex import MulOp
@@ -144,7 +144,7 @@ def multiply(kernel: Kernel, a: SSAValue, b: SSAValue) -> SSAValue:
     return kernel.emit(_of_type(a.type, arith.MuliOp, arith.MulfOp)(a, b)).results[0]
 
 
-def is_not_zero(kernel: Kernel, value: SSAValue) -> SSAValue:
+def is_not_zero(kernel: Emitter, value: SSAValue) -> SSAValue:
     """Whether a number is not 0; NaN is not."""
     if isinstance(value.type, ComplexType):
         real, imaginary = parts(kernel, value)

@@ -22,8 +22,9 @@ from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.allocation import AllocaOp
-from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.shares import for_each_element
+from xtile.transforms.emitter import AnyMemRef, Index
 
 _INDEX_BYTES = 8
 _BITS_OF_BYTE = 8

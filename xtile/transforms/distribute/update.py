@@ -24,7 +24,8 @@ from xtile.dialects.core import (
 from xtile.dialects.memref.access import AtomicRMWOp
 from xtile.semantics.accumulation import accumulation_type
 from xtile.transforms.distribute import numbers
-from xtile.transforms.distribute.kernel import Index, Kernel, element_type
+from xtile.transforms.distribute.kernel import Kernel
+from xtile.transforms.emitter import Index, element_type
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from xtile.dialects.core import (
 )
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.transforms.distribute import numbers
-from xtile.transforms.distribute.kernel import Index, Kernel, element_type
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import (
     free_local_memory,
     local_buffer,
@@ -37,6 +37,7 @@ from xtile.transforms.distribute.vectors.packing import Range, pack_columns, pac
 from xtile.transforms.distribute.vectors.segments import segments_of
 from xtile.transforms.distribute.vectors.updates import Part, after_block, apply
 from xtile.transforms.distribute.vectors.values import load, width_of
+from xtile.transforms.emitter import Index, element_type
 
 _MATRICES = 2
 """Matrices of sums along the rows and along the columns of a tile."""

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
 from xtile.transforms.distribute import numbers
-from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel, element_type, rank
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.update import Update, update_of
 from xtile.transforms.distribute.vectors.segments import for_each_vector
@@ -22,6 +22,7 @@ from xtile.transforms.distribute.vectors.values import (
     store,
     width_of,
 )
+from xtile.transforms.emitter import AnyMemRef, Index, element_type, rank
 
 
 def common_width(update: Update, *inputs: SSAValue) -> int:

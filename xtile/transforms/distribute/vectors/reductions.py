@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.core import CumsumOp, GemvOp, SumOp
 from xtile.transforms.distribute import numbers
-from xtile.transforms.distribute.kernel import Index, Kernel, element_type, rank
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.update import Update, update_of
 from xtile.transforms.distribute.vectors.elementwise import common_shape, common_width
@@ -24,6 +24,7 @@ from xtile.transforms.distribute.vectors.values import (
     width_of,
     zeros,
 )
+from xtile.transforms.emitter import Index, element_type, rank
 
 _SUMS = 4
 """Vectors of a line that are added up side by side, so that no addition waits for the last one."""

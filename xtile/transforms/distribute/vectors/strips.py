@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xtile.transforms.distribute.kernel import Index, Kernel
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
 from xtile.transforms.distribute.vectors.panels import Panel
@@ -22,6 +22,7 @@ from xtile.transforms.distribute.vectors.values import (
     store,
     zeros,
 )
+from xtile.transforms.emitter import Index
 
 _MOST_ROWS = 10
 """Rows of a tile."""

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.transforms.distribute import numbers
-from xtile.transforms.distribute.kernel import AnyMemRef, Index, Kernel
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer
 from xtile.transforms.distribute.update import Update
 from xtile.transforms.distribute.vectors.values import (
@@ -21,6 +21,7 @@ from xtile.transforms.distribute.vectors.values import (
     spread,
     store,
 )
+from xtile.transforms.emitter import AnyMemRef, Index
 
 
 @dataclass(frozen=True)
