@@ -36,6 +36,12 @@ def _xegpu() -> Dialect:
     return XeGPU
 
 
+def _cuda_tile() -> Dialect:
+    from xtile.dialects.cuda_tile.dialect import CudaTile
+
+    return CudaTile
+
+
 def _index() -> Dialect:
     from xtile.dialects.index import Index
 
@@ -218,6 +224,7 @@ XTILE_UNIVERSE = Universe(
         "rocdl": _rocdl,
         "spirv": _spirv,
         "tensorlang": _tensorlang,
+        "cuda_tile": _cuda_tile,
         "xegpu": _xegpu,
         "xevm": _xevm,
     },

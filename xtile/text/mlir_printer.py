@@ -24,7 +24,17 @@ from xdsl.traits import IsolatedFromAbove
 from xtile.text.mlir_attribute_printer import AttributePrinter
 from xtile.text.mlir_value_names import name_values
 
-DEFAULT_DIALECTS = {"builtin.module": "builtin", "func.func": "func"}
+DEFAULT_DIALECTS = {
+    "builtin.module": "builtin",
+    "cuda_tile.entry": "cuda_tile",
+    "cuda_tile.for": "cuda_tile",
+    "cuda_tile.if": "cuda_tile",
+    "cuda_tile.loop": "cuda_tile",
+    "cuda_tile.module": "cuda_tile",
+    "cuda_tile.reduce": "cuda_tile",
+    "cuda_tile.scan": "cuda_tile",
+    "func.func": "func",
+}
 """The dialect whose operations are printed without its name in the regions of an operation."""
 
 _NAME_OF_UNREGISTERED = "op_name__"

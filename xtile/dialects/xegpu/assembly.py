@@ -6,7 +6,7 @@ Source: MLIR (LLVM 22), "Operation Definition Specification (ODS)" and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, i64
@@ -14,7 +14,7 @@ from xdsl.dialects.utils.dynamic_index_list import (
     parse_dynamic_index_list_without_types,
     print_dynamic_index_list,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -26,7 +26,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.text.directives import PropDict
@@ -73,24 +72,6 @@ def print_struct(
 
     with printer.in_angle_brackets():
         printer.print_list(fields, print_field)
-
-
-def check_parameters(
-    parser: AttrParser,
-    start: int,
-    attribute: type[ParametrizedAttribute],
-    parameters: Sequence[Attribute],
-) -> Sequence[Attribute]:
-    """Returns the parameters if the attribute's verifier accepts them.
-
-    Raises:
-        ParseError: It does not; the error is at the text from `start` on.
-    """
-    try:
-        attribute.new(parameters)
-    except VerifyException as error:
-        parser.raise_error(str(error), start, max(start + 1, parser.pos))
-    return parameters
 
 
 def _quoted(names: Mapping[str, object]) -> str:

@@ -1,0 +1,162 @@
+"""Reads numbers from a part of a file; what is missing is an error at its byte."""
+
+from __future__ import annotations
+
+from xtile.dialects.cuda_tile.bytecode.errors import error_at_byte
+from xtile.text.diagnostics import DiagnosticError
+from xtile.text.source import Source
+
+MAXIMUM_VARINT_BITS = 64
+
+
+class ByteReader:
+    """A place in a part of a file.
+
+    Args:
+        source: The file, for messages.
+        data: All of its bytes.
+        position: Where the part begins.
+        end: Where it ends.
+        section: What messages call the part.
+    """
+
+    __slots__ = ("data", "end", "position", "section", "source")
+
+    def __init__(self, source: Source, data: bytes, position: int, end: int, section: str) -> None:
+        self.source = source
+        self.data = data
+        self.position = position
+        self.end = end
+        self.section = section
+
+    @property
+    def remaining(self) -> int:
+        """How many bytes are left."""
+        return self.end - self.position
+
+    def error(self, message: str, offset: int | None = None) -> DiagnosticError:
+        """An error here, or at another byte."""
+        place = self.position if offset is None else offset
+        return error_at_byte(self.source, place, self.section, message)
+
+    def part(self, length: int, section: str | None = None) -> ByteReader:
+        """Skips as many bytes, and returns what reads them alone.
+
+        Raises:
+            DiagnosticError: There are not as many.
+        """
+        start = self.position
+        self.skip(length)
+        return ByteReader(self.source, self.data, start, self.position, section or self.section)
+
+    def skip(self, length: int) -> None:
+        """Skips bytes.
+
+        Raises:
+            DiagnosticError: There are not as many.
+        """
+        if length > self.end - self.position:
+            raise self.error(f"expected {length} more bytes, but only {self.remaining} are left")
+        self.position += length
+
+    def byte(self) -> int:
+        """Reads a byte.
+
+        Raises:
+            DiagnosticError: There is none.
+        """
+        position = self.position
+        if position >= self.end:
+            raise self.error("expected another byte, but the data ends here")
+        self.position = position + 1
+        return self.data[position]
+
+    def varint(self) -> int:
+        """Reads a number of 7 bits a byte, of which all but the last have the high bit.
+
+        Raises:
+            DiagnosticError: It does not end, or has more than 64 bits.
+        """
+        position = self.position
+        if position < self.end and (value := self.data[position]) < 0x80:
+            self.position = position + 1
+            return value
+        return self._long_varint()
+
+    def _long_varint(self) -> int:
+        start = self.position
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+            if shift >= MAXIMUM_VARINT_BITS:
+                raise self.error("a number has at most 64 bits", start)
+        if value >> MAXIMUM_VARINT_BITS:
+            raise self.error("a number has at most 64 bits", start)
+        return value
+
+    def signed_varint(self) -> int:
+        """Reads a number whose lowest bit is its sign.
+
+        Raises:
+            DiagnosticError: It does not end, or has more than 64 bits.
+        """
+        value = self.varint()
+        return value >> 1 ^ -(value & 1)
+
+    def fixed(self, size: int, *, signed: bool = False) -> int:
+        """Reads a number of a fixed number of bytes, the lowest first.
+
+        Raises:
+            DiagnosticError: There are not as many.
+        """
+        start = self.position
+        self.skip(size)
+        return int.from_bytes(self.data[start : self.position], "little", signed=signed)
+
+    def fixed_numbers(self, count: int, size: int, *, signed: bool = False) -> list[int]:
+        """Reads numbers of a fixed number of bytes each.
+
+        Raises:
+            DiagnosticError: There are not as many.
+        """
+        start = self.position
+        self.skip(count * size)
+        data, convert = self.data, int.from_bytes
+        places = range(start, self.position, size)
+        return [convert(data[place : place + size], "little", signed=signed) for place in places]
+
+    def count(self, what: str, size: int = 1) -> int:
+        """Reads how many things follow, which take at least `size` bytes each.
+
+        Raises:
+            DiagnosticError: The rest cannot hold as many.
+        """
+        start = self.position
+        count = self.varint()
+        if count * size > self.end - self.position:
+            raise self.error(
+                f"there are said to be {count} {what}, but only {self.remaining} bytes are left",
+                start,
+            )
+        return count
+
+    def align(self, alignment: int, origin: int) -> None:
+        """Skips padding up to a multiple of bytes after `origin`.
+
+        Raises:
+            DiagnosticError: The data ends before.
+        """
+        self.skip(-(self.position - origin) % alignment)
+
+    def expect_end(self, what: str) -> None:
+        """Checks that nothing is left.
+
+        Raises:
+            DiagnosticError: Something is.
+        """
+        if self.position != self.end:
+            raise self.error(f"{what} ends here, but {self.remaining} more bytes belong to it")

@@ -1,0 +1,114 @@
+"""What operands and results may be.
+
+Source: NVIDIA/cuda-tile 13.3.0, `Types.td`, the type constraints at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from typing_extensions import override
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, VerificationContext
+from xdsl.utils.exceptions import VerifyException
+
+from xtile.dialects.cuda_tile.types import (
+    PointerType,
+    TileType,
+    TileView,
+    TokenType,
+    is_float,
+    is_integer,
+    is_number,
+)
+
+BASE_FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
+"""The floats that are computed with."""
+
+
+@dataclass(frozen=True)
+class TileOf(AttrConstraint[Attribute]):
+    """A tile of elements of some types.
+
+    Attributes:
+        words: What it is, for messages: `a tile of i1, i8, i16, i32 or i64`.
+        holds: Whether an element type is one of them.
+        is_scalar: Whether it must be a tile without dimensions.
+    """
+
+    words: str
+    holds: Callable[[Attribute], bool]
+    is_scalar: bool = False
+
+    @override
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if isinstance(attr, TileType) and self.holds(attr.element_type):
+            is_right = not self.is_scalar or not attr.rank
+        else:
+            is_right = False
+        if not is_right:
+            raise VerifyException(f"expected {self.words}, but got {attr}")
+
+    @override
+    def mapping_type_vars(self, type_var_mapping: object) -> TileOf:
+        return self
+
+
+@dataclass(frozen=True)
+class OfClass(AttrConstraint[Attribute]):
+    """An attribute of a class, for messages called by its words."""
+
+    words: str
+    kind: type
+
+    @override
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not isinstance(attr, self.kind):
+            raise VerifyException(f"expected {self.words}, but got {attr}")
+
+    @override
+    def mapping_type_vars(self, type_var_mapping: object) -> OfClass:
+        return self
+
+
+def is_base_float(type: Attribute) -> bool:
+    """Whether a type is a float that is computed with: f16, bf16, f32 or f64."""
+    return isinstance(type, BASE_FLOATS)
+
+
+def is_pointer(type: Attribute) -> bool:
+    """Whether a type is a pointer."""
+    return isinstance(type, PointerType)
+
+
+def _is_boolean(type: Attribute) -> bool:
+    return is_integer(type, (1,))
+
+
+def _is_i32(type: Attribute) -> bool:
+    return is_integer(type, (32,))
+
+
+def _is_any(type: Attribute) -> bool:
+    return True
+
+
+TILE = TileOf("a tile", _is_any)
+INTEGER_TILE = TileOf("a tile of i1, i8, i16, i32 or i64", is_integer)
+BASE_FLOAT_TILE = TileOf("a tile of f16, bf16, f32 or f64", is_base_float)
+FLOAT_TILE = TileOf("a tile of floats", is_float)
+NUMBER_TILE = TileOf("a tile of numbers", is_number)
+POINTER_TILE = TileOf("a tile of pointers", is_pointer)
+BOOLEAN_TILE = TileOf("a tile of i1", _is_boolean)
+SCALAR_INTEGER = TileOf("a scalar tile of i1, i8, i16, i32 or i64", is_integer, is_scalar=True)
+SCALAR_I32 = TileOf("a scalar tile of i32", _is_i32, is_scalar=True)
+SCALAR_POINTER = TileOf("a scalar tile of a pointer", is_pointer, is_scalar=True)
+TOKEN = OfClass("a token", TokenType)
+TILE_VIEW = OfClass("a partition_view, a strided_view or a gather_scatter_view", TileView)

@@ -1,0 +1,14 @@
+"""The whole `cuda_tile` dialect, which loads every module of it."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect, Operation
+
+from xtile.dialects.cuda_tile import attributes, types
+from xtile.dialects.cuda_tile.ops import bitwise
+
+OPERATIONS: list[type[Operation]] = [*bitwise.OPERATIONS]
+"""Every operation of the dialect."""
+
+CudaTile = Dialect("cuda_tile", OPERATIONS, [*types.TYPES, *attributes.ATTRIBUTES])
+"""The dialect's operations, one module for each group of the specification."""

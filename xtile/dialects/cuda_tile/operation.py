@@ -1,0 +1,30 @@
+"""What the dialect's operations share."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+from xdsl.irdl import IRDLOperation
+
+from xtile.dialects.cuda_tile.versions import V13_1, Version
+
+
+class CudaTileOperation(IRDLOperation, ABC):
+    """An operation of CUDA Tile IR.
+
+    Its operands, properties and results stand in the order in which the bytecode has them.
+
+    Source: NVIDIA/cuda-tile 13.3.0, `Ops.td` and `BytecodeOpcodes.td`.
+    """
+
+    OPCODE: ClassVar[int]
+    """What the bytecode calls it."""
+
+    SINCE: ClassVar[Version] = V13_1
+    """The version that it came in with."""
+
+    SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({})
+    """The versions of operands, properties and results that came later than the operation."""

@@ -1,0 +1,1 @@
+"""The operations of CUDA Tile IR, one module for each group of the specification."""

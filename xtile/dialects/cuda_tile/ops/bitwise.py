@@ -1,0 +1,51 @@
+"""Bitwise operations on integers.
+
+Source: CUDA Tile IR specification, "Operations", "Bitwise"; NVIDIA/cuda-tile 13.3.0, `Ops.td`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xtile.dialects.cuda_tile.assembly import CudaTileType
+from xtile.dialects.cuda_tile.constraints import INTEGER_TILE
+from xtile.dialects.cuda_tile.operation import CudaTileOperation
+
+
+class _BitwiseOperation(CudaTileOperation, ABC):
+    """A bitwise operation on two integers of one type."""
+
+    T: ClassVar = VarConstraint("T", INTEGER_TILE)
+
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs attr-dict `:` custom<CudaTileType>(type($result))"
+    custom_directives: ClassVar = (CudaTileType,)
+
+    def __init__(self, lhs: SSAValue, rhs: SSAValue) -> None:
+        super().__init__(operands=(lhs, rhs), result_types=(lhs.type,))
+
+
+@irdl_op_definition
+class AndIOp(_BitwiseOperation):
+    """Bits that are set in both.
+
+    ```
+    %c = andi %a, %b : tile<4x8xi32>
+    ```
+    """
+
+    name = "cuda_tile.andi"
+    OPCODE: ClassVar[int] = 0x04
+
+
+OPERATIONS: list[type[Operation]] = [AndIOp]
+"""Every operation of this module."""
