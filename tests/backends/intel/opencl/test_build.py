@@ -11,11 +11,11 @@ import pytest
 from xdsl.dialects.builtin import i32
 
 from tests.backends.intel.opencl import spirv_kernels
+from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache
 from xtile.backends.intel.compilation import Program
 from xtile.backends.intel.opencl import build as module
 from xtile.backends.intel.opencl.build import build
-from xtile.backends.intel.opencl.build_error import BuildError
 from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 from xtile.backends.intel.opencl.session import own_context
 from xtile.launch.errors import DeviceError

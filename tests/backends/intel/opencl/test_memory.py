@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xtile.backends.host_memory import HostMemory, host_address
 from xtile.backends.intel.opencl.device import find_devices
-from xtile.backends.intel.opencl.memory import (
-    CopiedMemory,
-    HostMemory,
-    SystemMemory,
-    host_address,
-)
+from xtile.backends.intel.opencl.memory import CopiedMemory, SystemMemory
 from xtile.backends.intel.opencl.session import own_queue
 
 QUEUE = own_queue(next(device for device in find_devices() if device.is_cpu))

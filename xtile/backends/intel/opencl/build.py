@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pyopencl as cl
 
+from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.compilation import Program
 from xtile.backends.intel.opencl import native
-from xtile.backends.intel.opencl.build_error import BuildError
 from xtile.backends.intel.opencl.build_process import build_in_process
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.subgroups import without_subgroups
@@ -60,7 +60,7 @@ def build(
     except BuildError as failure:
         if failure.is_lasting:
             cache.put(failure_key, failure.header())
-        raise DeviceError(failure.message(str(device))) from None
+        raise DeviceError(failure.message(f"the device {device}")) from None
     cache.put(binary_key, {"device": str(device)}, binary)
     return built
 
@@ -74,7 +74,7 @@ def _check_memory(
         return
     failure = BuildError.from_header(entry.header)
     if not failure.may_succeed_within(seconds):
-        raise DeviceError(failure.message(str(device), is_remembered=True))
+        raise DeviceError(failure.message(f"the device {device}", is_remembered=True))
 
 
 def _build(

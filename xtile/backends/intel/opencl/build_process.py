@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xtile.backends.intel.opencl.build_error import BuildError
+from xtile.backends.build_error import BuildError
+from xtile.backends.limited_process import run_limited
 
 if TYPE_CHECKING:
     from xtile.backends.intel.compilation import Program
@@ -59,32 +58,11 @@ def _run(directory: Path, seconds: float) -> str:
     """Runs the process; returns what it said."""
     package = Path(__file__).resolve().parents[4]
     paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", __spec__.name, str(directory)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        said = (error.stdout or b"").decode(errors="replace").strip()
-        raise BuildError(f"it was not done after {seconds:g} s", said, seconds) from None
-    said = done.stdout.decode(errors="replace").strip()
-    if done.returncode < 0:
-        raise BuildError(f"it died of {_signal_name(-done.returncode)}", said)
-    if done.returncode > 0:
-        raise BuildError(f"it ended the process with code {done.returncode}", said)
-    return said
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+    return run_limited(
+        [sys.executable, "-m", __spec__.name, str(directory)],
+        {**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        seconds,
+    )
 
 
 def _main(directory: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyopencl as cl
 
+from xtile.backends.host_memory import host_memory
 from xtile.backends.intel.opencl import native
-from xtile.backends.intel.opencl.arguments import Value, host_memory, kernel_values
+from xtile.backends.intel.opencl.arguments import Value, kernel_values
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.limits import Size3, check_grid, work_group_size
 from xtile.backends.intel.opencl.memory import CopiedMemory, Memory, SystemMemory

@@ -1,25 +1,20 @@
 """Where kernels find the memory of the host's arrays.
 
-A CPU's kernels access it where it is. Other devices get copies, one for all arrays that overlap, so
-that two views of one array are the same memory in a kernel, too.
+A CPU's kernels access it where it is. Other devices get copies.
 
 Source: The OpenCL Specification 3.0, section 5.6 "Shared Virtual Memory".
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 import pyopencl as cl
 
+from xtile.backends.host_memory import Copies, HostMemory, host_address
 from xtile.backends.intel.opencl import native
 from xtile.semantics.values import Array
-
-_ALIGNMENT = 128
-"""Bytes up to which a copy has the alignment of the original."""
 
 
 class Memory(Protocol):
@@ -40,31 +35,6 @@ class Memory(Protocol):
     def bring_back(self) -> None:
         """Makes the host's arrays hold what the kernel has written."""
         ...
-
-
-@dataclass(frozen=True)
-class HostMemory:
-    """Memory of the host that a kernel accesses.
-
-    Attributes:
-        array: The memory, whose elements follow each other.
-        is_written: Whether the kernel may write to it.
-        alignment: Bytes that the kernel expects its address to be a multiple of.
-    """
-
-    array: Array
-    is_written: bool
-    alignment: int
-
-    @property
-    def is_aligned(self) -> bool:
-        """Whether it is where the kernel expects it."""
-        return host_address(self.array) % self.alignment == 0
-
-
-def host_address(array: Array) -> int:
-    """Where an array's first element is in the memory of the host."""
-    return array.__array_interface__["data"][0]
 
 
 class SystemMemory:
@@ -89,27 +59,6 @@ class SystemMemory:
         """Nothing: it is the host's memory."""
 
 
-@dataclass
-class _Copy:
-    """The copy of one piece of the host's memory.
-
-    Attributes:
-        start: Its first byte on the host.
-        end: Past its last byte.
-        is_written: Whether the kernel may write to it.
-        aligned: A byte whose copy lies at a multiple of `alignment`.
-        alignment: Bytes.
-        address: Where the copy of the first byte is.
-    """
-
-    start: int
-    end: int
-    is_written: bool
-    aligned: int
-    alignment: int
-    address: int = 0
-
-
 class CopiedMemory:
     """Copies of the host's arrays in memory that the device shares with the host."""
 
@@ -117,19 +66,11 @@ class CopiedMemory:
         """Makes the copies, in a context in which kernels are launched."""
         self._queue = queue
         self._held: list[cl.SVMAllocation] = []
-        self._copies = _merged(_copy_of(piece) for piece in memory)
-        self._starts = [copy.start for copy in self._copies]
-        for copy in self._copies:
-            self._make(copy)
-
-    def _make(self, copy: _Copy) -> None:
-        size = copy.end - copy.start
-        padding = (copy.start - copy.aligned) % copy.alignment
-        address = self._allocate(padding + size + copy.alignment).svm_ptr
-        # Drivers need not align allocations to more than their largest type.
-        copy.address = address + -address % copy.alignment + padding
-        if size:
-            native.copy_shared_memory(self._queue, copy.address, copy.start, size)
+        self._copies = Copies(memory)
+        for copy in self._copies.pieces:
+            copy.place(self._allocate(copy.room).svm_ptr)
+            if copy.size:
+                native.copy_shared_memory(self._queue, copy.address, copy.start, copy.size)
 
     def _allocate(self, size: int) -> cl.SVMAllocation:
         flags = cl.svm_mem_flags.READ_WRITE
@@ -139,11 +80,7 @@ class CopiedMemory:
 
     def address_of(self, array: Array) -> int:
         """Where the array's copy is."""
-        start = host_address(array)
-        copy = self._copies[bisect_right(self._starts, start) - 1]
-        assert copy.start <= start
-        assert start + array.nbytes <= copy.end
-        return copy.address + start - copy.start
+        return self._copies.address_of(array)
 
     def hold(self, numbers: Array) -> int:
         """Copies integers to the device's memory."""
@@ -159,44 +96,8 @@ class CopiedMemory:
 
     def bring_back(self) -> None:
         """Copies what the kernel may have written, and gives the device's memory back."""
-        for copy in self._copies:
-            size = copy.end - copy.start
-            if copy.is_written and size:
-                native.copy_shared_memory(self._queue, copy.start, copy.address, size)
+        for copy in self._copies.pieces:
+            if copy.is_written and copy.size:
+                native.copy_shared_memory(self._queue, copy.start, copy.address, copy.size)
         for allocation in self._held:
             allocation.release()
-
-
-def _copy_of(memory: HostMemory) -> _Copy:
-    start = host_address(memory.array)
-    end = start + memory.array.nbytes
-    if memory.alignment <= _ALIGNMENT and memory.is_aligned:
-        return _Copy(start, end, memory.is_written, 0, _ALIGNMENT)
-    return _Copy(start, end, memory.is_written, start, max(memory.alignment, _ALIGNMENT))
-
-
-def _merged(pieces: Iterable[_Copy]) -> list[_Copy]:
-    """The pieces of memory, with one in place of those that overlap.
-
-    Those that follow each other are joined, too, if that changes nothing else. Of several promised
-    alignments that contradict each other, the largest is kept.
-    """
-    merged: list[_Copy] = []
-    for piece in sorted(pieces, key=lambda piece: (piece.start, piece.end)):
-        last = merged[-1] if merged else None
-        if last is not None and _belongs(piece, last):
-            last.end = max(last.end, piece.end)
-            last.is_written |= piece.is_written
-            if (piece.alignment, piece.aligned) > (last.alignment, last.aligned):
-                last.alignment, last.aligned = piece.alignment, piece.aligned
-        else:
-            merged.append(piece)
-    return merged
-
-
-def _belongs(piece: _Copy, last: _Copy) -> bool:
-    """Whether a piece that begins behind another one is copied together with it."""
-    if piece.start < last.end or piece.start == last.start:
-        return True
-    is_alike = (piece.is_written, piece.aligned) == (last.is_written, last.aligned)
-    return piece.start == last.end and is_alike

@@ -1,4 +1,4 @@
-"""Why a driver did not build a program."""
+"""Why a driver or an assembler did not build a program; for all backends."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _SHORTAGES = ("OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "MEM_OBJECT_ALLOCATION_F
 """Errors that are not the program's fault."""
 
 _LONGEST_LOG = 20_000
-"""Characters of a driver's log that are kept."""
+"""Characters of a log that are kept."""
 
 
 @dataclass
 class BuildError(Exception):
-    """A driver refused a program, died over it, or took too long.
+    """What builds programs refused one, died over it, or took too long.
 
     Attributes:
         cause: What happened, in one line.
-        log: What the driver said.
+        log: What it said.
         seconds: The time after which it was stopped; None if it ended by itself.
     """
 
@@ -42,13 +42,13 @@ class BuildError(Exception):
         """Whether another attempt with more time might succeed; None is all the time."""
         return self.seconds is not None and (seconds is None or seconds > self.seconds)
 
-    def message(self, device: str, *, is_remembered: bool = False) -> str:
-        """What users are told: the cause, and the driver's log below it."""
+    def message(self, builder: str, *, is_remembered: bool = False) -> str:
+        """What users are told: what did not build it, the cause, and the log below it."""
         remembered = (
             " (in an earlier attempt; `xtile cache clear` forgets it)" if is_remembered else ""
         )
         log = f"\n{self.log}" if self.log else ""
-        what = f"the device {device} cannot build the kernel: {self.cause}"
+        what = f"{builder} cannot build the kernel: {self.cause}"
         return what + remembered + log
 
     def header(self) -> Header:
