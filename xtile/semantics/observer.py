@@ -181,3 +181,7 @@ class Observer(Protocol):
         `exact` holds the exact results of the `threads` for which that is so.
         """
         ...
+
+    def on_broken_promise(self, operation: Operation, message: str) -> None:
+        """The operation promises something of its operands or its result that does not hold."""
+        ...

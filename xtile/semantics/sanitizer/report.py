@@ -36,7 +36,7 @@ class Kind(Enum):
     """Arithmetic on index values that does not give the exact result."""
 
     BROKEN_PROMISE = "broken promise"
-    """An argument that does not keep an alignment, shape_gcd or stride_gcd attribute."""
+    """An argument, operand or result that is not what an attribute says, such as `alignment`."""
 
     FAILURE = "failure"
     """An instruction that cannot be executed; the launch ends there."""

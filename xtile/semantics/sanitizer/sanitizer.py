@@ -241,6 +241,12 @@ class Sanitizer:
             work_item=self._work_item(int(threads[0])),
         )
 
+    def on_broken_promise(self, operation: Operation, message: str) -> None:
+        """Reports an operation's promise that does not hold."""
+        x, y, z = self._group
+        what = f"{message}; in work-group ({x},{y},{z})"
+        self._report(Kind.BROKEN_PROMISE, operation, what)
+
     def add_failure(self, error: ExecutionError) -> None:
         """Reports the error that ended the launch, unless its cause is reported already."""
         causes = (Kind.OUT_OF_BOUNDS, Kind.INDEX_OVERFLOW)

@@ -240,7 +240,7 @@ def _fma_by_odd(a: Value, b: Value, c: Value) -> Value:
 
 def _sum_to_odd(a: Value, b: Value) -> Value:
     """The sum of two numbers rounded to odd."""
-    total, lost = _exact_sum(a, b)
+    total, lost = exact_sum(a, b)
     is_inexact = np.isfinite(total) & (lost != 0)
     bits = np.asarray(total, np.float64).view(np.int64)
     is_past = (lost < 0) == (np.asarray(total) > 0)
@@ -248,14 +248,14 @@ def _sum_to_odd(a: Value, b: Value) -> Value:
     return odd.view(np.float64)[()]
 
 
-def _exact_sum(a: Value, b: Value) -> tuple[Value, Value]:
+def exact_sum(a: Value, b: Value) -> tuple[Value, Value]:
     """A sum and what rounding it lost: Knuth's TwoSum."""
     total = a + b
     other = total - a
     return total, (a - (total - other)) + (b - other)
 
 
-def _exact_product(a: Value, b: Value) -> tuple[Value, Value]:
+def exact_product(a: Value, b: Value) -> tuple[Value, Value]:
     """A product and what rounding it lost: Dekker's, with numbers cut by Veltkamp's method."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
@@ -276,9 +276,9 @@ def _fma_f64(a: Value, b: Value, c: Value) -> Value:
     Where a number is so large or small that a step might overflow or underflow, or the result is 0,
     fractions decide.
     """
-    product, product_lost = _exact_product(a, b)
-    inner, inner_lost = _exact_sum(c, product_lost)
-    outer, outer_lost = _exact_sum(product, inner)
+    product, product_lost = exact_product(a, b)
+    inner, inner_lost = exact_sum(c, product_lost)
+    outer, outer_lost = exact_sum(product, inner)
     result = np.asarray(outer + _sum_to_odd(inner_lost, outer_lost))
     is_safe = (result != 0) & _is_moderate(a) & _is_moderate(b) & (_is_moderate(c) | (c == 0))
     if np.all(is_safe):
