@@ -12,6 +12,8 @@ from xdsl.ir import Attribute
 import xtile
 from xtile.backends.cache import Entry
 from xtile.backends.intel.compilation import KernelInterface, Program
+from xtile.backends.intel.compiler import compiler_for
+from xtile.backends.intel.devices import DEVICES
 from xtile.launch.compiled import Compiled
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.signature import Parameter, Signature
@@ -42,7 +44,7 @@ def types() -> list[Attribute]:
     return [*own, *inputs]
 
 
-def compiled(size: tuple[int, int, int] | None, subgroup_size: int | None) -> Compiled:
+def compiled(size: tuple[int, int, int] | None, subgroup_size: int | None) -> Compiled[Program]:
     """Something of everything."""
     gcd = ArrayAttr([IntegerAttr(4, i64), IntegerAttr(1, i64)])
     attributes: dict[str, Attribute] = {"alignment": IntegerAttr(64, i64), "shape_gcd": gcd}
@@ -78,8 +80,9 @@ def test_everything_comes_back(
     size: tuple[int, int, int] | None, subgroup_size: int | None
 ) -> None:
     before = compiled(size, subgroup_size)
-    header, content = encode(before)
-    after = decode(Entry(json.loads(json.dumps(header)), content), SOURCE)
+    compiler = compiler_for(DEVICES["pvc"])
+    header, content = encode(before, compiler)
+    after = decode(Entry(json.loads(json.dumps(header)), content), SOURCE, compiler)
     assert after == before
     assert [d.render() for d in after.warnings] == [d.render() for d in before.warnings]
 

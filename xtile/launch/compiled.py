@@ -9,17 +9,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import cast
+from typing import Generic, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.api import parse_source, read_source, show_warnings, verify
 from xtile.backends.cache import Cache, make_key
-from xtile.backends.intel.compilation import Program, compile_program
-from xtile.backends.intel.devices import Device
+from xtile.backends.compiler import Compiler, ProgramT
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.devices import Kernel
-from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.errors import ArgumentError, HostFunctionError, describe_type
 from xtile.launch.signature import Signature, choose_entry
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import Language
@@ -30,17 +29,17 @@ _MODULE = "module"
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Compiled(Generic[ProgramT]):
     """What a device needs to launch the kernels of a text.
 
     Attributes:
-        program: The kernels as SPIR-V.
+        program: The kernels as the device's backend compiles them.
         signatures: Those of the kernels, by name.
         hosts: The names of the functions of the host.
         warnings: What was to say about the text.
     """
 
-    program: Program
+    program: ProgramT
     signatures: Mapping[str, Signature]
     hosts: Sequence[str]
     warnings: Sequence[Diagnostic]
@@ -60,10 +59,11 @@ class Text:
     language: Language | None
     module: ModuleOp | None
 
-    def key(self, device: Device) -> str:
-        """Tells apart what it becomes for each device."""
+    def key(self, architecture: str) -> str:
+        """Tells apart what it becomes for each architecture."""
         language = _MODULE if self.language is None else self.language.name
-        return make_key("program", text=self.source.text, language=language, device=device.name)
+        text = self.source.text if self.source.data is None else self.source.data
+        return make_key("program", text=text, language=language, device=architecture)
 
 
 def text_of(kernel: Kernel) -> Text:
@@ -92,13 +92,15 @@ def _print_generic(module: ModuleOp, output: StringIO) -> None:
     Printer(output, print_generic_format=True).print_op(module)
 
 
-def compile_text(text: Text, key: str, device: Device, cache: Cache) -> Compiled:
+def compile_text(
+    text: Text, key: str, compiler: Compiler[ProgramT], cache: Cache
+) -> Compiled[ProgramT]:
     """Compiles kernels for an architecture, or takes what the cache has of them.
 
     Args:
         text: The kernels.
         key: The text's key for the architecture.
-        device: The architecture.
+        compiler: Compiles for the architecture.
         cache: Holds what was compiled before.
 
     Raises:
@@ -106,10 +108,10 @@ def compile_text(text: Text, key: str, device: Device, cache: Cache) -> Compiled
     """
     entry = cache.get(key)
     if entry is not None:
-        return decode(entry, text.source)
+        return decode(entry, text.source, compiler)
     collected = Diagnostics()
-    compiled = _compile(_read(text, collected), device, collected)
-    cache.put(key, *encode(compiled))
+    compiled = _compile(_read(text, collected), compiler, collected)
+    cache.put(key, *encode(compiled, compiler))
     return compiled
 
 
@@ -121,53 +123,56 @@ def _read(text: Text, diagnostics: Diagnostics) -> ModuleOp:
     return text.module
 
 
-def _compile(module: ModuleOp, device: Device, diagnostics: Diagnostics) -> Compiled:
+def _compile(
+    module: ModuleOp, compiler: Compiler[ProgramT], diagnostics: Diagnostics
+) -> Compiled[ProgramT]:
     from xtile.launch.kernel import functions_of, is_host_function, signature_of
 
     functions = functions_of(module)
     hosts = [name for name, function in functions.items() if is_host_function(function)]
-    program = compile_program(_without(hosts, module), device, diagnostics)
+    program = compiler.compile(_without(hosts, module), diagnostics)
     signatures = {
         name: signature_of(function) for name, function in functions.items() if name not in hosts
     }
     return Compiled(program, signatures, hosts, _warnings(diagnostics))
 
 
+def choose_kernel(compiled: Compiled[ProgramT], entry: str | None) -> Signature:
+    """The signature of the kernel that is to be launched.
+
+    Raises:
+        ArgumentError: There is no such function.
+        HostFunctionError: It is code of the host.
+    """
+    name = choose_entry(list(compiled.signatures), compiled.hosts, entry)
+    if name not in compiled.signatures:
+        raise HostFunctionError(
+            f"@{name} is a function of the host, which runs on the device 'reference' only; "
+            "choose a kernel with entry"
+        )
+    return compiled.signatures[name]
+
+
 def _warnings(diagnostics: Diagnostics) -> list[Diagnostic]:
     return [found for found in diagnostics if found.severity is Severity.WARNING]
 
 
-def with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compiled:
-    """A kernel of a text, as another compiler's SPIR-V.
-
-    Args:
-        text: The kernels, which tell what their arguments must be.
-        data: The SPIR-V, which need not have the others.
-        name: What messages call it.
-        entry: The name of the kernel; None for the only one.
+def read_signatures(text: Text) -> tuple[dict[str, Signature], Sequence[Diagnostic]]:
+    """The signatures of a text's kernels by name, and the text's warnings.
 
     Raises:
-        ArgumentError: The SPIR-V does not fit the text, or there is no such kernel.
-        DiagnosticError: The text has errors, or the SPIR-V is damaged.
+        DiagnosticError: The text has errors.
     """
-    from xtile.backends.intel.binaries import read_program
     from xtile.launch.kernel import functions_of, is_host_function, signature_of
 
     collected = Diagnostics()
-    module = _read(text, collected)
-    functions = functions_of(module)
+    functions = functions_of(_read(text, collected))
     signatures = {
         name: signature_of(function)
         for name, function in functions.items()
         if not is_host_function(function)
     }
-    kernel = choose_entry(list(signatures), [], entry)
-    parameters = [parameter.type for parameter in signatures[kernel].parameters]
-    try:
-        program = read_program(data, name, {kernel: parameters})
-    except ValueError as error:
-        raise ArgumentError(str(error)) from None
-    return Compiled(program, signatures, [], _warnings(collected))
+    return signatures, _warnings(collected)
 
 
 def _without(hosts: Sequence[str], module: ModuleOp) -> ModuleOp:

@@ -1,4 +1,4 @@
-"""Compiled kernels as entries of the cache: SPIR-V, and the rest in words."""
+"""Compiled kernels as entries of the cache, and signatures in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
 from xtile.backends.cache import Entry, Header
-from xtile.backends.intel.compilation import KernelInterface, Program
+from xtile.backends.compiler import Compiler, ProgramT
 from xtile.launch.signature import Parameter, Signature
 from xtile.text.diagnostics import Diagnostic, Severity
 from xtile.text.languages import make_context
@@ -20,48 +20,36 @@ if TYPE_CHECKING:
     from xtile.launch.compiled import Compiled
 
 
-def encode(compiled: Compiled) -> tuple[Header, bytes]:
+def encode(compiled: Compiled[ProgramT], compiler: Compiler[ProgramT]) -> tuple[Header, bytes]:
     """What an entry says in words, and its bytes."""
-    program = compiled.program
+    words, content = compiler.encode(compiled.program)
     header = {
-        "kernels": [
-            {**_signature_words(signature), **_interface_words(program.kernels[name])}
-            for name, signature in compiled.signatures.items()
-        ],
+        "signatures": [signature_words(signature) for signature in compiled.signatures.values()],
         "hosts": list(compiled.hosts),
         "warnings": [_diagnostic_words(warning) for warning in compiled.warnings],
-        "build_options": program.build_options,
-        "is_risky": program.is_risky,
+        "program": words,
     }
-    return header, program.spirv
+    return header, content
 
 
-def decode(entry: Entry, source: Source) -> Compiled:
+def decode(entry: Entry, source: Source, compiler: Compiler[ProgramT]) -> Compiled[ProgramT]:
     """What an entry of the cache holds; `source` is the text that it was compiled from."""
     from xtile.launch.compiled import Compiled
 
     header = entry.header
     context = make_context()
-    signatures = [_signature(words, context) for words in header["kernels"]]
-    interfaces = [
-        _interface(words, signature)
-        for words, signature in zip(header["kernels"], signatures, strict=True)
-    ]
-    program = Program(
-        entry.content,
-        {interface.name: interface for interface in interfaces},
-        header["build_options"],
-        header["is_risky"],
-    )
+    read = [signature_of_words(words, context) for words in header["signatures"]]
+    signatures = {signature.name: signature for signature in read}
     return Compiled(
-        program,
-        {signature.name: signature for signature in signatures},
+        compiler.decode(header["program"], entry.content, signatures),
+        signatures,
         header["hosts"],
         [_diagnostic(words, source) for words in header["warnings"]],
     )
 
 
-def _signature_words(signature: Signature) -> dict[str, Any]:
+def signature_words(signature: Signature) -> dict[str, Any]:
+    """What JSON can hold of a signature."""
     return {
         "name": signature.name,
         "parameters": [_parameter_words(parameter) for parameter in signature.parameters],
@@ -78,7 +66,12 @@ def _parameter_words(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _signature(words: dict[str, Any], context: Context) -> Signature:
+def signature_of_words(words: dict[str, Any], context: Context) -> Signature:
+    """The signature that `signature_words` describes.
+
+    Raises:
+        ParseError: A type cannot be read.
+    """
     parameters = tuple(_parameter(parameter, context) for parameter in words["parameters"])
     return Signature(words["name"], parameters, frozenset(words["written"]))
 
@@ -94,25 +87,6 @@ def _parameter(words: dict[str, Any], context: Context) -> Parameter:
 
 def _attribute(text: str, context: Context) -> Attribute:
     return Parser(context, text).parse_attribute()
-
-
-def _interface_words(interface: KernelInterface) -> dict[str, Any]:
-    return {
-        "work_group_size": interface.work_group_size,
-        "subgroup_size": interface.subgroup_size,
-        "local_memory": interface.local_memory,
-    }
-
-
-def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
-    size = words["work_group_size"]
-    return KernelInterface(
-        signature.name,
-        tuple(parameter.type for parameter in signature.parameters),
-        None if size is None else (size[0], size[1], size[2]),
-        words["subgroup_size"],
-        words["local_memory"],
-    )
 
 
 def _diagnostic_words(diagnostic: Diagnostic) -> list[Any]:

@@ -13,20 +13,21 @@ from xtile.backends.cache import Cache, make_key
 from xtile.backends.recently_used import RecentlyUsed
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
-from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError
+from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.launch.signature import Signature, choose_entry
 from xtile.text.source import Source
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
+    from xtile.backends.intel.compilation import Program
     from xtile.backends.intel.opencl.device import OpenclDevice
-    from xtile.launch.compiled import Compiled
+    from xtile.launch.compiled import Compiled, Text
 
 _TEXTS = 256
 """Compiled texts that a process keeps for further launches."""
 
-_compiled: RecentlyUsed[Compiled] = RecentlyUsed(_TEXTS)
+_compiled: RecentlyUsed[Compiled[Program]] = RecentlyUsed(_TEXTS)
 
 
 def available_devices() -> tuple[OpenclDevice, ...]:
@@ -72,7 +73,7 @@ class OpenclExecutable:
     kernel: Kernel
     signature: Signature
     key: str
-    compiled: Compiled
+    compiled: Compiled[Program]
     device: OpenclDevice
     queue: cl.CommandQueue
 
@@ -167,25 +168,48 @@ def _device_of(device: cl.Device) -> OpenclDevice:
 
 
 def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> OpenclExecutable:
-    from xtile.launch.compiled import compile_text, show, text_of, with_binary
+    from xtile.backends.intel.compiler import compiler_for
+    from xtile.launch.compiled import choose_kernel, compile_text, show, text_of
 
     text = text_of(kernel)
-    key = text.key(device.architecture)
+    key = text.key(device.architecture.name)
     if kernel.binary is None:
-        compiled = _compiled.get(key, lambda: compile_text(text, key, device.architecture, Cache()))
+        compiler = compiler_for(device.architecture)
+        compiled = _compiled.get(key, lambda: compile_text(text, key, compiler, Cache()))
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
         digest = sha256(data).hexdigest()
         key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
-        compiled = _compiled.get(key, lambda: with_binary(text, data, name, kernel.entry))
+        compiled = _compiled.get(key, lambda: _with_binary(text, data, name, kernel.entry))
     show(compiled.warnings, kernel)
-    name = choose_entry(list(compiled.signatures), compiled.hosts, kernel.entry)
-    if name not in compiled.signatures:
-        raise HostFunctionError(
-            f"@{name} is a function of the host, which runs on the device 'reference' only; "
-            "choose a kernel with entry"
-        )
-    return OpenclExecutable(kernel, compiled.signatures[name], key, compiled, device, queue)
+    signature = choose_kernel(compiled, kernel.entry)
+    return OpenclExecutable(kernel, signature, key, compiled, device, queue)
+
+
+def _with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compiled[Program]:
+    """A kernel of a text, as another compiler's SPIR-V.
+
+    Args:
+        text: The kernels, which tell what their arguments must be.
+        data: The SPIR-V, which need not have the others.
+        name: What messages call it.
+        entry: The name of the kernel; None for the only one.
+
+    Raises:
+        ArgumentError: The SPIR-V does not fit the text, or there is no such kernel.
+        DiagnosticError: The text has errors, or the SPIR-V is damaged.
+    """
+    from xtile.backends.intel.binaries import read_program
+    from xtile.launch.compiled import Compiled, read_signatures
+
+    signatures, warnings = read_signatures(text)
+    kernel = choose_entry(list(signatures), [], entry)
+    parameters = [parameter.type for parameter in signatures[kernel].parameters]
+    try:
+        program = read_program(data, name, {kernel: parameters})
+    except ValueError as error:
+        raise ArgumentError(str(error)) from None
+    return Compiled(program, signatures, [], warnings)
 
 
 def _bytes_of(path: str | os.PathLike[str]) -> bytes:

@@ -1,0 +1,59 @@
+"""Programs for Intel's devices: compiling them, and what the cache keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xtile.backends.cache import Header
+from xtile.backends.compiler import Compiler
+from xtile.backends.intel.compilation import KernelInterface, Program, compile_program
+from xtile.backends.intel.devices import Device
+from xtile.launch.signature import Signature
+
+
+def compiler_for(device: Device) -> Compiler[Program]:
+    """The compiler for an architecture."""
+    return Compiler(
+        device.name,
+        lambda module, diagnostics: compile_program(module, device, diagnostics),
+        encode,
+        decode,
+    )
+
+
+def encode(program: Program) -> tuple[Header, bytes]:
+    """What the cache keeps of a program: words, and its SPIR-V."""
+    words = {
+        "kernels": {name: _interface_words(kernel) for name, kernel in program.kernels.items()},
+        "build_options": program.build_options,
+        "is_risky": program.is_risky,
+    }
+    return words, program.spirv
+
+
+def decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) -> Program:
+    """The program that was kept."""
+    kernels = {
+        name: _interface(kernel, signatures[name]) for name, kernel in words["kernels"].items()
+    }
+    return Program(content, kernels, words["build_options"], words["is_risky"])
+
+
+def _interface_words(interface: KernelInterface) -> dict[str, Any]:
+    return {
+        "work_group_size": interface.work_group_size,
+        "subgroup_size": interface.subgroup_size,
+        "local_memory": interface.local_memory,
+    }
+
+
+def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
+    size = words["work_group_size"]
+    return KernelInterface(
+        signature.name,
+        tuple(parameter.type for parameter in signature.parameters),
+        None if size is None else (size[0], size[1], size[2]),
+        words["subgroup_size"],
+        words["local_memory"],
+    )

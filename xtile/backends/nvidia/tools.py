@@ -1,0 +1,134 @@
+"""Finding NVIDIA's command line tools: those of pip's packages, then those of a CUDA toolkit.
+
+Sources: the packages nvidia-cuda-tileiras, nvidia-cuda-nvcc and nvidia-nvvm 13.5 on PyPI, which
+install into one directory; CUDA Installation Guide for Linux, section "Environment Setup".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from xtile.launch.errors import DeviceError
+
+PACKAGES = ("nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm")
+"""The packages of the assembler: itself, `ptxas`, which it starts, and NVVM."""
+
+ADVICE = "install it with: pip install 'xtile[nvidia]'"
+"""How to get the assembler, for an error that it is missing."""
+
+_TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
+"""Environment variables with the directory of a CUDA toolkit."""
+
+_TOOLKIT = Path("/usr/local/cuda")
+"""Where a CUDA toolkit is installed if nothing else is said."""
+
+_VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
+_VERSION_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One of NVIDIA's command line tools.
+
+    Attributes:
+        path: The program.
+        version: Its version, as in `13.5.37`.
+        is_packaged: Whether it belongs to a package of pip, which brings what it needs.
+    """
+
+    path: Path
+    version: str
+    is_packaged: bool
+
+    def __str__(self) -> str:
+        return f"{self.path.name} {self.version}"
+
+    def environment(self) -> Mapping[str, str]:
+        """The environment variables that it is started with.
+
+        A packaged tool must not find parts of another toolkit, whose version may differ.
+        """
+        if not self.is_packaged:
+            return os.environ
+        return {name: value for name, value in os.environ.items() if name not in _TOOLKIT_VARIABLES}
+
+
+@cache
+def find_tileiras() -> Tool:
+    """The assembler of CUDA Tile IR.
+
+    Raises:
+        DeviceError: It is not there, or lacks what it needs; the message says how to get it.
+    """
+    tool = find_tool("tileiras")
+    if tool is None:
+        raise DeviceError(f"NVIDIA's assembler tileiras is not here; {ADVICE}")
+    if tool.is_packaged and not (tool.path.parent / "ptxas").exists():
+        raise DeviceError(f"{tool} has no ptxas beside it, which it starts; {ADVICE}")
+    return tool
+
+
+def find_tool(name: str) -> Tool | None:
+    """A tool of NVIDIA's by its name; None if there is none that runs."""
+    for path, is_packaged in _places(name):
+        version = _version_of(path)
+        if version is not None:
+            return Tool(path, version, is_packaged)
+    return None
+
+
+def _places(name: str) -> Iterator[tuple[Path, bool]]:
+    """Where a tool may be, the best place first, and whether that is a package's."""
+    for directory in _package_directories():
+        yield directory / name, True
+    for variable in _TOOLKIT_VARIABLES:
+        if os.environ.get(variable):
+            yield Path(os.environ[variable]) / "bin" / name, False
+    found = shutil.which(name)
+    if found is not None:
+        yield Path(found), False
+    yield _TOOLKIT / "bin" / name, False
+
+
+def _package_directories() -> list[Path]:
+    """The `bin` directories of NVIDIA's packages, the newest first."""
+    namespace = find_spec("nvidia")
+    if namespace is None or namespace.submodule_search_locations is None:
+        return []
+    found = (
+        path
+        for place in namespace.submodule_search_locations
+        for path in Path(place).glob("cu[0-9]*/bin")
+    )
+    return sorted(found, key=_toolkit_number, reverse=True)
+
+
+def _toolkit_number(path: Path) -> int:
+    digits = path.parent.name.removeprefix("cu")
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _version_of(path: Path) -> str | None:
+    """The version that a program itself tells; None if it cannot be run."""
+    if not path.is_file():
+        return None
+    try:
+        done = subprocess.run(
+            [str(path), "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_VERSION_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = _VERSION.search(done.stdout.decode(errors="replace"))
+    return None if match is None else match[1]
