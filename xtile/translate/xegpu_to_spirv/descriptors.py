@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    DenseArrayBase,
-    IntegerAttr,
-    IntegerType,
-    MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
-)
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import PointerType
+from xtile.translate.layouts import Layout, Number, layout_of, mixed, row_major
 
-Number = SSAValue | int
-"""An index: an i64 value, or a number that is known."""
+__all__ = [
+    "Descriptor",
+    "Group",
+    "Layout",
+    "Number",
+    "layout_of",
+    "mixed",
+    "row_major",
+    "storage_class_of",
+]
 
 
 @dataclass(frozen=True)
@@ -76,66 +77,6 @@ class Group:
     alignment: int
 
 
-@dataclass(frozen=True)
-class Layout:
-    """What a memref's type tells; None for what it does not.
-
-    Attributes:
-        offset: Elements from the start of the memory to the first one.
-        sizes: The size of each dimension.
-        strides: The stride of each dimension.
-    """
-
-    offset: int | None
-    sizes: tuple[int | None, ...]
-    strides: tuple[int | None, ...]
-
-    @property
-    def unknowns(self) -> int:
-        """How many of the numbers are not known."""
-        return (self.offset, *self.sizes, *self.strides).count(None)
-
-    def filled(self, numbers: Iterable[Number]) -> tuple[Number, list[Number], list[Number]]:
-        """The offset, the sizes and the strides, with `numbers` for what is not known."""
-        given = iter(numbers)
-        offset, *rest = (
-            next(given) if number is None else number
-            for number in (self.offset, *self.sizes, *self.strides)
-        )
-        rank = len(self.sizes)
-        return offset, rest[:rank], rest[rank:]
-
-
-def layout_of(type_: MemRefType[Attribute]) -> Layout:
-    """What a memref's type tells.
-
-    Raises:
-        ValueError: Its layout is not one of strides.
-    """
-    sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
-    layout = type_.layout
-    if isinstance(layout, NoneAttr):
-        return Layout(0, sizes, row_major(sizes))
-    if isinstance(layout, StridedLayoutAttr):
-        offset = None if isinstance(layout.offset, NoneAttr) else layout.offset.data
-        strides = (None if isinstance(s, NoneAttr) else s.data for s in layout.strides)
-        return Layout(offset, sizes, tuple(strides))
-    strides, offset = type_.get_strides(), type_.get_offset()
-    if strides is None:
-        raise ValueError(f"the layout of {type_} is not one of strides")
-    return Layout(offset, sizes, tuple(strides))
-
-
-def row_major(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """The strides of memory without gaps, the last index varying fastest."""
-    strides: list[int | None] = []
-    stride: int | None = 1
-    for size in reversed(sizes):
-        strides.insert(0, stride)
-        stride = None if size is None or stride is None else stride * size
-    return tuple(strides)
-
-
 _STORAGE_CLASSES = {1: "CrossWorkgroup", 3: "Workgroup", 5: "Function"}
 """The storage class of each memory space that LLVM numbers."""
 
@@ -166,10 +107,3 @@ def storage_class_of(space: Attribute | None, default: str = "CrossWorkgroup") -
     text = str(space).lower()
     found = [name for word, name in _STORAGE_CLASS_WORDS.items() if word in text]
     return found[0] if found else default
-
-
-def mixed(static: Attribute, dynamic: Iterable[Number]) -> list[Number]:
-    """A list of numbers as upstream writes it: those that are known, and operands for others."""
-    remaining = iter(dynamic)
-    numbers = cast("DenseArrayBase[Any]", static).get_values()
-    return [next(remaining) if n == DYNAMIC_INDEX else n for n in cast("Sequence[int]", numbers)]

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
+
+class RealArithmetic(Protocol):
+    """What emits arithmetic on real numbers, by the names that SPIR-V and OpenCL give it."""
+
+    def compute(self, name: str, type_: Attribute, /, *operands: SSAValue) -> SSAValue:
+        """The result of an instruction such as `FAdd` or `CL.log1p`; `type_` is a scalar's."""
+        ...
+
+    def floating(self, number: float, type_: Attribute, /) -> SSAValue:
+        """A constant."""
+        ...
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue, /) -> SSAValue:
+        """`a` where the condition holds, `b` elsewhere."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -21,7 +36,7 @@ class Complex:
 class Arithmetic:
     """Arithmetic on complex numbers with parts of one type."""
 
-    def __init__(self, lowering: Lowering, part: Attribute) -> None:
+    def __init__(self, lowering: RealArithmetic, part: Attribute) -> None:
         self._lowering = lowering
         self.part = part
 

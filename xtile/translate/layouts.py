@@ -1,0 +1,86 @@
+"""What the types of memrefs and the lists of upstream's operations tell of sizes and strides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+)
+from xdsl.ir import Attribute, SSAValue
+
+Number: TypeAlias = SSAValue | int
+"""An index: a value, or a number that is known."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a memref's type tells; None for what it does not.
+
+    Attributes:
+        offset: Elements from the start of the memory to the first one.
+        sizes: The size of each dimension.
+        strides: The stride of each dimension.
+    """
+
+    offset: int | None
+    sizes: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+
+    @property
+    def unknowns(self) -> int:
+        """How many of the numbers are not known."""
+        return (self.offset, *self.sizes, *self.strides).count(None)
+
+    def filled(self, numbers: Iterable[Number]) -> tuple[Number, list[Number], list[Number]]:
+        """The offset, the sizes and the strides, with `numbers` for what is not known."""
+        given = iter(numbers)
+        offset, *rest = (
+            next(given) if number is None else number
+            for number in (self.offset, *self.sizes, *self.strides)
+        )
+        rank = len(self.sizes)
+        return offset, rest[:rank], rest[rank:]
+
+
+def layout_of(type_: MemRefType[Attribute]) -> Layout:
+    """What a memref's type tells.
+
+    Raises:
+        ValueError: Its layout is not one of strides.
+    """
+    sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
+    layout = type_.layout
+    if isinstance(layout, NoneAttr):
+        return Layout(0, sizes, row_major(sizes))
+    if isinstance(layout, StridedLayoutAttr):
+        offset = None if isinstance(layout.offset, NoneAttr) else layout.offset.data
+        strides = (None if isinstance(s, NoneAttr) else s.data for s in layout.strides)
+        return Layout(offset, sizes, tuple(strides))
+    strides, offset = type_.get_strides(), type_.get_offset()
+    if strides is None:
+        raise ValueError(f"the layout of {type_} is not one of strides")
+    return Layout(offset, sizes, tuple(strides))
+
+
+def row_major(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
+    """The strides of memory without gaps, the last index varying fastest."""
+    strides: list[int | None] = []
+    stride: int | None = 1
+    for size in reversed(sizes):
+        strides.insert(0, stride)
+        stride = None if size is None or stride is None else stride * size
+    return tuple(strides)
+
+
+def mixed(static: Attribute, dynamic: Iterable[Number]) -> list[Number]:
+    """A list of numbers as upstream writes it: those that are known, and operands for others."""
+    remaining = iter(dynamic)
+    numbers = cast("DenseArrayBase[Any]", static).get_values()
+    return [next(remaining) if n == DYNAMIC_INDEX else n for n in cast("Sequence[int]", numbers)]
