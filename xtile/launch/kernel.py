@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation
 from xtile.api import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.memory_types import scalar_type_of
 from xtile.launch.signature import Parameter, Signature, choose_entry
 from xtile.launch.writes import written_parameters
 from xtile.semantics.language import language_of
@@ -78,6 +79,8 @@ def functions_of(module: ModuleOp) -> dict[str, Operation]:
 def _is_kernel(operation: Operation) -> bool:
     if isinstance(operation, FuncOp):
         return True
+    if operation.name == "cuda_tile.entry":
+        return True
     return operation.name == "gpu.func" and _KERNEL in operation.attributes
 
 
@@ -93,7 +96,8 @@ def parameters_of(function: Operation) -> list[Parameter]:
             value.name_hint or str(index),
             value.type,
             _promises(function, index),
-            may_be_address=value.type in (i64, IndexType()) and not isinstance(function, FuncOp),
+            may_be_address=scalar_type_of(value.type) in (i64, IndexType())
+            and not isinstance(function, FuncOp),
         )
         for index, value in enumerate(language_of(function).parameters(function))
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, i8
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
@@ -19,7 +19,7 @@ DYNAMIC: int = DYNAMIC_INDEX
 
 @dataclass(frozen=True)
 class MemoryType:
-    """A memref type, as arrays are compared with it.
+    """A memref type or a pointer, as arrays are compared with it.
 
     Attributes:
         shape: Mode sizes in elements, `DYNAMIC` where any will do.
@@ -28,6 +28,8 @@ class MemoryType:
         is_row_major: Whether the last mode is the contiguous one where nothing is said, and not
             the first.
         is_packed: Whether elements must follow each other, also in modes of dynamic size.
+        has_any_shape: Whether nothing is said of the shape: a kernel takes a pointer to the first
+            element.
     """
 
     shape: tuple[int, ...]
@@ -35,6 +37,12 @@ class MemoryType:
     number: Number
     is_row_major: bool
     is_packed: bool = False
+    has_any_shape: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a size must be given to know the shape."""
+        return self.has_any_shape or DYNAMIC in self.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -67,17 +75,21 @@ class MemoryType:
 
     def strides_for(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The strides that memory of a shape must have; `DYNAMIC` where any will do."""
+        if self.has_any_shape:
+            return (DYNAMIC,) * len(shape)
         return self.packed_strides(shape) if self.is_packed else self.strides
 
 
 def memory_type_of(type: Attribute) -> MemoryType | None:
-    """What arrays for a memref type must be; None for any other type.
+    """What arrays for a memref type or a pointer must be; None for any other type.
 
     Raises:
         ValueError: The elements are no numbers, or the layout is none of strides.
     """
     if isinstance(type, MemrefType):
         return MemoryType(type.shape, type.strides, number_of(type.element_type), False)
+    if type.name == _TILE:
+        return _pointed_memory(type)
     if not isinstance(type, MemRefType):
         return None
     memref = cast("MemRefType[Attribute]", type)
@@ -89,6 +101,35 @@ def memory_type_of(type: Attribute) -> MemoryType | None:
     strides = tuple(DYNAMIC if stride is None else stride for stride in given)
     is_packed = isinstance(memref.layout, NoneAttr)
     return MemoryType(memref.get_shape(), strides, number_of(memref), True, is_packed)
+
+
+_TILE = "cuda_tile.tile"
+
+_HALF_BYTE = 4
+
+
+def _pointed_memory(type: Attribute) -> MemoryType | None:
+    """What an array for a pointer of CUDA Tile IR must be.
+
+    A byte of the array holds two elements of 4 bits.
+    """
+    from xtile.dialects.cuda_tile.types import PointerType, TileType
+
+    if not isinstance(type, TileType) or not isinstance(type.element_type, PointerType):
+        return None
+    number = number_of(type.element_type.pointee_type)
+    if number.bits == _HALF_BYTE:
+        number = number_of(i8)
+    return MemoryType((), (), number, True, has_any_shape=True)
+
+
+def scalar_type_of(type: Attribute) -> Attribute:
+    """The type of the number that a parameter holds, which may be in a tile without dimensions."""
+    if type.name != _TILE:
+        return type
+    from xtile.dialects.cuda_tile.types import TileType
+
+    return type.element_type if isinstance(type, TileType) and not type.rank else type
 
 
 @dataclass(frozen=True)

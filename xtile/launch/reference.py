@@ -12,6 +12,7 @@ from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.devices import REFERENCE, Grid, Kernel, LaunchResult, Progress
 from xtile.launch.errors import ArgumentError, SanitizerError
+from xtile.launch.gpu_arrays import GpuMemory
 from xtile.launch.groups import GroupView
 from xtile.launch.kernel import find_function, is_host_function, signature_of
 from xtile.launch.memory_types import DYNAMIC, MemoryType
@@ -115,24 +116,34 @@ def _sanitize(
 
 def _argument(parameter: Parameter, argument: BoundArgument) -> Argument:
     """Returns an argument as the engine takes it."""
+    if isinstance(argument, GroupView) and parameter.group is None:
+        return GroupArgument([_any_memory(parameter, view) for view in argument.entries])
     if isinstance(argument, GroupView):
         assert parameter.group is not None
         entries = [_memref(parameter, parameter.group.element, view) for view in argument.entries]
         return GroupArgument(entries, argument.offset, argument.is_associated)
     if parameter.memory is not None:
-        assert not isinstance(argument, np.generic)
+        assert not isinstance(argument, np.generic | GroupView)
         return _memref(parameter, parameter.memory, argument)
     if isinstance(argument, np.generic):
         return ScalarArgument(argument)
     assert isinstance(argument, View | DeviceView)
+    return _any_memory(parameter, argument)
+
+
+def _any_memory(parameter: Parameter, argument: View | DeviceView | None) -> MemrefArgument:
+    """Memory that a kernel finds by its address."""
+    if argument is None:
+        return MemrefArgument(None)
     view = _on_host(parameter, argument)
     return MemrefArgument(view.memory, is_initialized=not _is_blank(view))
 
 
 def _on_host(parameter: Parameter, view: View | DeviceView) -> View:
     if isinstance(view, DeviceView):
+        owner = "a CUDA GPU" if isinstance(view.memory, GpuMemory) else "an OpenCL device"
         raise ArgumentError(
-            f"{parameter}: memory of an OpenCL device is given, but the kernel runs on the device "
+            f"{parameter}: memory of {owner} is given, but the kernel runs on the device "
             f"'{REFERENCE.name}'"
         )
     return view

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.memory_types import scalar_type_of
 from xtile.launch.signature import Parameter
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
@@ -23,7 +24,7 @@ def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
         ArgumentError: The value is no number, of the wrong kind, or out of the type's range.
     """
     try:
-        type = number_of(parameter.type)
+        type = number_of(scalar_type_of(parameter.type))
     except ValueError:
         raise ArgumentError(
             f"{parameter}: a value of this type cannot be passed to a kernel"

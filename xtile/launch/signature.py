@@ -43,7 +43,7 @@ class Parameter:
 
     @cached_property
     def memory(self) -> MemoryType | None:
-        """What an array must be to be the argument; None for what is no memref of numbers.
+        """What an array must be to be the argument; None for what is neither memref nor pointer.
 
         Raises:
             ArgumentError: The type is a memref for which no array can be passed.

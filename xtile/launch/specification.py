@@ -17,7 +17,7 @@ import numpy as np
 from xtile.dialects.tensorlang.types import BOOL
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
-from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
+from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType, scalar_type_of
 from xtile.launch.signature import Parameter
 from xtile.launch.views import list_text
 from xtile.semantics.upstream.numbers import Kind
@@ -71,14 +71,22 @@ def random_value(parameter: Parameter, size: str | None, generator: np.random.Ge
 def _check_size_is_known(parameter: Parameter, shape_text: str | None) -> None:
     group = parameter.group
     type = parameter.memory if group is None else group.element
-    if shape_text is None and type is not None and DYNAMIC in type.shape:
+    if shape_text is None and type is not None and type.is_open:
         raise ArgumentError(
-            f"{parameter}: its shape {list_text(type.shape)} is dynamic; "
+            f"{parameter}: {_open_shape(type)}; "
             f"give it, e.g. --size {parameter.name}={_example_of(type)}"
         )
 
 
+def _open_shape(type: MemoryType) -> str:
+    if type.has_any_shape:
+        return "its shape is not known"
+    return f"its shape {list_text(type.shape)} is dynamic"
+
+
 def _example_of(type: MemoryType) -> str:
+    if type.has_any_shape:
+        return "16x16"
     return "x".join("16" if size == DYNAMIC else str(size) for size in type.shape)
 
 
@@ -92,7 +100,7 @@ def _static_count(parameter: Parameter, type: GroupMemory) -> str:
 
 
 def _number(parameter: Parameter, text: str) -> bool | int | float | complex:
-    if parameter.type == BOOL:
+    if scalar_type_of(parameter.type) == BOOL:
         if text not in ("true", "false"):
             raise ArgumentError(f"{parameter}: expected true or false, given '{text}'")
         return text == "true"
@@ -122,10 +130,9 @@ def _filled(
     shape = type.shape
     if shape_text is not None:
         shape = tuple(int(size) for size in shape_text.split("x"))
-    if DYNAMIC in shape:
+    elif type.is_open:
         raise ArgumentError(
-            f"{label}: its shape {list_text(shape)} is dynamic; "
-            f"give it, e.g. {fill}:{_example_of(type)}"
+            f"{label}: {_open_shape(type)}; give it, e.g. {fill}:{_example_of(type)}"
         )
     try:
         return _placed(type, _values(label, type, fill, shape, generator))

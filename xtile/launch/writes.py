@@ -37,6 +37,10 @@ _WRITTEN_OPERANDS: dict[str, int] = {
 
 def written_parameters(function: Operation) -> frozenset[int]:
     """The indices of the memref and group parameters that an operation may write to."""
+    if function.name == "cuda_tile.entry":
+        from xtile.launch.tile_writes import written_pointers
+
+        return written_pointers(function)
     written: set[int] = set()
     for operation in function.walk():
         for target in _written_memrefs(operation):
