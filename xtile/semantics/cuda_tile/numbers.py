@@ -20,7 +20,6 @@ Source: CUDA Tile IR specification, "Type System".
 
 from __future__ import annotations
 
-import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -119,6 +118,9 @@ def from_bits(bits: Array, number: Number) -> Tile:
     return array.view(number.dtype)[()]
 
 
-def bytes_of(number: Number, count: int) -> int:
-    """How many bytes a number of elements take, if they are packed."""
-    return math.ceil(storage_bits(number) * count / 8)
+def address_units(type: Attribute) -> int:
+    """How many units of a pointer's address are in a byte, for the type of a tile of pointers."""
+    element = type.element_type if isinstance(type, TileType) else type
+    if not isinstance(element, PointerType):
+        raise ValueError(f"expected pointers, but got {type}")
+    return 2 if element_number(element.pointee_type).bits == 4 else 1

@@ -1,0 +1,99 @@
+"""Products of matrices, added to an accumulator.
+
+Products and sums of floats are computed in f64 and rounded once to the accumulator's type; the
+order of the additions is not specified. So is what a device rounds in between: it is within the
+error of any order of summation in the accumulator's type. `fast_acc` changes nothing here.
+
+Source: NVIDIA/cuda-tile 13.3.0, `Ops.td`; docs/semantics.md, "CUDA Tile IR: numbers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xtile.dialects.cuda_tile.enumerations import Signedness
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.integer import signedness_of
+from xtile.semantics.cuda_tile.numbers import operand_number
+from xtile.semantics.upstream.elementwise import apply
+from xtile.semantics.upstream.numbers import Number
+from xtile.semantics.values import Array
+
+_TF32_MASK = np.uint32(0xFFFFE000)
+"""The bits of an f32 that a tensor core reads of a tf32."""
+
+
+def _wide(value: Array, number: Number) -> Array:
+    """The factors in f64."""
+    if number.text == "tf32":
+        value = (np.ascontiguousarray(value).view(np.uint32) & _TF32_MASK).view(np.float32)
+    return value.astype(np.float64)
+
+
+def float_product(factor: Number, accumulator: Number) -> Callable[..., Array]:
+    """The function of two factors and an accumulator, each a matrix or a batch of matrices."""
+
+    def function(lhs: Array, rhs: Array, acc: Array) -> Array:
+        total = np.matmul(_wide(lhs, factor), _wide(rhs, factor)) + acc.astype(np.float64)
+        return accumulator.rounded(total)
+
+    return function
+
+
+def scaled_product(factor: Number, scale: Number) -> Callable[..., Array]:
+    """The function of two factors, an accumulator of f32, and the factors' scales.
+
+    A scale belongs to a block of consecutive factors along the dimension that is summed over.
+    """
+
+    def function(lhs: Array, rhs: Array, acc: Array, lhs_scale: Array, rhs_scale: Array) -> Array:
+        block = lhs.shape[-1] // lhs_scale.shape[-1]
+        left = _wide(lhs, factor) * np.repeat(_wide(lhs_scale, scale), block, axis=-1)
+        right = _wide(rhs, factor) * np.repeat(_wide(rhs_scale, scale), block, axis=-2)
+        return (np.matmul(left, right) + acc.astype(np.float64)).astype(np.float32)
+
+    return function
+
+
+def integer_product(lhs_signedness: Signedness, rhs_signedness: Signedness) -> Callable[..., Array]:
+    """The function of two factors of i8 and an accumulator of i32, which wraps around."""
+
+    def function(lhs: Array, rhs: Array, acc: Array) -> Array:
+        left, right = _integers(lhs, lhs_signedness), _integers(rhs, rhs_signedness)
+        # f64 holds these sums exactly: a tile has at most 2^24 elements, of less than 2^16 each.
+        total: Any = np.matmul(left, right)
+        return (total.astype(np.int64) + acc).astype(np.int32)
+
+    return function
+
+
+def _integers(value: Array, signedness: Signedness) -> Array:
+    is_signed = signedness is Signedness.SIGNED
+    return (value if is_signed else value.view(np.uint8)).astype(np.float64)
+
+
+def _mmaf(operation: Operation, compiler: Compiler) -> Step:
+    factor, accumulator = operand_number(operation), operand_number(operation, 2)
+    return apply(operation, compiler, float_product(factor, accumulator))
+
+
+def _mmaf_scaled(operation: Operation, compiler: Compiler) -> Step:
+    factor, scale = operand_number(operation), operand_number(operation, 3)
+    return apply(operation, compiler, scaled_product(factor, scale))
+
+
+def _mmai(operation: Operation, compiler: Compiler) -> Step:
+    lhs, rhs = (signedness_of(operation, f"signedness_{side}") for side in ("lhs", "rhs"))
+    return apply(operation, compiler, integer_product(lhs, rhs))
+
+
+HANDLERS: dict[str, Handler] = {
+    "cuda_tile.mmaf": _mmaf,
+    "cuda_tile.mmaf_scaled": _mmaf_scaled,
+    "cuda_tile.mmai": _mmai,
+}
+"""The handler of each operation, by name."""
