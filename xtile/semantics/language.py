@@ -58,6 +58,7 @@ _HANDLERS = {
     "builtin": "xtile.semantics.upstream.builtin",
     "complex": "xtile.semantics.upstream.complex",
     "core": "xtile.semantics.core",
+    "cuda_tile": "xtile.semantics.cuda_tile.table",
     "func": "xtile.semantics.upstream.func",
     "gpu": "xtile.semantics.upstream.gpu",
     "index": "xtile.semantics.upstream.index",
