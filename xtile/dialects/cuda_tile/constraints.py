@@ -16,9 +16,11 @@ from xdsl.dialects.builtin import (
     Float64Type,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, VerificationContext
+from xdsl.irdl import AttrConstraint, VarConstraint, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.cuda_tile.attributes import RoundingModeAttr
+from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.dialects.cuda_tile.types import (
     PointerType,
     TileType,
@@ -78,6 +80,38 @@ class OfClass(AttrConstraint[Attribute]):
         return self
 
 
+class SameType(VarConstraint[Attribute]):
+    """The one type of the operands and results that share its name."""
+
+    @override
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        first = constraint_context.get_variable(self.name)
+        if first is not None and first != attr:
+            raise VerifyException(f"expected {first}, as the operands before it have, got {attr}")
+        super().verify(attr, constraint_context)
+
+
+@dataclass(frozen=True)
+class RoundingModeAmong(AttrConstraint[RoundingModeAttr]):
+    """One of some rounding modes."""
+
+    modes: tuple[RoundingMode, ...]
+
+    @override
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not isinstance(attr, RoundingModeAttr) or attr.data not in self.modes:
+            known = ", ".join(f"'{mode}'" for mode in self.modes)
+            raise VerifyException(f"expected rounding mode to be one of {known}, but got {attr}")
+
+    @override
+    def get_bases(self) -> set[type[Attribute]]:
+        return {RoundingModeAttr}
+
+    @override
+    def mapping_type_vars(self, type_var_mapping: object) -> RoundingModeAmong:
+        return self
+
+
 def is_base_float(type: Attribute) -> bool:
     """Whether a type is a float that is computed with: f16, bf16, f32 or f64."""
     return isinstance(type, BASE_FLOATS)
@@ -96,6 +130,22 @@ def _is_i32(type: Attribute) -> bool:
     return is_integer(type, (32,))
 
 
+def _is_i64(type: Attribute) -> bool:
+    return is_integer(type, (64,))
+
+
+def _is_i8(type: Attribute) -> bool:
+    return is_integer(type, (8,))
+
+
+def _is_integer_or_i4(type: Attribute) -> bool:
+    return is_integer(type) or is_integer(type, (4,))
+
+
+def _is_number_or_i4(type: Attribute) -> bool:
+    return is_number(type) or is_integer(type, (4,))
+
+
 def _is_any(type: Attribute) -> bool:
     return True
 
@@ -105,6 +155,11 @@ INTEGER_TILE = TileOf("a tile of i1, i8, i16, i32 or i64", is_integer)
 BASE_FLOAT_TILE = TileOf("a tile of f16, bf16, f32 or f64", is_base_float)
 FLOAT_TILE = TileOf("a tile of floats", is_float)
 NUMBER_TILE = TileOf("a tile of numbers", is_number)
+BYTE_TILE = TileOf("a tile of i8", _is_i8)
+I32_TILE = TileOf("a tile of i32", _is_i32)
+I64_TILE = TileOf("a tile of i64", _is_i64)
+CONVERTED_INTEGER_TILE = TileOf("a tile of i1, i4, i8, i16, i32 or i64", _is_integer_or_i4)
+UNPACKED_TILE = TileOf("a tile of numbers or of i4", _is_number_or_i4)
 POINTER_TILE = TileOf("a tile of pointers", is_pointer)
 BOOLEAN_TILE = TileOf("a tile of i1", _is_boolean)
 SCALAR_INTEGER = TileOf("a scalar tile of i1, i8, i16, i32 or i64", is_integer, is_scalar=True)
@@ -112,3 +167,21 @@ SCALAR_I32 = TileOf("a scalar tile of i32", _is_i32, is_scalar=True)
 SCALAR_POINTER = TileOf("a scalar tile of a pointer", is_pointer, is_scalar=True)
 TOKEN = OfClass("a token", TokenType)
 TILE_VIEW = OfClass("a partition_view, a strided_view or a gather_scatter_view", TileView)
+
+IEEE_MODES = (
+    RoundingMode.NEAREST_EVEN,
+    RoundingMode.ZERO,
+    RoundingMode.NEGATIVE_INF,
+    RoundingMode.POSITIVE_INF,
+)
+"""The rounding modes of IEEE 754."""
+SQUARE_ROOT_MODES = (*IEEE_MODES, RoundingMode.APPROX)
+DIVISION_MODES = (*IEEE_MODES, RoundingMode.APPROX, RoundingMode.FULL)
+FUNCTION_MODES = (RoundingMode.FULL, RoundingMode.APPROX)
+"""The rounding modes of exp and tanh."""
+INTEGER_DIVISION_MODES = (
+    RoundingMode.ZERO,
+    RoundingMode.NEGATIVE_INF,
+    RoundingMode.POSITIVE_INF,
+)
+TO_INTEGER_MODES = (RoundingMode.NEAREST_INT_TO_ZERO,)

@@ -9,18 +9,18 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
-from xtile.dialects.cuda_tile.constraints import INTEGER_TILE
+from xtile.dialects.cuda_tile.constraints import INTEGER_TILE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 
 
 class _BitwiseOperation(CudaTileOperation, ABC):
     """A bitwise operation on two integers of one type."""
 
-    T: ClassVar = VarConstraint("T", INTEGER_TILE)
+    T: ClassVar = SameType("T", INTEGER_TILE)
 
     lhs = operand_def(T)
     rhs = operand_def(T)
@@ -47,5 +47,31 @@ class AndIOp(_BitwiseOperation):
     OPCODE: ClassVar[int] = 0x04
 
 
-OPERATIONS: list[type[Operation]] = [AndIOp]
+@irdl_op_definition
+class OrIOp(_BitwiseOperation):
+    """Bits that are set in one or both.
+
+    ```
+    %c = ori %a, %b : tile<4x8xi32>
+    ```
+    """
+
+    name = "cuda_tile.ori"
+    OPCODE: ClassVar[int] = 0x52
+
+
+@irdl_op_definition
+class XOrIOp(_BitwiseOperation):
+    """Bits that are set in one of them only.
+
+    ```
+    %c = xori %a, %b : tile<4x8xi32>
+    ```
+    """
+
+    name = "cuda_tile.xori"
+    OPCODE: ClassVar[int] = 0x6C
+
+
+OPERATIONS: list[type[Operation]] = [AndIOp, OrIOp, XOrIOp]
 """Every operation of this module."""

@@ -1,0 +1,146 @@
+"""The directives of arithmetic: signedness, rounding modes and comparisons.
+
+Source: NVIDIA/cuda-tile 13.3.0, `CudaTile.cpp`, the functions that `custom<..>` of `Ops.td` names.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, cast
+
+from typing_extensions import override
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
+
+from xtile.dialects.cuda_tile.attributes import (
+    ComparisonOrderingAttr,
+    ComparisonPredicateAttr,
+    RoundingModeAttr,
+    SignednessAttr,
+    parse_member,
+)
+from xtile.dialects.cuda_tile.enumerations import (
+    ComparisonOrdering,
+    ComparisonPredicate,
+    RoundingMode,
+    Signedness,
+)
+
+
+class _Member(CustomDirective, ABC):
+    """A member of an enumeration, written without brackets."""
+
+    member: AttributeVariable
+
+    @abstractmethod
+    def read(self, parser: Parser) -> Attribute:
+        """Reads the member."""
+
+    @override
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.member.set(state, self.read(parser))
+
+    @override
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_string(cast("EnumAttribute[StrEnum]", self.member.get(op)).data.value)
+
+
+@irdl_custom_directive
+class SignednessOf(_Member):
+    """`custom<Signedness>($x)`: `signed` or `unsigned`."""
+
+    member: AttributeVariable
+
+    @override
+    def read(self, parser: Parser) -> SignednessAttr:
+        return SignednessAttr(parse_member(parser, Signedness, "signedness"))
+
+
+@irdl_custom_directive
+class PredicateOf(_Member):
+    """`custom<ComparisonPredicate>($x)`: `less_than` and others."""
+
+    member: AttributeVariable
+
+    @override
+    def read(self, parser: Parser) -> ComparisonPredicateAttr:
+        predicate = parse_member(parser, ComparisonPredicate, "comparison_predicate")
+        return ComparisonPredicateAttr(predicate)
+
+
+@irdl_custom_directive
+class OrderingOf(_Member):
+    """`custom<ComparisonOrdering>($x)`: `ordered` or `unordered`."""
+
+    member: AttributeVariable
+
+    @override
+    def read(self, parser: Parser) -> ComparisonOrderingAttr:
+        ordering = parse_member(parser, ComparisonOrdering, "comparison_ordering")
+        return ComparisonOrderingAttr(ordering)
+
+
+class _Rounding(CustomDirective, ABC):
+    """`rounding<zero>`, which is left out for the usual mode.
+
+    Which modes an operation allows is checked by its constraint.
+    """
+
+    USUAL: ClassVar[RoundingMode]
+
+    mode: AttributeVariable
+
+    @override
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        mode = self.USUAL
+        if parser.parse_optional_keyword("rounding") is not None:
+            with parser.in_angle_brackets():
+                mode = parse_member(parser, RoundingMode, "rounding mode")
+        self.mode.set(state, RoundingModeAttr(mode))
+
+    @override
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        mode = cast("RoundingModeAttr", self.mode.get(op)).data
+        if mode is self.USUAL:
+            return
+        state.print_whitespace(printer)
+        printer.print_string(f"rounding<{mode.value}>")
+
+
+@irdl_custom_directive
+class NearestRounding(_Rounding):
+    """`custom<IEEERoundingMode>` and its kind: to the nearest, ties to even, unless said."""
+
+    USUAL: ClassVar[RoundingMode] = RoundingMode.NEAREST_EVEN
+
+    mode: AttributeVariable
+
+
+@irdl_custom_directive
+class FullRounding(_Rounding):
+    """`custom<ExpOpRoundingMode>` and `custom<TanHOpRoundingMode>`: full unless said."""
+
+    USUAL: ClassVar[RoundingMode] = RoundingMode.FULL
+
+    mode: AttributeVariable
+
+
+@irdl_custom_directive
+class IntegerRounding(_Rounding):
+    """`custom<IntegerRoundingMode>`: to the integer nearest to zero."""
+
+    USUAL: ClassVar[RoundingMode] = RoundingMode.NEAREST_INT_TO_ZERO
+
+    mode: AttributeVariable
