@@ -282,6 +282,7 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error("argument --remarks: needs --translate")
         if arguments.translate is None and arguments.chip is not None and not self._is_spirv:
             self._usage_error("argument --chip: needs --translate or a target of SPIR-V")
+        self._check_chip()
         if arguments.matrix_spelling is not None and not self._is_spirv:
             self._usage_error("argument --matrix-spelling: needs a target of SPIR-V")
         if arguments.split_input_file and parse_spec(arguments.target).name == "spirv":
@@ -297,6 +298,18 @@ class XtileOptMain(xDSLOptMain):
                 "argument --tensorlang-revision: the input is not in the tensor language; "
                 "use --frontend ir if it is"
             )
+
+    def _check_chip(self) -> None:
+        """Ends the process if a chip is not of the kind that kernels are translated for."""
+        chip = self.args.chip
+        if chip is None:
+            return
+        from xtile.translate.route import CHIPS, chips_of
+
+        route = None if self.args.translate is None else TRANSLATIONS[self.args.translate].route
+        chips = CHIPS if route is None else chips_of(route)
+        if chip not in chips:
+            self._usage_error(f"argument --chip: must be one of {', '.join(chips)} here")
 
     def _check_passes(self) -> None:
         """Ends the process if a pass is unknown."""

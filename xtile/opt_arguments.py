@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from xtile.backends.intel.spellings import SPELLINGS
 from xtile.text.languages import LANGUAGES
-from xtile.translate.route import CHIPS, DEFAULT_CHIP, ROUTES, extension_of
+from xtile.translate.route import CHIPS, DEFAULT_CHIP, NVIDIA_CHIPS, ROUTES, extension_of
 
 DESCRIPTION = """\
 Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
@@ -85,8 +85,8 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--chip",
-        choices=CHIPS,
-        help=f"Intel device that --translate chooses instructions for; default: {DEFAULT_CHIP}",
+        choices=(*CHIPS, *NVIDIA_CHIPS),
+        help=f"device that --translate chooses instructions for; default: {DEFAULT_CHIP}",
     )
     group.add_argument(
         "--matrix-spelling",

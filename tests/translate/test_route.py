@@ -115,6 +115,8 @@ def test_what_files_begin_with() -> None:
         "tensorlang-to-spirv": "ir",
         "core-to-spirv": "mlir",
         "xegpu-to-spirv": "mlir",
+        "tensorlang-to-tile": "ir",
+        "core-to-tile": "mlir",
     }
 
 

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 Size3: TypeAlias = tuple[int, int, int]
 """A size or an id in x, y and z."""
 
-Level: TypeAlias = Literal["block", "subgroup", "lane"]
-"""What a function's text describes: a work-group, a subgroup, or a work-item."""
+Level: TypeAlias = Literal["block", "subgroup", "lane", "tile"]
+"""What a function's text describes: a work-group, a subgroup, or a work-item.
+
+A work-group that is described by tiles has one work-item."""
 
 
 @dataclass(frozen=True)

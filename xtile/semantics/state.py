@@ -101,7 +101,7 @@ class State:
         work-group acts as one. In one that describes subgroups, a vector is held by a subgroup,
         and a number is a work-item's.
         """
-        if self.level == "block":
+        if self.level in ("block", "tile"):
             return 1, 1
         if self.level == "subgroup" and is_vector:
             return self.rows, 1

@@ -12,12 +12,28 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from xtile.backends.intel.devices import Device
+    from xtile.backends.nvidia.devices import Device as TileDevice
     from xtile.text.diagnostics import Diagnostics
 
 CHIPS = ("pvc", "bmg", "dg2", "cpu", "cpu-amx")
 """Intel's devices that kernels are translated for."""
 
 DEFAULT_CHIP = "pvc"
+
+NVIDIA_CHIPS = (
+    "sm_80",
+    "sm_86",
+    "sm_89",
+    "sm_90",
+    "sm_100",
+    "sm_103",
+    "sm_110",
+    "sm_120",
+    "sm_121",
+)
+"""NVIDIA's architectures that kernels are translated for."""
+
+DEFAULT_NVIDIA_CHIP = "sm_90"
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,13 @@ class Options:
         from xtile.backends.intel.devices import DEVICES
 
         return DEVICES[self.chip]
+
+    @property
+    def tile_device(self) -> TileDevice:
+        """The row of the architecture; of the default one, if the device is none of NVIDIA's."""
+        from xtile.backends.nvidia.devices import DEVICES
+
+        return DEVICES[self.chip if self.chip in NVIDIA_CHIPS else DEFAULT_NVIDIA_CHIP]
 
     @property
     def xegpu_device(self) -> Device:
@@ -91,6 +114,12 @@ def _distribute_for_spirv(
     from xtile.transforms.distribute import distribute
 
     return distribute(module, options.spirv_device, diagnostics)
+
+
+def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.tile_linalg import tile_linalg
+
+    return tile_linalg(module, options.tile_device, diagnostics)
 
 
 def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
@@ -146,8 +175,21 @@ ROUTES: Mapping[str, tuple[Step, ...]] = {
     ),
     "core-to-spirv": (_distribute_for_spirv, _clean_up, _lower_to_lane, _lower_to_spirv),
     "xegpu-to-spirv": (_lower_to_spirv,),
+    "tensorlang-to-tile": (_raise_tensorlang, _tile, _clean_up),
+    "core-to-tile": (_tile, _clean_up),
 }
 """The steps of each translation."""
+
+_TILE_TARGETS = ("tile", "cuda_tile")
+"""What routes end with that are for NVIDIA's architectures."""
+
+
+def chips_of(route: str) -> tuple[str, ...]:
+    """The devices that a route is for; all of them, if it depends on none."""
+    target = route.rpartition("-to-")[2]
+    if target in _TILE_TARGETS:
+        return NVIDIA_CHIPS
+    return (*CHIPS, *NVIDIA_CHIPS) if target == "core" else CHIPS
 
 
 def extension_of(route: str) -> str:

@@ -2,7 +2,7 @@
 
 from xdsl.ir import Dialect
 
-from xtile.dialects.core.attributes import AtomicKind, Level, ScanKind, level_of
+from xtile.dialects.core.attributes import AtomicKind, ComplexPart, Level, ScanKind, level_of
 from xtile.dialects.core.blas import (
     AxpbyOp,
     BlasA2Operation,
@@ -15,6 +15,7 @@ from xtile.dialects.core.blas import (
     HadamardOp,
     SumOp,
 )
+from xtile.dialects.core.complex_parts import ComplexPartAttr, ComplexPartOp
 from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixFillOp,
     CooperativeMatrixLoadOp,
@@ -44,6 +45,9 @@ __all__ = [
     "BlasA2Operation",
     "BlasA3Operation",
     "BlasOperation",
+    "ComplexPart",
+    "ComplexPartAttr",
+    "ComplexPartOp",
     "CooperativeMatrixFillOp",
     "CooperativeMatrixLoadOp",
     "CooperativeMatrixMultiplyAddOp",
@@ -75,6 +79,7 @@ Core = Dialect(
     [
         AtomicUpdateOp,
         AxpbyOp,
+        ComplexPartOp,
         CooperativeMatrixFillOp,
         CooperativeMatrixLoadOp,
         CooperativeMatrixMultiplyAddOp,
@@ -93,5 +98,5 @@ Core = Dialect(
         SumOp,
         YieldOp,
     ],
-    [AtomicKindAttr, CooperativeMatrixType, ScanKindAttr],
+    [AtomicKindAttr, ComplexPartAttr, CooperativeMatrixType, ScanKindAttr],
 )

@@ -19,11 +19,13 @@ class Level(StrEnum):
     BLOCK: the whole work-group, whose collective operations are still whole.
     SUBGROUP: a subgroup, whose matrices are two-dimensional vectors; scalars are a work-item's.
     LANE: one work-item; vectors are its fragments.
+    TILE: the whole work-group, whose vectors are tiles.
     """
 
     BLOCK = "block"
     SUBGROUP = "subgroup"
     LANE = "lane"
+    TILE = "tile"
 
 
 class AtomicKind(StrEnum):
@@ -39,12 +41,23 @@ class AtomicKind(StrEnum):
     OR_INTEGER = "ori"
 
 
+class ComplexPart(StrEnum):
+    """A part of complex numbers."""
+
+    REAL = "real"
+    IMAGINARY = "imaginary"
+
+
 class ScanKind(StrEnum):
     """How a scan over a subgroup combines values; max and min ignore a NaN."""
 
     ADD = "add"
     MAX = "max"
     MIN = "min"
+
+
+TILE_HINTS_ATTRIBUTE = "core.tile_hints"
+"""The attribute of a `gpu.func` at level tile that says how a tile compiler is to compile it."""
 
 
 def level_of(function: Operation) -> Level | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, VectorType
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
@@ -77,10 +78,53 @@ def _check_lane(operation: Operation) -> str | None:
     return None
 
 
+_NOT_OF_TILES = frozenset(
+    {
+        *_OF_WORK_ITEMS,
+        "core.fragment_extract",
+        "core.fragment_insert",
+        "core.map",
+        "core.prefetch",
+        "core.subgroup_scan",
+        "gpu.barrier",
+        "gpu.block_dim",
+        "gpu.num_subgroups",
+        "gpu.subgroup_size",
+    }
+)
+"""Operations that tell work-items apart, or let them wait for each other."""
+
+_MOST_ELEMENTS = 2**24
+"""Of a tile (CUDA Tile IR 13.3, section "Types")."""
+
+
+def _check_tile(operation: Operation) -> str | None:
+    if isinstance(operation, BlasOperation | ParallelOp):
+        return f"{operation.name} must be tiled first, with the pass core-tile-linalg"
+    if operation.name in _NOT_OF_TILES or is_on_cooperative_matrices(operation):
+        return f"{operation.name} is for work-items and subgroups, which tiles do not have"
+    types = (*operation.operand_types, *operation.result_types)
+    return next((problem for type_ in types if (problem := _check_tile_type(type_))), None)
+
+
+def _check_tile_type(type: Attribute) -> str | None:
+    if not isa(type, VectorType):
+        return None
+    if not isinstance(type.element_type, FixedBitwidthType | IndexType):
+        return f"the elements of {type} are no real numbers"
+    shape = type.get_shape()
+    if any(size < 1 or size & (size - 1) for size in shape) or type.get_num_scalable_dims():
+        return f"the sizes of {type} are no powers of two"
+    if math.prod(shape) > _MOST_ELEMENTS:
+        return f"{type} has more than {_MOST_ELEMENTS} elements"
+    return None
+
+
 _CHECKS = {
     Level.BLOCK: _check_block,
     Level.SUBGROUP: _check_subgroup,
     Level.LANE: _check_lane,
+    Level.TILE: _check_tile,
 }
 
 

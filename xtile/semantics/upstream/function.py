@@ -53,13 +53,17 @@ _SUBGROUP_SIZE_TEXT = re.compile(
 
 
 def _configure(function: Operation, grid: Size3, block: Size3 | None) -> Configuration:
+    level = _level(function)
+    if level == "tile":
+        # Tiles are the whole work-group's, whatever threads the device has for it.
+        return Configuration(1, (1, 1, 1), (1, 1, 1), grid, level)
     if block is None:
         block = _known_size(function, "known_block_size") or (1, 1, 1)
     if any(size < 1 for size in block):
         raise ExecutionError(function, f"the block size {block} is not positive")
     size = _subgroup_size(function)
     subgroups = -(-math.prod(block) // size)
-    return Configuration(size, block, (subgroups, 1, 1), grid, _level(function))
+    return Configuration(size, block, (subgroups, 1, 1), grid, level)
 
 
 def _known_size(function: Operation, name: str) -> Size3 | None:

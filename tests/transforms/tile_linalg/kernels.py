@@ -1,0 +1,43 @@
+"""Rewrites block-level kernels with tiles."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.transforms.distribute.kernels import printed, read
+from tests.transforms.linear_algebra import Target
+from xtile.backends.nvidia.devices import DEVICES
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.verification import verify_module
+from xtile.transforms.cleanup import clean_up
+from xtile.transforms.tile_linalg import tile_linalg
+
+
+def tiled(text: str, chip: str = "sm_90") -> ModuleOp:
+    """The module with tiles, which is verified before and after it is cleaned up."""
+    module = tile_linalg(read(text), DEVICES[chip])
+    _verify(module)
+    module = clean_up(module)
+    _verify(module)
+    return module
+
+
+def _verify(module: ModuleOp) -> None:
+    diagnostics = Diagnostics()
+    verify_module(module, diagnostics)
+    assert not diagnostics.has_errors, diagnostics.render()
+
+
+def body_of(text: str, chip: str = "sm_90") -> list[str]:
+    """The lines of the kernel's body, without their indentation."""
+    lines = [line.strip() for line in printed(tiled(text, chip)).splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("gpu.func"))
+    return lines[start + 1 : lines.index("gpu.return")]
+
+
+TARGETS = {
+    chip: Target(partial(tiled, chip=chip), "", "?", has_gaps=True) for chip in ("sm_80", "sm_90")
+}
+"""Architectures whose tables differ."""

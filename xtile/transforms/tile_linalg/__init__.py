@@ -1,0 +1,103 @@
+"""Rewrites block-level kernels in core form as loops over tiles, for compilers of tiles.
+
+Source and result are `gpu.func`s whose attribute `core.level` is "block" and "tile". In the result
+every value belongs to the whole work-group, and vectors are tiles, whose sizes are powers of two.
+docs/core-form.md says what becomes of what.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.text.source import Source, attach_source, source_of
+from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.rules import rule_of
+
+if TYPE_CHECKING:
+    from xtile.backends.nvidia.devices import Device, Hints
+    from xtile.text.diagnostics import Diagnostics
+
+_SUBGROUP_SIZE = "intel_reqd_sub_group_size"
+
+
+def tile_linalg(
+    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """Returns a new module whose block-level kernels are at tile level.
+
+    Everything else stays as it is.
+
+    Args:
+        module: The module; it is not changed.
+        device: The architecture, which decides about the sizes of tiles.
+        diagnostics: Where remarks go that tell why a choice was made; None drops them.
+
+    Raises:
+        DiagnosticError: A kernel cannot be written with tiles.
+    """
+    result = module.clone()
+    pairs = zip(module.walk(), result.walk(), strict=True)
+    kernels = [
+        (old, new) for old, new in pairs if isinstance(old, FuncOp) and level_of(old) is Level.BLOCK
+    ]
+    source = source_of(module)
+    for old, new in kernels:
+        _replace(new, _tiled(old, device, source, diagnostics))
+    if source is not None:
+        attach_source(result, source)
+    return result
+
+
+def _tiled(
+    function: FuncOp, device: Device, source: Source | None, diagnostics: Diagnostics | None
+) -> FuncOp:
+    """Returns a new kernel at tile level."""
+    kernel = Kernel(rule_of, function, device, source, diagnostics)
+    old = function.body.block
+    body = kernel.new_block(old, [arg.type for arg in old.args])
+    kernel.facts.add_promises(body)
+    with kernel.in_function(body):
+        kernel.translate_block(old)
+    size = DenseArrayBase.from_list(i32, [1, 1, 1])
+    result = FuncOp.create(
+        properties=function.properties | {"known_block_size": size},
+        attributes=_attributes(function, kernel.hints[1]),
+        regions=[Region(body)],
+    )
+    result.location = function.location
+    return result
+
+
+def _attributes(function: FuncOp, hints: Hints) -> dict[str, Attribute]:
+    """The attributes of a kernel at tile level, which has no subgroups."""
+    attributes = {**function.attributes, LEVEL_ATTRIBUTE: StringAttr(Level.TILE)}
+    attributes.pop(_SUBGROUP_SIZE, None)
+    given = {
+        name: IntegerAttr(number, i32)
+        for name, number in asdict(hints).items()
+        if number is not None
+    }
+    if given:
+        attributes[TILE_HINTS_ATTRIBUTE] = DictionaryAttr(given)
+    return attributes
+
+
+def _replace(old: Operation, new: Operation) -> None:
+    block = cast("Block", old.parent)
+    block.insert_op_before(new, old)
+    old.detach()
+    old.erase()

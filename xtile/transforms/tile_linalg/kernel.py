@@ -1,0 +1,96 @@
+"""Rebuilds a kernel from block level to tile level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from typing_extensions import override
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.backends.nvidia.devices import Device, Hints
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source
+from xtile.transforms.emitter import Emitter, Index
+from xtile.transforms.tile_linalg.spans import SizeFacts, Span, span_of
+from xtile.translate.rule import Rule
+
+if TYPE_CHECKING:
+    from xtile.transforms.tile_linalg.tiles import Tile
+
+KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
+"""Emits what one operation becomes, and records what its results have become."""
+
+_MOST_ELEMENTS = 2**24
+"""Of a tile."""
+
+
+class Kernel(Emitter):
+    """Rebuilds one kernel, from block level to tile level.
+
+    Args:
+        rules: The rule of an operation.
+        function: The kernel.
+        device: The architecture.
+        source: The text of the source, for messages.
+        diagnostics: Where remarks go; None drops them.
+
+    Attributes:
+        hints: How to compile the kernel, by the size of the largest product that asks for it.
+        locals: For each local memory that is a tile what it holds; None until it is written.
+    """
+
+    def __init__(
+        self,
+        rules: Callable[[Operation], KernelRule],
+        function: FuncOp,
+        device: Device,
+        source: Source | None,
+        diagnostics: Diagnostics | None,
+    ) -> None:
+        super().__init__({}, f"tiles of {device.name}", source, diagnostics)
+        self._rule_for = rules
+        self.device = device
+        self.facts = SizeFacts(function)
+        self.hints: tuple[int, Hints] = (0, device.elementwise_hints)
+        self.locals: dict[SSAValue, Tile | None] = {}
+
+    @override
+    def rule_of(self, operation: Operation) -> Rule:
+        rule = self._rule_for(operation)
+        return lambda operation, _: rule(operation, self)
+
+    def use_hints(self, work: int, hints: Hints) -> None:
+        """Compiles the kernel for an operation, unless another one has more work."""
+        if work > self.hints[0]:
+            self.hints = work, hints
+
+    def span(self, size: Index, most: int, is_whole: bool = False) -> Span:
+        """Cuts a size into tiles of at most so many numbers, or not at all if it is whole."""
+        return span_of(size, _MOST_ELEMENTS if is_whole else most, self.facts)
+
+    @contextmanager
+    def tiles(self, spans: list[Span], names: str = "ijkl") -> Generator[list[Index]]:
+        """Loops over all tiles; gives the first number of each dimension's tile."""
+        if not spans:
+            yield []
+            return
+        first, *others = spans
+        stop = first.tile if first.is_single else first.size
+        with (
+            self.loop(0, stop, first.tile, name=names[0]) as loop,
+            self.tiles(others, names[1:]) as indices,
+        ):
+            yield [loop.index, *indices]
+
+    def pure_with_type(
+        self, kind: Callable[..., Any], type: Attribute, *operands: SSAValue
+    ) -> SSAValue:
+        """The result of an operation without effects that is told its type, computed once."""
+        return self.shared(
+            (kind, type, *operands),
+            operands,
+            lambda: self.emit(kind(*operands, type)).results[0],
+        )

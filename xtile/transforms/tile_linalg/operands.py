@@ -1,0 +1,173 @@
+"""The operands of linear algebra: memory, or local memory that is a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.builtin import IndexType, VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core import AtomicKind
+from xtile.dialects.vector.elements import StepOp
+from xtile.transforms.emitter import AnyMemRef, Index
+from xtile.transforms.tile_linalg import memory, tiles
+from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.spans import Span, best_known, known_size, power_of_two
+from xtile.transforms.tile_linalg.tiles import Tile
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A memref of the source.
+
+    Attributes:
+        kernel: The kernel that is built.
+        old: The memref in the source.
+        is_tile: Whether it is local memory that has become a tile.
+        moved: The memref that is used instead; None for what has become of it.
+    """
+
+    kernel: Kernel
+    old: SSAValue
+    is_tile: bool
+    moved: SSAValue | None = None
+
+    @property
+    def type(self) -> AnyMemRef:
+        """The memref's type."""
+        return cast("AnyMemRef", self.old.type)
+
+    @property
+    def element(self) -> Attribute:
+        """The type of the elements."""
+        return self.type.element_type
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return self.type.get_num_dims()
+
+    @property
+    def memory(self) -> SSAValue:
+        """The memref that has become of it."""
+        return self.kernel.value(self.old) if self.moved is None else self.moved
+
+    def size(self, dimension: int) -> Index | None:
+        """The size along a dimension, if it is known without an operation."""
+        if self.is_tile:
+            return self.type.get_shape()[dimension]
+        return known_size(self.memory, dimension)
+
+    def read(
+        self,
+        indices: Sequence[Index],
+        spans: Sequence[Span],
+        axes: Sequence[int] | None = None,
+        clean: Sequence[int] = (),
+    ) -> Tile:
+        """Reads a tile, in which what is beyond the end is 0 or, in local memory, anything.
+
+        Args:
+            indices: For each dimension of the tile the first index.
+            spans: For each dimension of the tile what it is a part of.
+            axes: For each dimension of the tile that of the memref; None: the same.
+            clean: The dimensions of the tile beyond whose end is 0 in any case.
+        """
+        shape = [span.tile for span in spans]
+        if not self.is_tile:
+            inside = [span.is_even for span in spans]
+            return memory.read(self.kernel, self.memory, indices, shape, inside, axes)
+        tile = self._held()
+        if axes is not None:
+            tile = tiles.transposed(self.kernel, tile, axes)
+        for dimension in clean:
+            if not spans[dimension].is_even:
+                tile = _cleaned(self.kernel, tile, dimension, spans[dimension].size)
+        return tile
+
+    def _held(self) -> Tile:
+        held = self.kernel.locals[self.old]
+        if held is None:
+            shape = [power_of_two(size) for size in self.type.get_shape()]
+            return tiles.zeros(self.kernel, self.element, shape)
+        return held
+
+    def write(self, tile: Tile, indices: Sequence[Index], spans: Sequence[Span]) -> None:
+        """Writes a tile of the element type."""
+        tile = tiles.complete(self.kernel, tile)
+        if self.is_tile:
+            self.kernel.locals[self.old] = tile
+            return
+        inside = [span.is_even for span in spans]
+        memory.write(self.kernel, tile, self.memory, indices, inside)
+
+    def update_atomically(
+        self, kind: AtomicKind, tile: Tile, indices: Sequence[Index], spans: Sequence[Span]
+    ) -> None:
+        """Updates elements with a tile of the element type."""
+        inside = [span.is_even for span in spans]
+        tile = tiles.complete(self.kernel, tile)
+        memory.update_atomically(self.kernel, kind, tile, self.memory, indices, inside)
+
+
+def operand_of(kernel: Kernel, old: SSAValue) -> Operand:
+    """An operand of the operation that is translated."""
+    return Operand(kernel, old, old in kernel.locals)
+
+
+def size_of(kernel: Kernel, *equal: tuple[Operand, int]) -> Index:
+    """The size of an operand along a dimension; of several equal ones, the one best known."""
+    known = best_known(operand.size(dimension) for operand, dimension in equal)
+    if known is not None:
+        return known
+    operand, dimension = equal[0]
+    return kernel.size((operand.memory, dimension))
+
+
+def span_along(kernel: Kernel, most: int, *equal: tuple[Operand, int]) -> Span:
+    """The tiles of a dimension that operands have in common; those that are tiles have one."""
+    is_whole = any(operand.is_tile for operand, _ in equal)
+    return kernel.span(size_of(kernel, *equal), most, is_whole)
+
+
+def _cleaned(kernel: Kernel, tile: Tile, dimension: int, size: Index) -> Tile:
+    """The tile with 0 beyond an end along a dimension."""
+    inside = inside_of(kernel, tile.shape, dimension, 0, size)
+    nothing = tiles.constant(kernel, 0, tiles.part_of(tile.element), tile.shape)
+    return tiles.each_part(
+        tile, tile.shape, lambda part: kernel.pure(SelectOp, inside, part, nothing)
+    )
+
+
+def inside_of(
+    kernel: Kernel, shape: Sequence[int], dimension: int, first: Index, size: Index
+) -> SSAValue:
+    """Where the numbers from the first one on along a dimension of a tile are below a size."""
+    numbers = numbers_along(kernel, shape, dimension, first)
+    limit = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.value_of(size)), shape).parts[0]
+    return kernel.shared(
+        ("inside", numbers, limit),
+        (numbers, limit),
+        lambda: kernel.emit(CmpiOp(numbers, limit, "slt")).result,
+    )
+
+
+def numbers_along(kernel: Kernel, shape: Sequence[int], dimension: int, first: Index) -> SSAValue:
+    """The numbers from the first one on along a dimension of a tile, as index."""
+    length = shape[dimension]
+    type_ = VectorType(IndexType(), [length])
+
+    def emit() -> SSAValue:
+        return kernel.emit(StepOp.build(result_types=[type_])).results[0]
+
+    numbers = Tile((kernel.shared(("step", length), (), emit),), IndexType(), (length,))
+    if first != 0:
+        start = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.value_of(first)), [length])
+        total = kernel.pure(arith.AddiOp, numbers.parts[0], start.parts[0])
+        numbers = Tile((total,), IndexType(), (length,))
+    return tiles.broadcast(kernel, numbers, shape, [dimension]).parts[0]

@@ -1,0 +1,189 @@
+"""Products of matrices: loops over tiles of C and, inside of them, over the depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    BFloat16Type,
+    Float16Type,
+    f32,
+    i8,
+    i16,
+    i32,
+)
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from xtile.backends.nvidia.devices import Hints, ProductTile
+from xtile.dialects.core import GemmOp
+from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
+from xtile.dialects.vector.contractions import ContractionOp
+from xtile.transforms.emitter import Index
+from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.aliases import separated
+from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.operands import Operand, operand_of, size_of, span_along
+from xtile.transforms.tile_linalg.spans import Span, power_of_two, upper_bound
+from xtile.transforms.tile_linalg.tiles import Tile, part_of
+from xtile.transforms.tile_linalg.update import Update, update_of
+
+_MOST_FACTORS = 8192
+"""Elements of the tiles of A and B together that are read at once beyond the device's depth."""
+
+_ITERATORS = ArrayAttr(
+    IteratorTypeAttr(type)
+    for type in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
+)
+_MAPS = ArrayAttr(
+    AffineMapAttr(map)
+    for map in (
+        AffineMap.from_callable(lambda i, j, k: (i, k)),
+        AffineMap.from_callable(lambda i, j, k: (k, j)),
+        AffineMap.from_callable(lambda i, j, k: (i, j)),
+    )
+)
+
+
+@dataclass(frozen=True)
+class _Types:
+    """The types of a product.
+
+    Attributes:
+        a: That of the elements of A that are multiplied; a complex one, if they are.
+        b: That of the elements of B.
+        total: That in which products are added up; a complex one, if they are.
+    """
+
+    a: Attribute
+    b: Attribute
+    total: Attribute
+
+
+def gemm(operation: GemmOp, kernel: Kernel) -> None:
+    """Computes C := alpha op(A) op(B) + beta C."""
+    update = update_of(operation, kernel)
+    a, b, c = operand_of(kernel, operation.a), operand_of(kernel, operation.b), update.output
+    of_a = (1, 0) if operation.transpose_a is not None else (0, 1)
+    of_b = (1, 0) if operation.transpose_b is not None else (0, 1)
+    types = _types(a.element, b.element, update.wide)
+    limits = (size_of(kernel, (c, 0), (a, of_a[0])), size_of(kernel, (c, 1), (b, of_b[1])))
+    product = _product_tile(kernel, part_of(types.a), limits)
+    rows = span_along(kernel, product.rows, (c, 0), (a, of_a[0]))
+    columns = span_along(kernel, product.columns, (c, 1), (b, of_b[1]))
+    area = rows.tile * columns.tile
+    kernel.use_hints(area, _hints(kernel, part_of(types.a), area))
+    depth = size_of(kernel, (a, of_a[1]), (b, of_b[0]))
+    most = _depth(depth, product.depth, rows.tile + columns.tile)
+    steps = kernel.span(depth, most, is_whole=a.is_tile or b.is_tile)
+    a, b = (separated(kernel, operand, c, (rows, columns)) for operand in (a, b))
+    factors = _Factors(a, b, of_a, of_b, types, rows, columns, steps)
+    with kernel.tiles([rows, columns]) as at:
+        total = _multiply(factors, update, at)
+        update.apply(tiles.converted(kernel, total, update.wide), at, (rows, columns))
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """The factors of a product, with the dimensions of op(A) and op(B) in memory."""
+
+    a: Operand
+    b: Operand
+    of_a: Sequence[int]
+    of_b: Sequence[int]
+    types: _Types
+    rows: Span
+    columns: Span
+    steps: Span
+
+
+def _multiply(factors: _Factors, update: Update, at: Sequence[Index]) -> Tile:
+    """A tile of op(A) op(B)."""
+    kernel, types, steps = update.kernel, factors.types, factors.steps
+    shape = (factors.rows.tile, factors.columns.tile)
+    nothing = tiles.zeros(kernel, types.total, shape)
+    stop = steps.tile if steps.is_single else steps.size
+    with kernel.loop(0, stop, steps.tile, nothing.parts, "k") as loop:
+        k = loop.index
+        a = factors.a.read((at[0], k), (factors.rows, steps), factors.of_a, clean=(1,))
+        b = factors.b.read((k, at[1]), (steps, factors.columns), factors.of_b, clean=(0,))
+        a, b = tiles.converted(kernel, a, types.a), tiles.converted(kernel, b, types.b)
+        loop.results = _contract_parts(kernel, a, b, loop.carried)
+    return Tile(tuple(loop.results), types.total, shape)
+
+
+def _contract_parts(kernel: Kernel, a: Tile, b: Tile, totals: Sequence[SSAValue]) -> list[SSAValue]:
+    """Adds the product of two tiles to the parts of a total."""
+    if len(totals) == 1:
+        return [contract(kernel, a.parts[0], b.parts[0], totals[0])]
+    real, imaginary = totals
+    real = contract(kernel, a.parts[0], b.parts[0], real)
+    if len(b.parts) == 2:
+        imaginary = contract(kernel, a.parts[0], b.parts[1], imaginary)
+    if len(a.parts) == 2:
+        imaginary = contract(kernel, a.parts[1], b.parts[0], imaginary)
+    if len(a.parts) == len(b.parts) == 2:
+        negated = kernel.emit(arith.NegfOp(a.parts[1])).result
+        real = contract(kernel, negated, b.parts[1], real)
+    return [real, imaginary]
+
+
+def contract(kernel: Kernel, a: SSAValue, b: SSAValue, total: SSAValue) -> SSAValue:
+    """`a b + total` of matrices."""
+    operation = ContractionOp.build(
+        operands=[a, b, total],
+        properties={
+            "indexing_maps": _MAPS,
+            "iterator_types": _ITERATORS,
+            "kind": CombiningKindAttr(CombiningKindFlag.ADD),
+        },
+        result_types=[total.type],
+    )
+    return kernel.emit(operation).result
+
+
+def _types(a: Attribute, b: Attribute, wide: Attribute) -> _Types:
+    """Narrow factors are multiplied as they are where a matrix unit adds up in the right type."""
+    if a == b and isinstance(a, BFloat16Type | Float16Type) and wide == f32:
+        return _Types(a, b, wide)
+    if a == b == i8 and wide in (i16, i32):
+        return _Types(a, b, i32)
+    return _Types(wide, wide, wide)
+
+
+def _product_tile(kernel: Kernel, factor: Attribute, sizes: Sequence[Index]) -> ProductTile:
+    """The largest tiles that a product of these sizes fills, or the smallest ones."""
+    rows, columns = (_limit(size) for size in sizes)
+    known = kernel.device.tiles_of(factor)
+    fitting = (
+        tile
+        for tile in known
+        if (rows is None or tile.rows <= rows) and (columns is None or tile.columns <= columns)
+    )
+    return next(fitting, known[-1])
+
+
+def _limit(size: Index) -> int | None:
+    """A power of two that a size does not exceed."""
+    limit = size if isinstance(size, int) else upper_bound(size)
+    return None if limit is None else power_of_two(limit)
+
+
+def _hints(kernel: Kernel, factor: Attribute, area: int) -> Hints:
+    """How a product is compiled: as the largest one of the table that is not larger."""
+    known = kernel.device.tiles_of(factor)
+    return next((tile.hints for tile in known if tile.rows * tile.columns <= area), Hints())
+
+
+def _depth(size: Index, most: int, edges: int) -> int:
+    """The depth of a step: the device's, or all of it if that is not much."""
+    limit = _limit(size)
+    if limit is not None:
+        while most < limit and 2 * most * edges <= _MOST_FACTORS:
+            most *= 2
+    return most
