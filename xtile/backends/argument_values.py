@@ -15,7 +15,7 @@ from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter
-from xtile.launch.stacks import Stack
+from xtile.launch.stacks import DeviceStack, Stack
 from xtile.launch.views import View
 from xtile.semantics.values import Array
 
@@ -70,7 +70,7 @@ def bytes_before(parameter: Parameter) -> int:
 def sizes_or_strides(part: KernelArgument, group: GroupView) -> Array:
     """A size or stride of each memref of a group."""
     entries = group.entries
-    if isinstance(entries, Stack) and len(entries):
+    if isinstance(entries, Stack | DeviceStack) and len(entries):
         return np.full(len(entries), size_or_stride(part, entries[0]), np.int64)
     return np.array([size_or_stride(part, entry) for entry in entries], np.int64)
 
@@ -93,8 +93,11 @@ def addresses_of(
         ArgumentError: An entry lies where the kernel does not expect it.
     """
     entries = group.entries
-    if isinstance(entries, Stack) and len(entries):
-        first = address_of_array(entries.memory)
+    if isinstance(entries, Stack | DeviceStack) and len(entries):
+        if isinstance(entries, Stack):
+            first = address_of_array(entries.memory)
+        else:
+            first = address_of_view(str(parameter), entries[0])
         addresses = first + entries.distance * np.arange(len(entries), dtype=np.int64)
     else:
         found = (

@@ -10,7 +10,9 @@ import numpy as np
 from xtile.launch.arrays import Output
 from xtile.launch.device_memory import DeviceArray, DeviceView, is_of_pyopencl
 from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.groups import GroupView, bind_group
+from xtile.launch.gpu_arrays import gpu_array_of
+from xtile.launch.groups import Group, GroupView, bind_addresses, bind_group
+from xtile.launch.memory_types import MemoryType
 from xtile.launch.scalars import convert_scalar
 from xtile.launch.signature import Parameter, Signature
 from xtile.launch.stacks import Stack
@@ -96,14 +98,14 @@ def _bind_one(
         views = [view for view in entries if view is not None]
         bound: BoundArgument = group
     elif parameter.memory is not None:
-        if value is None:
+        if _is_null(parameter.memory, value):
             return None
+        if _is_list_of_pointers(parameter.memory, value):
+            return bind_addresses(label, value, is_written)
         view = bind_memref(label, parameter.memory, value, is_written)
         views, bound = [view], view
-    elif parameter.may_be_address and _is_device_memory(value):
-        return _device_address(value)
-    elif parameter.may_be_address and _is_memory(value):
-        return memory_of(label, value)
+    elif parameter.may_be_address and not isinstance(value, int | float | np.generic):
+        return _address(parameter, value)
     else:
         return convert_scalar(parameter, value)
     if check_promises:
@@ -112,16 +114,32 @@ def _bind_one(
     return bound
 
 
+def _address(parameter: Parameter, value: Any) -> BoundArgument:
+    """Memory of which a kernel takes the address, or the number that is given instead."""
+    label = str(parameter)
+    if isinstance(value, DeviceArray) or is_of_pyopencl(value):
+        array = value if isinstance(value, DeviceArray) else DeviceArray(value)
+        return DeviceView(array.memory, (), (), array.offset)
+    gpu_array = gpu_array_of(label, value)
+    if gpu_array is not None:
+        return DeviceView(gpu_array.memory, (), (), 0)
+    return memory_of(label, value) if _is_memory(value) else convert_scalar(parameter, value)
+
+
+def _is_null(type: MemoryType, value: Any) -> bool:
+    """Whether a value is the null pointer; a kernel that takes plain pointers also takes 0."""
+    return value is None or (type.has_any_shape and isinstance(value, int) and value == 0)
+
+
+def _is_list_of_pointers(type: MemoryType, value: Any) -> bool:
+    """Whether arrays are given for a pointer to addresses."""
+    is_address = type.is_integer and type.number.bits == _ADDRESS_BITS
+    return type.has_any_shape and is_address and isinstance(value, list | tuple | Group)
+
+
+_ADDRESS_BITS = 64
+
+
 def _is_memory(value: Any) -> bool:
     """Whether a value is an array, and not a number."""
     return isinstance(value, Output) or getattr(value, "ndim", 0) > 0
-
-
-def _is_device_memory(value: Any) -> bool:
-    return isinstance(value, DeviceArray) or is_of_pyopencl(value)
-
-
-def _device_address(value: Any) -> DeviceView:
-    """Memory of a device of which a kernel takes the address."""
-    array = value if isinstance(value, DeviceArray) else DeviceArray(value)
-    return DeviceView(array.memory, (), (), array.offset)

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from xtile.launch.errors import ArgumentError
+from xtile.launch.gpu_arrays import GpuArray, GpuMemory, gpu_array_of
 from xtile.launch.memory_types import DYNAMIC, MemoryType
 
 
 @dataclass(frozen=True)
 class DeviceArray:
-    """An array in memory of an OpenCL device.
+    """An array in memory of a device.
 
     Attributes:
         memory: A `pyopencl.Buffer`, an SVM allocation or pointer of pyopencl, or the address of
-            memory that the device can access, such as Intel's unified shared memory.
+            memory that the device can access, such as Intel's unified shared memory or memory of
+            a CUDA GPU.
         shape: Mode sizes in elements; None: the type's, or as many as the memory has where only
             one mode's size is open.
         strides: Strides in elements; None: the type's, packed where it leaves them open.
@@ -59,12 +61,13 @@ def as_device_array(label: str, type: MemoryType, value: object) -> DeviceArray 
         return None
     if isinstance(value, DeviceArray):
         return value
-    if not is_of_pyopencl(value):
-        return None
-    given: Any = value
-    if hasattr(given, "base_data"):
-        return _from_pyopencl_array(label, type, given)
-    return DeviceArray(given)
+    if is_of_pyopencl(value):
+        given: Any = value
+        if hasattr(given, "base_data"):
+            return _from_pyopencl_array(label, type, given)
+        return DeviceArray(given)
+    gpu_array = gpu_array_of(label, value)
+    return None if gpu_array is None else from_gpu_array(label, type, gpu_array)
 
 
 def is_of_pyopencl(value: object) -> bool:
@@ -80,6 +83,51 @@ def _from_pyopencl_array(label: str, type: MemoryType, array: Any) -> DeviceArra
         )
     strides = [stride // array.dtype.itemsize for stride in array.strides]
     return DeviceArray(array.base_data, array.shape, strides, array.offset)
+
+
+def from_gpu_array(label: str, type: MemoryType, array: GpuArray) -> DeviceArray:
+    """An array of a CUDA GPU for a memref type.
+
+    Raises:
+        ArgumentError: It has other elements than the type's.
+    """
+    if array.dtype is None or not type.holds(array.dtype):
+        raise ArgumentError(
+            f"{label}: expected elements of type {type.dtype.name}, given {array.type_name}"
+        )
+    strides = normal_strides(array.shape, array.element_strides(), type.is_row_major)
+    return DeviceArray(array.memory, array.shape, strides)
+
+
+def normal_strides(
+    shape: Sequence[int], strides: Sequence[int], is_row_major: bool
+) -> tuple[int, ...]:
+    """Strides in which a mode with fewer than two elements follows the mode before it.
+
+    Such a stride has no effect, and libraries leave it arbitrary.
+
+    Args:
+        shape: Mode sizes in elements.
+        strides: Strides in elements.
+        is_row_major: Whether the mode before it is the next one, and not the previous one.
+    """
+    normal: list[int] = []
+    packed = 1
+    modes = list(zip(shape, strides, strict=True))
+    for size, stride in reversed(modes) if is_row_major else modes:
+        normal.append(packed if size < 2 else stride)
+        packed = normal[-1] * max(size, 1)
+    return tuple(reversed(normal) if is_row_major else normal)
+
+
+def check_is_writable(label: str, array: DeviceArray) -> None:
+    """Checks that a kernel may write to an array.
+
+    Raises:
+        ArgumentError: It is marked as read-only.
+    """
+    if isinstance(array.memory, GpuMemory) and array.memory.is_read_only:
+        raise ArgumentError(f"{label}: the kernel writes to it, but the given array is read-only")
 
 
 def shape_of(label: str, type: MemoryType, array: DeviceArray) -> tuple[int, ...]:

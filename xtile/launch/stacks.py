@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from typing_extensions import override
@@ -12,8 +12,16 @@ from typing_extensions import override
 from xtile.launch.arrays import as_array
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
-from xtile.launch.memory_types import GroupMemory
-from xtile.launch.views import View, bind_memref, flat_memory, list_text, typed_array
+from xtile.launch.gpu_arrays import GpuArray, gpu_array_of
+from xtile.launch.memory_types import GroupMemory, MemoryType
+from xtile.launch.views import (
+    View,
+    bind_gpu_array,
+    bind_memref,
+    flat_memory,
+    list_text,
+    typed_array,
+)
 from xtile.semantics.values import Array
 
 
@@ -59,13 +67,50 @@ class Stack(Sequence[View]):
         return View(flat_memory(self.array[index], self.strides), self.shape, self.strides)
 
 
+@dataclass(frozen=True)
+class DeviceStack(Sequence[DeviceView]):
+    """The entries of a group that lie in memory of a device, each made when it is asked for.
+
+    Attributes:
+        memory: Where the first entry is.
+        number: The number of entries.
+        distance: Bytes between one entry and the next.
+        shape: Mode sizes of each entry in elements.
+        strides: Strides of each entry in elements.
+    """
+
+    memory: object
+    number: int
+    distance: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @override
+    def __len__(self) -> int:
+        return self.number
+
+    @overload
+    def __getitem__(self, index: int) -> DeviceView: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[DeviceView]: ...
+
+    @override
+    def __getitem__(self, index: int | slice) -> DeviceView | list[DeviceView]:
+        numbers = range(self.number)[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        return DeviceView(self.memory, self.shape, self.strides, numbers * self.distance)
+
+
 def is_stack(value: object) -> bool:
     """Whether the argument of a group is one array."""
-    return isinstance(value, np.ndarray) or hasattr(value, "__dlpack__")
+    kinds = ("__dlpack__", "__cuda_array_interface__")
+    return isinstance(value, np.ndarray) or any(hasattr(value, kind) for kind in kinds)
 
 
 def bind_stack(
-    label: str, type: GroupMemory, value: object, is_written: bool
+    label: str, type: GroupMemory, value: Any, is_written: bool
 ) -> Sequence[View | DeviceView]:
     """Checks an array of entries against the memref of a group.
 
@@ -75,20 +120,38 @@ def bind_stack(
         ArgumentError: It is no array with a mode more than the memref, or its entries do not fit.
     """
     memref = type.element
+    gpu_array = gpu_array_of(label, value)
+    if gpu_array is not None:
+        return _device_stack(label, memref, gpu_array, is_written)
     given = typed_array(label, memref, as_array(label, value), is_written)
-    if given.ndim != memref.order + 1:
-        place = "first" if memref.is_row_major else "last"
-        raise ArgumentError(
-            f"{label}: expected a list of arrays, an xtile.launch.Group, or an array of order "
-            f"{memref.order + 1} whose {place} mode counts the entries, "
-            f"given shape {list_text(given.shape)}"
-        )
+    _check_order(label, memref, given.shape)
     array: Array = np.moveaxis(given, 0 if memref.is_row_major else -1, 0)
     first = _first_entry(label, type, array, is_written)
     if _can_be_counted(array):
         return Stack(array, first.shape, first.strides)
     entries: list[Array] = list(array)
     return [bind_memref(label, memref, entry, is_written) for entry in entries]
+
+
+def _check_order(label: str, memref: MemoryType, shape: Sequence[int]) -> None:
+    if len(shape) != memref.order + 1:
+        place = "first" if memref.is_row_major else "last"
+        raise ArgumentError(
+            f"{label}: expected a list of arrays, an xtile.launch.Group, or an array of order "
+            f"{memref.order + 1} whose {place} mode counts the entries, "
+            f"given shape {list_text(shape)}"
+        )
+
+
+def _device_stack(label: str, memref: MemoryType, array: GpuArray, is_written: bool) -> DeviceStack:
+    _check_order(label, memref, array.shape)
+    shape, strides = list(array.shape), list(array.element_strides())
+    counting = 0 if memref.is_row_major else -1
+    count, distance = shape.pop(counting), strides.pop(counting)
+    entry = GpuArray(array.memory, array.dtype, array.type_name, tuple(shape), tuple(strides))
+    first = bind_gpu_array(f"{label}: entry 0", memref, entry, is_written)
+    bytes_between = distance * memref.dtype.itemsize
+    return DeviceStack(array.memory, count, bytes_between, first.shape, first.strides)
 
 
 def _first_entry(label: str, type: GroupMemory, array: Array, is_written: bool) -> View:

@@ -16,10 +16,13 @@ from xtile.launch.device_memory import (
     DeviceArray,
     DeviceView,
     as_device_array,
+    check_is_writable,
     check_size,
+    from_gpu_array,
     shape_of,
 )
 from xtile.launch.errors import ArgumentError
+from xtile.launch.gpu_arrays import GpuArray
 from xtile.launch.memory_types import DYNAMIC, MemoryType
 from xtile.semantics.values import Array
 
@@ -81,21 +84,39 @@ def bind_memref(label: str, type: MemoryType, value: Any, is_written: bool) -> V
     Raises:
         ArgumentError: The argument is no array, or does not fit.
     """
-    device_array = as_device_array(label, type, value)
-    if device_array is not None:
-        return _bind_device_array(label, type, device_array)
     is_output = isinstance(value, Output)
-    given = as_array(label, value.array if isinstance(value, Output) else value)
-    array = typed_array(label, type, given, is_written)
+    given = value.array if isinstance(value, Output) else value
+    device_array = as_device_array(label, type, given)
+    if device_array is not None:
+        return _bind_device_array(label, type, device_array, is_written)
+    array = typed_array(label, type, as_array(label, given), is_written)
     return _checked_view(label, type, array, is_output)
 
 
-def _bind_device_array(label: str, type: MemoryType, array: DeviceArray) -> DeviceView:
+def bind_gpu_array(label: str, type: MemoryType, array: GpuArray, is_written: bool) -> DeviceView:
+    """Checks an array of a CUDA GPU against a memref type.
+
+    Raises:
+        ArgumentError: It does not fit.
+    """
+    return _bind_device_array(label, type, from_gpu_array(label, type, array), is_written)
+
+
+def _bind_device_array(
+    label: str, type: MemoryType, array: DeviceArray, is_written: bool
+) -> DeviceView:
+    if is_written:
+        check_is_writable(label, array)
     shape = shape_of(label, type, array)
     check_shape(label, type, shape)
     packed = _packed_where_open(type, shape)
     strides = packed if array.strides is None else tuple(array.strides)
     check_strides(label, type, shape, strides)
+    # They differ only where a mode has fewer than two elements.
+    strides = tuple(
+        given if wanted == DYNAMIC else wanted
+        for wanted, given in zip(type.strides_for(shape), strides, strict=True)
+    )
     view = DeviceView(array.memory, shape, strides, array.offset)
     check_size(label, type, view, array)
     return view
@@ -160,7 +181,7 @@ def check_shape(label: str, type: MemoryType, shape: Sequence[int]) -> None:
     Raises:
         ArgumentError: The order or a size differs.
     """
-    if len(shape) == type.order and _fits(type.shape, shape):
+    if type.has_any_shape or (len(shape) == type.order and _fits(type.shape, shape)):
         return
     hint = ""
     if len(shape) == type.order > 1 and _fits(type.shape, shape[::-1]):

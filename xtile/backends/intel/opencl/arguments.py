@@ -25,6 +25,7 @@ from xtile.backends.intel.opencl.memory import Memory
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
+from xtile.launch.gpu_arrays import GpuMemory
 from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter
 from xtile.launch.views import View
@@ -163,9 +164,13 @@ def address_in_device(label: str, view: DeviceView) -> int:
     """The address of memory of a device.
 
     Raises:
-        ArgumentError: It is a buffer, which has none.
+        ArgumentError: It is a buffer, which has none, or lies on another device.
     """
     memory: Any = view.memory
+    if isinstance(memory, GpuMemory):
+        raise ArgumentError(
+            f"{label}: memory of a CUDA GPU is given, but the kernel runs on an OpenCL device"
+        )
     if isinstance(memory, int):
         return memory + view.offset
     if isinstance(memory, cl.SVMPointer):

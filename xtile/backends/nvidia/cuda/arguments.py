@@ -1,0 +1,140 @@
+"""The arguments of a launch as the parameters of a kernel on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import ComplexType
+
+from xtile.backends.argument_values import (
+    NULL,
+    AnyView,
+    addresses_of,
+    bytes_before,
+    check_alignment,
+    size_or_stride,
+    sizes_or_strides,
+)
+from xtile.backends.calling_convention import KernelArgument, Role
+from xtile.backends.nvidia.cuda.memory import CopiedMemory
+from xtile.backends.nvidia.parameters import POINTER_SIZE
+from xtile.launch.binding import BoundArgument
+from xtile.launch.device_memory import DeviceView
+from xtile.launch.errors import ArgumentError
+from xtile.launch.gpu_arrays import GpuMemory
+from xtile.launch.groups import GroupView
+from xtile.launch.signature import Parameter
+from xtile.launch.stacks import DeviceStack
+from xtile.launch.views import View
+
+
+def gpu_memory(arguments: Sequence[BoundArgument]) -> Iterator[GpuMemory]:
+    """The memory of GPUs that arrays of the arguments lie in."""
+    for argument in arguments:
+        if isinstance(argument, DeviceView):
+            yield from _gpu_memory_of(argument.memory)
+        elif isinstance(argument, GroupView):
+            if isinstance(argument.entries, DeviceStack):
+                yield from _gpu_memory_of(argument.entries.memory)
+                continue
+            for entry in argument.entries:
+                if isinstance(entry, DeviceView):
+                    yield from _gpu_memory_of(entry.memory)
+
+
+def _gpu_memory_of(memory: object) -> Iterator[GpuMemory]:
+    if isinstance(memory, GpuMemory):
+        yield memory
+
+
+def kernel_values(
+    parameter: Parameter,
+    convention: Sequence[KernelArgument],
+    argument: BoundArgument,
+    memory: CopiedMemory,
+) -> list[bytes]:
+    """The parameters of a kernel that one argument of the launch becomes, as bytes.
+
+    Args:
+        parameter: The function's parameter.
+        convention: What arguments of the kernel there are for it.
+        argument: The argument, which fits the parameter.
+        memory: Where arrays of the host are.
+
+    Raises:
+        ArgumentError: The GPU cannot reach the argument's memory.
+        CudaError: The driver has too little memory.
+    """
+    if isinstance(argument, GroupView):
+        return [_integer(_group_value(parameter, part, argument, memory)) for part in convention]
+    if convention[0].role is Role.VALUE:
+        return _scalar(parameter, convention[0], argument, memory)
+    assert not isinstance(argument, np.generic)
+    pointer = _pointer(parameter, argument, memory)
+    numbers = (size_or_stride(part, argument) for part in convention[1:])
+    return [_integer(pointer), *map(_integer, numbers)]
+
+
+def _scalar(
+    parameter: Parameter, part: KernelArgument, argument: BoundArgument, memory: CopiedMemory
+) -> list[bytes]:
+    """A number, which is two where it is complex; memory stands for its address."""
+    if isinstance(argument, View | DeviceView):
+        return [_integer(_address_of(str(parameter), argument, memory))]
+    assert isinstance(argument, np.generic)
+    content = argument.tobytes()
+    if isinstance(part.type, ComplexType):
+        half = len(content) // 2
+        return [content[:half], content[half:]]
+    return [content]
+
+
+def _integer(value: int) -> bytes:
+    return value.to_bytes(POINTER_SIZE, "little", signed=value < 0)
+
+
+def _pointer(parameter: Parameter, view: AnyView | None, memory: CopiedMemory) -> int:
+    if view is None:
+        return NULL
+    address = _address_of(str(parameter), view, memory)
+    check_alignment(parameter, np.array([address]))
+    return address - bytes_before(parameter)
+
+
+def _address_of(label: str, view: AnyView, memory: CopiedMemory) -> int:
+    """Where kernels find an array.
+
+    Raises:
+        ArgumentError: It lies on another device.
+    """
+    if isinstance(view, View):
+        return memory.address_of(view.memory)
+    if isinstance(view.memory, GpuMemory):
+        return view.memory.address + view.offset
+    if isinstance(view.memory, int):
+        return view.memory + view.offset
+    raise ArgumentError(
+        f"{label}: memory of an OpenCL device is given, but the kernel runs on a CUDA GPU"
+    )
+
+
+def _group_value(
+    parameter: Parameter, part: KernelArgument, group: GroupView, memory: CopiedMemory
+) -> int:
+    """One of the kernel's parameters for a group."""
+    if part.role is Role.COUNT:
+        return len(group.entries)
+    if part.role is Role.OFFSET:
+        return group.offset
+    if not group.is_associated:
+        return NULL
+    if part.role in (Role.SIZES, Role.STRIDES):
+        return memory.hold(sizes_or_strides(part, group))
+    addresses = addresses_of(
+        parameter,
+        group,
+        memory.address_of,
+        lambda label, view: _address_of(label, view, memory),
+    )
+    return memory.hold(addresses)

@@ -1,0 +1,73 @@
+"""Copies of the host's arrays in the memory of a GPU, for one launch.
+
+Source: CUDA Driver API 13.0, module "Memory Management".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from xtile.backends.host_memory import Copies, HostMemory, host_address
+from xtile.backends.nvidia.cuda.driver import CudaError, Driver
+from xtile.semantics.values import Array
+
+
+class CopiedMemory:
+    """Memory of a GPU that holds what the host's arrays hold."""
+
+    def __init__(self, driver: Driver, memory: Iterable[HostMemory]) -> None:
+        """Allocates nothing before `bring_there`."""
+        self._driver = driver
+        self._copies = Copies(memory)
+        self._allocations: list[Any] = []
+
+    def bring_there(self) -> None:
+        """Copies the host's arrays to the GPU, in the context of the thread.
+
+        Raises:
+            CudaError: The driver fails, or has too little memory.
+        """
+        pieces = self._copies.pieces
+        if not pieces:
+            return
+        address = self._allocate(sum(piece.room for piece in pieces))
+        for piece in pieces:
+            piece.place(address)
+            address += piece.room
+            if piece.size:
+                self._driver.call("cuMemcpyHtoD", piece.address, piece.start, piece.size)
+
+    def address_of(self, array: Array) -> int:
+        """Where kernels find an array of the host."""
+        return self._copies.address_of(array)
+
+    def hold(self, numbers: Array) -> int:
+        """Copies integers to the GPU; returns where they are."""
+        address = self._allocate(max(1, numbers.nbytes))
+        if numbers.nbytes:
+            self._driver.call("cuMemcpyHtoD", address, host_address(numbers), numbers.nbytes)
+        return address
+
+    def bring_back(self) -> None:
+        """Makes the host's arrays hold what the kernel has written.
+
+        Raises:
+            CudaError: The driver fails.
+        """
+        for piece in self._copies.pieces:
+            if piece.is_written and piece.size:
+                self._driver.call("cuMemcpyDtoH", piece.start, piece.address, piece.size)
+
+    def release(self) -> None:
+        """Gives the GPU's memory back; what a failed kernel holds goes with the process."""
+        for allocation in self._allocations:
+            with suppress(CudaError):
+                self._driver.call("cuMemFree", allocation)
+        self._allocations.clear()
+
+    def _allocate(self, size: int) -> int:
+        allocation = self._driver.call("cuMemAlloc", size)
+        self._allocations.append(allocation)
+        return int(allocation)

@@ -1,0 +1,153 @@
+"""Kernels on a GPU: each cubin is loaded once and used by all threads.
+
+Kernels run in the GPU's primary context, which torch, CuPy and CUDA's runtime use, too, so that all
+of them share memory.
+
+Source: CUDA Driver API 13.0, modules "Primary Context Management" and "Module Management".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from xtile.backends.calling_convention import KernelArgument
+from xtile.backends.nvidia.cuda.device import CudaDevice
+from xtile.backends.nvidia.cuda.driver import CudaError, Driver, load_driver
+from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
+from xtile.backends.recently_used import RecentlyUsed
+from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.launch.signature import Signature
+
+_CUBINS = 256
+"""Cubins that a context keeps for further launches."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKernel:
+    """A kernel that can be launched.
+
+    Attributes:
+        name: Its name.
+        conventions: For each parameter of the function the kernel's arguments.
+        handle: The driver's kernel.
+    """
+
+    name: str
+    conventions: tuple[tuple[KernelArgument, ...], ...]
+    handle: Any
+
+
+class Session:
+    """The primary context of a GPU, and the cubins that were loaded into it.
+
+    Attributes:
+        device: The GPU.
+        driver: The driver.
+    """
+
+    def __init__(self, device: CudaDevice, driver: Driver) -> None:
+        self.device = device
+        self.driver = driver
+        self._modules: RecentlyUsed[Any] = RecentlyUsed(_CUBINS)
+        self._kernels: RecentlyUsed[LoadedKernel] = RecentlyUsed(_CUBINS)
+        handle = driver.call("cuDeviceGet", device.ordinal)
+        self._context = driver.call("cuDevicePrimaryCtxRetain", handle)
+
+    @contextmanager
+    def active(self) -> Generator[None]:
+        """Makes the context that of the thread, and afterwards what was before."""
+        self.driver.call("cuCtxPushCurrent", self._context)
+        try:
+            yield
+        finally:
+            self.driver.call("cuCtxPopCurrent")
+
+    def kernel(self, key: str, cubin: bytes, signature: Signature) -> LoadedKernel:
+        """A kernel of a cubin, which is loaded if it was not.
+
+        Args:
+            key: Tells cubins apart.
+            cubin: The machine code.
+            signature: The kernel's.
+
+        Raises:
+            ArgumentError: A kernel cannot have such a parameter.
+            DeviceError: The driver does not load the cubin, or its kernel takes other arguments.
+        """
+
+        def make_module() -> Any:
+            try:
+                return self.driver.call("cuModuleLoadData", cubin)
+            except CudaError as error:
+                raise DeviceError(f"the device {self.device} does not load: {error}") from None
+
+        def make_kernel() -> LoadedKernel:
+            with self.active():
+                return self._load(self._modules.get(key, make_module), signature)
+
+        return self._kernels.get((key, signature.name), make_kernel)
+
+    def _load(self, module: Any, signature: Signature) -> LoadedKernel:
+        name = signature.name
+        conventions = conventions_of(signature)
+        try:
+            handle = self.driver.call("cuModuleGetFunction", module, name.encode())
+        except CudaError as error:
+            raise DeviceError(f"the cubin has no kernel @{name}: {error}") from None
+        expected = slots_of(argument for convention in conventions for argument in convention)
+        given = self._slots(handle)
+        if given is not None and given != expected:
+            raise DeviceError(
+                f"the kernel @{name} of the cubin has parameters of {_sizes(given)} bytes, but by "
+                f"its signature they have {_sizes(expected)} bytes"
+            )
+        return LoadedKernel(name, conventions, handle)
+
+    def _slots(self, handle: Any) -> tuple[Slot, ...] | None:
+        """The parameters that a kernel itself says that it has; None where the driver is old."""
+        if not hasattr(self.driver.api, "cuFuncGetParamInfo"):
+            return None
+        slots: list[Slot] = []
+        while True:
+            try:
+                offset, size = self.driver.call("cuFuncGetParamInfo", handle, len(slots))
+            except CudaError as error:
+                # This is how the driver says that there are no more.
+                return tuple(slots) if error.name == "CUDA_ERROR_INVALID_VALUE" else None
+            # Drivers before CUDA 12.4 lack the function.
+            except RuntimeError:
+                return None
+            slots.append(Slot(int(offset), int(size)))
+
+
+def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ...]:
+    """For each parameter of a function the arguments of its kernel.
+
+    Raises:
+        ArgumentError: A kernel cannot have such a parameter.
+    """
+    try:
+        return tuple(launch_arguments(parameter.type) for parameter in signature.parameters)
+    except ValueError as error:
+        raise ArgumentError(f"@{signature.name}: {error}") from None
+
+
+def _sizes(slots: Sequence[Slot]) -> str:
+    return ", ".join(str(slot.size) for slot in slots) or "no"
+
+
+@cache
+def session_of(device: CudaDevice) -> Session:
+    """The session of a GPU.
+
+    Raises:
+        DeviceError: The GPU cannot be used.
+    """
+    try:
+        return Session(device, load_driver())
+    except CudaError as error:
+        raise DeviceError(f"the device {device} cannot be used: {error}") from None
