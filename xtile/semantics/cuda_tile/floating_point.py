@@ -146,6 +146,16 @@ def _without_nan(function: Function, number: Number, propagate_nan: bool) -> Fun
     return propagating if propagate_nan else ignoring
 
 
+def _absolute(number: Number) -> Function:
+    """The same bits without the sign, also those of NaN."""
+    return np.abs
+
+
+def _negative(number: Number) -> Function:
+    """The same bits with the other sign, also those of NaN."""
+    return np.negative
+
+
 def flushed(function: Function, number: Number) -> Function:
     """A function whose subnormal operands and results are zeros of the same sign."""
     flush = flushing(number)
@@ -195,12 +205,12 @@ def _plain(meaning: Callable[[Number], Function]) -> Handler:
 
 HANDLERS: dict[str, Handler] = {
     **{f"cuda_tile.{name}": rounding_handler(name) for name in ROUNDED},
-    "cuda_tile.absf": _plain(floats.UNARY_MATH["absf"]),
+    "cuda_tile.absf": _plain(_absolute),
     "cuda_tile.ceil": _plain(floats.UNARY_MATH["ceil"]),
     "cuda_tile.floor": _plain(floats.UNARY_MATH["floor"]),
     "cuda_tile.maxf": _extremum(larger),
     "cuda_tile.minf": _extremum(smaller),
-    "cuda_tile.negf": _plain(floats.NEGATE),
+    "cuda_tile.negf": _plain(_negative),
     "cuda_tile.remf": _plain(floats.BINARY["remf"]),
 }
 """The handler of each operation, by name."""
