@@ -56,6 +56,9 @@ class ScanKind(StrEnum):
     MIN = "min"
 
 
+INDEPENDENT_ATTRIBUTE = "core.independent"
+"""The attribute of a loop whose iterations access no memory that another one of them writes."""
+
 TILE_HINTS_ATTRIBUTE = "core.tile_hints"
 """The attribute of a `gpu.func` at level tile that says how a tile compiler is to compile it."""
 
