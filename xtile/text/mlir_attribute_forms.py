@@ -136,7 +136,10 @@ def _print_location(printer: AttributePrinter, location: LocationAttr) -> None:
 
 def print_location_contents(printer: AttributePrinter, location: LocationAttr) -> None:
     """Prints what stands in the parentheses of `loc(...)`."""
-    if isinstance(location, UnknownLoc):
+    if type(location) not in PRINTERS:
+        # A dialect's own location is an attribute between the parentheses.
+        printer.print_attribute(location)
+    elif isinstance(location, UnknownLoc):
         printer.print_string("unknown")
     elif isinstance(location, FileLineColLoc):
         _print_file_location(printer, location)

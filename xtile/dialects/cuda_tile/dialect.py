@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect, Operation
 
-from xtile.dialects.cuda_tile import attributes, types
+from xtile.dialects.cuda_tile import attributes, debug_info, types
 from xtile.dialects.cuda_tile.ops import (
     bitwise,
     conversions,
@@ -24,5 +24,7 @@ OPERATIONS: list[type[Operation]] = [
 ]
 """Every operation of the dialect."""
 
-CudaTile = Dialect("cuda_tile", OPERATIONS, [*types.TYPES, *attributes.ATTRIBUTES])
+CudaTile = Dialect(
+    "cuda_tile", OPERATIONS, [*types.TYPES, *attributes.ATTRIBUTES, *debug_info.ATTRIBUTES]
+)
 """The dialect's operations, one module for each group of the specification."""
