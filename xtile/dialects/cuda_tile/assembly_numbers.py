@@ -30,6 +30,13 @@ from xtile.dialects.cuda_tile.attributes import (
     SignednessAttr,
     parse_member,
 )
+from xtile.dialects.cuda_tile.constraints import (
+    DIVISION_MODES,
+    FUNCTION_MODES,
+    IEEE_MODES,
+    SQUARE_ROOT_MODES,
+    TO_INTEGER_MODES,
+)
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonOrdering,
     ComparisonPredicate,
@@ -93,37 +100,51 @@ class OrderingOf(_Member):
 
 
 class _Rounding(CustomDirective, ABC):
-    """`rounding<zero>`, which is left out for the usual mode.
+    """`rounding<zero>`, which is left out for the first of the modes."""
 
-    Which modes an operation allows is checked by its constraint.
-    """
-
-    USUAL: ClassVar[RoundingMode]
+    MODES: ClassVar[tuple[RoundingMode, ...]]
 
     mode: AttributeVariable
 
     @override
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        mode = self.USUAL
+        mode = self.MODES[0]
         if parser.parse_optional_keyword("rounding") is not None:
             with parser.in_angle_brackets():
-                mode = parse_member(parser, RoundingMode, "rounding mode")
+                mode = parse_member(parser, self.MODES, "rounding mode")
         self.mode.set(state, RoundingModeAttr(mode))
 
     @override
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         mode = cast("RoundingModeAttr", self.mode.get(op)).data
-        if mode is self.USUAL:
-            return
-        state.print_whitespace(printer)
-        printer.print_string(f"rounding<{mode.value}>")
+        if mode is not self.MODES[0]:
+            state.print_whitespace(printer)
+            printer.print_string(f"rounding<{mode.value}>")
 
 
 @irdl_custom_directive
 class NearestRounding(_Rounding):
-    """`custom<IEEERoundingMode>` and its kind: to the nearest, ties to even, unless said."""
+    """`custom<IEEERoundingMode>`: to the nearest, ties to even, unless said."""
 
-    USUAL: ClassVar[RoundingMode] = RoundingMode.NEAREST_EVEN
+    MODES: ClassVar[tuple[RoundingMode, ...]] = IEEE_MODES
+
+    mode: AttributeVariable
+
+
+@irdl_custom_directive
+class DivisionRounding(_Rounding):
+    """`custom<DivFOpRoundingMode>`."""
+
+    MODES: ClassVar[tuple[RoundingMode, ...]] = DIVISION_MODES
+
+    mode: AttributeVariable
+
+
+@irdl_custom_directive
+class SquareRootRounding(_Rounding):
+    """`custom<SqrtOpRoundingMode>`."""
+
+    MODES: ClassVar[tuple[RoundingMode, ...]] = SQUARE_ROOT_MODES
 
     mode: AttributeVariable
 
@@ -132,7 +153,7 @@ class NearestRounding(_Rounding):
 class FullRounding(_Rounding):
     """`custom<ExpOpRoundingMode>` and `custom<TanHOpRoundingMode>`: full unless said."""
 
-    USUAL: ClassVar[RoundingMode] = RoundingMode.FULL
+    MODES: ClassVar[tuple[RoundingMode, ...]] = FUNCTION_MODES
 
     mode: AttributeVariable
 
@@ -141,6 +162,6 @@ class FullRounding(_Rounding):
 class IntegerRounding(_Rounding):
     """`custom<IntegerRoundingMode>`: to the integer nearest to zero."""
 
-    USUAL: ClassVar[RoundingMode] = RoundingMode.NEAREST_INT_TO_ZERO
+    MODES: ClassVar[tuple[RoundingMode, ...]] = TO_INTEGER_MODES
 
     mode: AttributeVariable

@@ -6,7 +6,7 @@ Source: NVIDIA/cuda-tile 13.3.0, `AttrDefs.td` and `Attributes.cpp`.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar, cast
 
 from typing_extensions import override
@@ -42,12 +42,12 @@ from xtile.dialects.cuda_tile.versions import V13_1, Version
 _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
 
-def parse_member(parser: AttrParser, enumeration: type[_EnumT], what: str) -> _EnumT:
+def parse_member(parser: AttrParser, enumeration: Iterable[_EnumT], what: str) -> _EnumT:
     """Reads a member of an enumeration.
 
     Args:
         parser: Stands before its name.
-        enumeration: What it is a member of.
+        enumeration: What it is a member of, or those members that may stand here.
         what: What it says, for messages.
 
     Raises:

@@ -26,7 +26,12 @@ from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom
 from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
-from xtile.dialects.cuda_tile.assembly_numbers import NearestRounding, OrderingOf, PredicateOf
+from xtile.dialects.cuda_tile.assembly_numbers import (
+    DivisionRounding,
+    NearestRounding,
+    OrderingOf,
+    PredicateOf,
+)
 from xtile.dialects.cuda_tile.attributes import (
     ComparisonOrderingAttr,
     ComparisonPredicateAttr,
@@ -227,8 +232,11 @@ class DivFOp(BinaryFloatOperation):
     rounding_mode = prop_def(RoundingModeAmong(DIVISION_MODES))
     flush_to_zero = opt_prop_def(UnitAttr)
 
-    assembly_format = _RoundedOperation.assembly_format
-    custom_directives: ClassVar = _RoundedOperation.custom_directives
+    assembly_format = (
+        "$lhs `,` $rhs custom<DivisionRounding>($rounding_mode) "
+        "(`flush_to_zero` $flush_to_zero^)? attr-dict `:` custom<CudaTileType>(type($result))"
+    )
+    custom_directives: ClassVar = (CudaTileType, DivisionRounding)
 
     def __init__(
         self,

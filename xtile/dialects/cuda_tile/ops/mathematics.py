@@ -24,7 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
-from xtile.dialects.cuda_tile.assembly_numbers import FullRounding, NearestRounding
+from xtile.dialects.cuda_tile.assembly_numbers import FullRounding, SquareRootRounding
 from xtile.dialects.cuda_tile.attributes import RoundingModeAttr
 from xtile.dialects.cuda_tile.constraints import (
     BASE_FLOAT_TILE,
@@ -261,10 +261,10 @@ class SqrtOp(UnaryFloatOperation):
     flush_to_zero = opt_prop_def(UnitAttr)
 
     assembly_format = (
-        "$source custom<NearestRounding>($rounding_mode) (`flush_to_zero` $flush_to_zero^)? "
+        "$source custom<SquareRootRounding>($rounding_mode) (`flush_to_zero` $flush_to_zero^)? "
         "attr-dict `:` custom<CudaTileType>(type($result))"
     )
-    custom_directives: ClassVar = (CudaTileType, NearestRounding)
+    custom_directives: ClassVar = (CudaTileType, SquareRootRounding)
 
     def __init__(
         self,
