@@ -16,12 +16,10 @@ from xtile.transforms.tile_linalg import tile_linalg
 
 
 def tiled(text: str, chip: str = "sm_90") -> ModuleOp:
-    """The module with tiles, which is verified before and after it is cleaned up."""
+    """The module with tiles, after it has been cleaned up, printed and read again."""
     module = tile_linalg(read(text), DEVICES[chip])
     _verify(module)
-    module = clean_up(module)
-    _verify(module)
-    return module
+    return read(printed(clean_up(module)))
 
 
 def _verify(module: ModuleOp) -> None:

@@ -25,6 +25,7 @@ from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.source import Source, attach_source, source_of
 from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.local_memory import locals_of
 from xtile.transforms.tile_linalg.rules import rule_of
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _tiled(
 ) -> FuncOp:
     """Returns a new kernel at tile level."""
     kernel = Kernel(rule_of, function, device, source, diagnostics)
+    kernel.candidates = locals_of(function, device)
     old = function.body.block
     body = kernel.new_block(old, [arg.type for arg in old.args])
     kernel.facts.add_promises(body)

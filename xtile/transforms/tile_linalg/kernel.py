@@ -39,6 +39,7 @@ class Kernel(Emitter):
 
     Attributes:
         hints: How to compile the kernel, by the size of the largest product that asks for it.
+        candidates: The local memory that can be tiles.
         locals: For each local memory that is a tile what it holds; None until it is written.
     """
 
@@ -55,6 +56,7 @@ class Kernel(Emitter):
         self.device = device
         self.facts = SizeFacts(function)
         self.hints: tuple[int, Hints] = (0, device.elementwise_hints)
+        self.candidates: frozenset[SSAValue] = frozenset()
         self.locals: dict[SSAValue, Tile | None] = {}
 
     @override

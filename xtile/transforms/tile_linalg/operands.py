@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Attribute, SSAValue
 
@@ -17,7 +16,8 @@ from xtile.dialects.vector.elements import StepOp
 from xtile.transforms.emitter import AnyMemRef, Index
 from xtile.transforms.tile_linalg import memory, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.spans import Span, best_known, known_size, power_of_two
+from xtile.transforms.tile_linalg.local_memory import held
+from xtile.transforms.tile_linalg.spans import Span, best_known, known_size
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
@@ -82,20 +82,13 @@ class Operand:
         if not self.is_tile:
             inside = [span.is_even for span in spans]
             return memory.read(self.kernel, self.memory, indices, shape, inside, axes)
-        tile = self._held()
+        tile = held(self.kernel, self.old)
         if axes is not None:
             tile = tiles.transposed(self.kernel, tile, axes)
         for dimension in clean:
             if not spans[dimension].is_even:
                 tile = _cleaned(self.kernel, tile, dimension, spans[dimension].size)
         return tile
-
-    def _held(self) -> Tile:
-        held = self.kernel.locals[self.old]
-        if held is None:
-            shape = [power_of_two(size) for size in self.type.get_shape()]
-            return tiles.zeros(self.kernel, self.element, shape)
-        return held
 
     def write(self, tile: Tile, indices: Sequence[Index], spans: Sequence[Span]) -> None:
         """Writes a tile of the element type."""
@@ -150,11 +143,7 @@ def inside_of(
     """Where the numbers from the first one on along a dimension of a tile are below a size."""
     numbers = numbers_along(kernel, shape, dimension, first)
     limit = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.value_of(size)), shape).parts[0]
-    return kernel.shared(
-        ("inside", numbers, limit),
-        (numbers, limit),
-        lambda: kernel.emit(CmpiOp(numbers, limit, "slt")).result,
-    )
+    return tiles.compared(kernel, "slt", numbers, limit)
 
 
 def numbers_along(kernel: Kernel, shape: Sequence[int], dimension: int, first: Index) -> SSAValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
+from xdsl.dialects import memref, scf
 from xdsl.ir import Operation
 
 from xtile.dialects.core import (
@@ -15,7 +15,7 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
-from xtile.transforms.tile_linalg import elementwise, products, reductions
+from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions
 from xtile.transforms.tile_linalg.kernel import Kernel, KernelRule
 
 
@@ -28,14 +28,8 @@ def copy(operation: Operation, kernel: Kernel) -> None:
     """The operation stays what it is; the values are the whole work-group's."""
     if operation.name in _OF_WORK_ITEMS:
         raise kernel.error(not_lifted(operation))
-    if operation.regions and not isinstance(operation, scf.ForOp | scf.IfOp):
+    if operation.regions:
         raise kernel.error(f"{operation.name} cannot become code on tiles; use scf.for or scf.if")
-    regions = [
-        kernel.translate_into(region, kernel.new_block(block, [arg.type for arg in block.args]))
-        if (block := region.blocks.first) is not None
-        else region.clone()
-        for region in operation.regions
-    ]
     kernel.replace(
         operation,
         type(operation).create(
@@ -43,7 +37,6 @@ def copy(operation: Operation, kernel: Kernel) -> None:
             result_types=[result.type for result in operation.results],
             properties=operation.properties.copy(),
             attributes=operation.attributes.copy(),
-            regions=regions,
         ),
     )
 
@@ -69,6 +62,26 @@ _OF_WORK_ITEMS = frozenset(
 )
 
 
+def _alloca(operation: memref.AllocaOp, kernel: Kernel) -> None:
+    if operation.memref in kernel.candidates:
+        kernel.locals[operation.memref] = None
+    else:
+        copy(operation, kernel)
+
+
+def _of_memory(operation: memref.LoadOp | memref.StoreOp | memref.DimOp, kernel: Kernel) -> None:
+    """Local memory that is a tile is accessed as one."""
+    memory = operation.source if isinstance(operation, memref.DimOp) else operation.memref
+    if memory not in kernel.locals:
+        copy(operation, kernel)
+    elif isinstance(operation, memref.LoadOp):
+        local_memory.load(operation, kernel)
+    elif isinstance(operation, memref.StoreOp):
+        local_memory.store(operation, kernel)
+    else:
+        local_memory.size(operation, kernel)
+
+
 def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
     inner = next((op for op in operation.walk() if op.name in _OF_WORK_ITEMS), operation)
     raise kernel.error(not_lifted(inner), inner)
@@ -83,5 +96,11 @@ _RULES: dict[str, KernelRule] = {
     HadamardOp.name: elementwise.hadamard,
     ParallelOp.name: _parallel,
     SumOp.name: reductions.sum_,
+    memref.AllocaOp.name: _alloca,
+    memref.DimOp.name: _of_memory,
+    memref.LoadOp.name: _of_memory,
+    memref.StoreOp.name: _of_memory,
+    scf.ForOp.name: local_memory.loop,
+    scf.IfOp.name: local_memory.branch,
 }
 """The rule of each operation that does not stay what it is, by the operation's name."""

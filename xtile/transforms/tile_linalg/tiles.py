@@ -12,11 +12,14 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    IntegerAttr,
     VectorType,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
+from xtile.dialects.arith.types import truth_type
 from xtile.dialects.vector.shapes import BroadcastOp, ShapeCastOp, TransposeOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -164,3 +167,17 @@ def multiply(kernel: Kernel, a: Tile, b: Tile) -> Tile:
     ri, ir = numbers.multiply(kernel, a_re, b_im), numbers.multiply(kernel, a_im, b_re)
     real = kernel.emit(arith.SubfOp(rr, ii)).result
     return Tile((real, numbers.add(kernel, ri, ir)), a.element, a.shape)
+
+
+def compared(kernel: Kernel, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Where an integer comparison such as `slt` of two vectors holds."""
+
+    def emit() -> SSAValue:
+        operation = CmpIOp.build(
+            operands=[a, b],
+            result_types=[truth_type(a.type)],
+            properties={"predicate": IntegerAttr(CMPI_PREDICATES.index(predicate), i64)},
+        )
+        return kernel.emit(operation).result
+
+    return kernel.shared((CmpIOp, predicate, a, b), (a, b), emit)
