@@ -7,6 +7,7 @@ observer the engine builds no events.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from xtile.semantics.arguments import Argument
     from xtile.semantics.memory import Buffer
+    from xtile.semantics.ordering import Order, Token
 
 IntArray: TypeAlias = "npt.NDArray[np.int64]"
 BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
@@ -116,6 +118,14 @@ class Observer(Protocol):
 
     def on_access(self, access: Access) -> None:
         """Elements are about to be read, written or updated."""
+        ...
+
+    def on_tile_access(self, accesses: Sequence[Access], order: Order) -> Token:
+        """A tile block is about to access memory, in one or more buffers at once.
+
+        Returns:
+            What comes before whatever takes the token of the access.
+        """
         ...
 
     def on_subview(

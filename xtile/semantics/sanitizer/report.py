@@ -24,7 +24,8 @@ class Kind(Enum):
     """An access after lifetime_stop."""
 
     CONFLICT = "conflict"
-    """Two work-items access an element, one writes, and no barrier is between."""
+    """Two work-items access an element, one writes, and no barrier is between; or one tile block
+    or two access it, and no token or release orders them."""
 
     BARRIER = "barrier"
     """A barrier that some work-items do not reach."""

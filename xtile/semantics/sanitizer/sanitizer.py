@@ -16,9 +16,11 @@ from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
+from xtile.semantics.ordering import Order, Token
 from xtile.semantics.sanitizer.promises import broken_promises
 from xtile.semantics.sanitizer.report import Kind, Report
 from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
+from xtile.semantics.sanitizer.token_order import Conflict, TokenOrder
 
 
 def sanitize(
@@ -61,6 +63,7 @@ class Sanitizer:
         self._launch: Launch | None = None
         self._group: Size3 = (0, 0, 0)
         self._group_number = -1
+        self._token_order = TokenOrder()
         self._global_phase = 0
         self._local_phase = 0
 
@@ -74,6 +77,7 @@ class Sanitizer:
         """Remembers where the launch is."""
         self._group = group
         self._group_number += 1
+        self._token_order.begin_block()
         self.on_phase()
 
     def on_phase(self) -> None:
@@ -107,14 +111,48 @@ class Sanitizer:
             self._shadow(buffer).is_alive = False
         else:
             self._shadows.pop(buffer, None)
+            self._token_order.forget(buffer)
 
     def on_access(self, access: Access) -> None:
         """Checks an access's indices, the element's content, and other accesses to it."""
+        inside = self._check_elements(access)
+        if len(inside):
+            self._check_conflict(access, self._shadow(access.buffer), inside)
+
+    def on_tile_access(self, accesses: Sequence[Access], order: Order) -> Token:
+        """Checks an access like `on_access`, but by tokens."""
+        for access in accesses:
+            inside = self._check_elements(access)
+            if access.kind.writes:
+                self._shadow(access.buffer).has_content[access.elements[inside]] = True
+        token, conflicts = self._token_order.access(accesses, order, self._group_number)
+        for conflict in conflicts:
+            self._report_unordered(conflict)
+        return token
+
+    def _report_unordered(self, conflict: Conflict) -> None:
+        access, other = conflict.access, conflict.other
+        if not conflict.is_same_block:
+            what = f"while another tile block accesses it with {_word(other)}; nothing orders them"
+        elif other is access.operation:
+            what = "twice by one instruction or two executions of it; no token orders them"
+        else:
+            what = f"and by {_word(other)}; no token orders the two"
+        self._report_access(
+            Kind.CONFLICT,
+            access,
+            conflict.at,
+            f"is accessed ({access.kind.value}) {what}",
+            other,
+        )
+
+    def _check_elements(self, access: Access) -> IntArray:
+        """Checks indices and the elements' content; returns the positions inside of the memory."""
         self._check_bounds(access)
         places = access.elements
         inside = np.flatnonzero((places >= 0) & (places < access.buffer.size))
         if len(inside) == 0:
-            return
+            return inside
         shadow = self._shadow(access.buffer)
         if not shadow.is_alive:
             self._report_access(
@@ -122,7 +160,7 @@ class Sanitizer:
             )
         if access.kind.reads:
             self._check_content(access, shadow, inside)
-        self._check_conflict(access, shadow, inside)
+        return inside
 
     def _check_bounds(self, access: Access) -> None:
         for mode, (index, size) in enumerate(zip(access.indices, access.shape, strict=True)):
@@ -154,7 +192,7 @@ class Sanitizer:
         if found is not None:
             at, number = found
             other = access.operation if number < 0 else self._operations[number]
-            what = "this instruction" if other is access.operation else other.name.split(".")[-1]
+            what = "this instruction" if other is access.operation else _word(other)
             self._report_access(
                 Kind.CONFLICT,
                 access,
@@ -322,3 +360,8 @@ class Sanitizer:
         if key not in self._seen:
             self._seen.add(key)
             self.reports.append(report)
+
+
+def _word(operation: Operation) -> str:
+    """What messages call an instruction."""
+    return operation.name.split(".")[-1]

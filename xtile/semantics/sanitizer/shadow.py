@@ -9,6 +9,7 @@ work-groups, so their accesses conflict in any phase.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,17 +86,24 @@ class Shadow:
     """What is known of one buffer.
 
     Attributes:
-        reads: The last reads.
-        writes: The last writes and updates.
         has_content: Whether an element may be read.
         is_alive: Whether the memory may be accessed.
     """
 
     def __init__(self, size: int, is_initialized: bool) -> None:
-        self.reads = Accesses(size)
-        self.writes = Accesses(size)
+        self._size = size
         self.has_content = np.full(size, is_initialized)
         self.is_alive = True
+
+    @cached_property
+    def reads(self) -> Accesses:
+        """The last reads."""
+        return Accesses(self._size)
+
+    @cached_property
+    def writes(self) -> Accesses:
+        """The last writes and updates."""
+        return Accesses(self._size)
 
     def conflict(
         self, access: Access, inside: IntArray, threads: IntArray, group: int, phase: int

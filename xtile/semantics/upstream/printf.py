@@ -1,4 +1,4 @@
-"""`gpu.printf`: C's format strings on numbers of a work-item.
+"""C's format strings on numbers, as in `gpu.printf`.
 
 Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`; ISO C11, 7.21.6.1.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Value
@@ -21,8 +21,23 @@ _UNSIGNED = "uxXocp"
 _FLOATING = "eEfFgG"
 
 
-def formatter(text: str, types: Sequence[Number]) -> Callable[[Sequence[Value]], str]:
-    """The function that fills numbers into a format string.
+Converter: TypeAlias = Callable[[Value], str]
+"""Shows a number."""
+
+
+def _plain(value: Value, convert: Converter) -> str:
+    return convert(value)
+
+
+def formatter(
+    text: str, types: Sequence[Number], show: Callable[[Value, Converter], str] = _plain
+) -> Callable[[Sequence[Value]], str]:
+    """The function that fills values into a format string.
+
+    Args:
+        text: The format string.
+        types: The types of the values' numbers.
+        show: Shows a value, with what shows one of its numbers.
 
     Raises:
         ValueError: The string does not fit the numbers.
@@ -36,13 +51,15 @@ def formatter(text: str, types: Sequence[Number]) -> Callable[[Sequence[Value]],
     converters = [_converter(match, type) for match, type in zip(conversions, types, strict=True)]
 
     def fill(values: Sequence[Value]) -> str:
-        texts = iter(converter(value) for converter, value in zip(converters, values, strict=True))
+        texts = iter(
+            show(value, converter) for converter, value in zip(converters, values, strict=True)
+        )
         return _CONVERSION.sub(lambda match: "%" if match["letter"] == "%" else next(texts), text)
 
     return fill
 
 
-def _converter(match: re.Match[str], type: Number) -> Callable[[Value], str]:
+def _converter(match: re.Match[str], type: Number) -> Converter:
     letter, flags = match["letter"], match["flags"]
     kind = Kind.FLOAT if letter in _FLOATING else Kind.INTEGER
     if letter not in _SIGNED + _UNSIGNED + _FLOATING or type.kind is not kind:
