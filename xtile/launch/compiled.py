@@ -137,20 +137,27 @@ def _compile(
     return Compiled(program, signatures, hosts, _warnings(diagnostics))
 
 
-def choose_kernel(compiled: Compiled[ProgramT], entry: str | None) -> Signature:
+def choose_kernel(
+    signatures: Mapping[str, Signature], hosts: Sequence[str], entry: str | None
+) -> Signature:
     """The signature of the kernel that is to be launched.
+
+    Args:
+        signatures: Those of the kernels, by name.
+        hosts: The names of the functions of the host.
+        entry: The name of a function, if one is named.
 
     Raises:
         ArgumentError: There is no such function.
         HostFunctionError: It is code of the host.
     """
-    name = choose_entry(list(compiled.signatures), compiled.hosts, entry)
-    if name not in compiled.signatures:
+    name = choose_entry(list(signatures), hosts, entry)
+    if name not in signatures:
         raise HostFunctionError(
             f"@{name} is a function of the host, which runs on the device 'reference' only; "
             "choose a kernel with entry"
         )
-    return compiled.signatures[name]
+    return signatures[name]
 
 
 def _warnings(diagnostics: Diagnostics) -> list[Diagnostic]:

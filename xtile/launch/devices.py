@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError
 from xtile.launch.signature import Signature
-from xtile.text.diagnostics import Diagnostics
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
 
 Grid = tuple[int, int, int]
 
@@ -37,12 +37,13 @@ class Kernel:
     """What is to be launched.
 
     Attributes:
-        source: The path of a file ending with `.ir` or `.mlir`, a text, or a module; anything else
-            is refused when it is loaded.
+        source: The path of a file ending with `.ir` or `.mlir`, a text, or a module, or on NVIDIA's
+            GPUs the path of a cubin; anything else is refused when it is loaded.
         entry: The name of the function; None for the only one, or the host's `main`.
         diagnostics: Collects the text's warnings; None shows them as Python's.
         build_seconds: How long a driver may take to build the kernel; None for no limit.
-        binary: The path of another compiler's SPIR-V of the kernel; None compiles it.
+        binary: The path of the kernel as SPIR-V or machine code that was compiled before; None
+            compiles it.
     """
 
     source: object
@@ -105,7 +106,9 @@ class Device:
 
 def _load_for_reference(kernel: Kernel) -> Executable:
     if kernel.binary is not None:
-        raise ArgumentError("the device 'reference' runs no binaries; use an OpenCL device")
+        raise ArgumentError(
+            "the device 'reference' runs no binaries; use an OpenCL device or a CUDA GPU"
+        )
     # numpy's engine is loaded when something runs on it.
     from xtile.launch.reference import load
 
@@ -118,10 +121,23 @@ def _load_for_opencl(kernel: Kernel) -> Executable:
     return load(kernel, None)
 
 
-def _load_for_the_best(kernel: Kernel) -> Executable:
-    from xtile.launch.opencl import available_devices
+def _load_for_cuda(kernel: Kernel) -> Executable:
+    from xtile.launch.cuda import Wanted, load
 
-    if not available_devices():
+    return load(kernel, Wanted())
+
+
+def _load_for_the_best(kernel: Kernel) -> Executable:
+    from xtile.backends.nvidia.cuda.device import available_devices as cuda_devices
+    from xtile.launch.opencl import available_devices as opencl_devices
+
+    if cuda_devices():
+        try:
+            return CUDA.load(kernel)
+        # What is wrong with the kernel itself, the next device says, too.
+        except (DeviceError, DiagnosticError, HostFunctionError):
+            pass
+    if not opencl_devices():
         return REFERENCE.load(kernel)
     try:
         return OPENCL.load(kernel)
@@ -136,6 +152,13 @@ REFERENCE = Device(
     load=_load_for_reference,
 )
 
+CUDA = Device(
+    "cuda",
+    "the first of NVIDIA's GPUs",
+    can_sanitize=False,
+    load=_load_for_cuda,
+)
+
 OPENCL = Device(
     "opencl",
     "the first of Intel's OpenCL devices, GPUs before CPUs",
@@ -145,12 +168,14 @@ OPENCL = Device(
 
 AUTOMATIC = Device(
     "auto",
-    "OpenCL for kernels where there is such a device, and else the reference",
+    "an NVIDIA GPU or an OpenCL device for kernels that it can run, and else the reference",
     can_sanitize=False,
     load=_load_for_the_best,
 )
 
-DEVICES: dict[str, Device] = {device.name: device for device in (REFERENCE, OPENCL, AUTOMATIC)}
+DEVICES: dict[str, Device] = {
+    device.name: device for device in (REFERENCE, CUDA, OPENCL, AUTOMATIC)
+}
 """Every kind of device by name."""
 
 
@@ -158,8 +183,9 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
     """Returns the device that is meant.
 
     Args:
-        device: A name of `DEVICES`, the name of an architecture that an OpenCL device must have, or
-            a `pyopencl.CommandQueue` that kernels are launched in.
+        device: A name of `DEVICES`, the name of an architecture that an OpenCL device or an NVIDIA
+            GPU must have, `cuda:1` for an NVIDIA GPU by its number, or a `pyopencl.CommandQueue`
+            that kernels are launched in.
         sanitize: Whether it must be able to look for mistakes, where there is a choice.
 
     Raises:
@@ -176,13 +202,25 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
 def _device_of_architecture(name: str) -> Device:
     from xtile.backends.intel import devices
 
-    if name not in devices.DEVICES:
-        known = ", ".join(f"'{known}'" for known in (*DEVICES, *devices.DEVICES))
-        raise DeviceError(f"there is no device '{name}'; there are {known}")
-    from xtile.launch.opencl import find, load
+    if name in devices.DEVICES:
+        from xtile.launch.opencl import find, load
 
-    chosen = find(name)
-    return Device(name, str(chosen), can_sanitize=False, load=lambda kernel: load(kernel, chosen))
+        chosen = find(name)
+        return Device(name, str(chosen), can_sanitize=False, load=lambda k: load(k, chosen))
+    from xtile.launch import cuda
+
+    wanted = cuda.wanted_of(name)
+    if wanted is None:
+        raise DeviceError(f"there is no device '{name}'; there are {_known_devices()}")
+    return Device(name, CUDA.description, can_sanitize=False, load=lambda k: cuda.load(k, wanted))
+
+
+def _known_devices() -> str:
+    from xtile.backends.intel import devices as intel
+    from xtile.backends.nvidia import devices as nvidia
+
+    names = (*DEVICES, *intel.DEVICES, *nvidia.DEVICES)
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def _device_of_queue(queue: Any) -> Device:

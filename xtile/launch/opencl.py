@@ -182,7 +182,7 @@ def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> Openc
         key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
         compiled = _compiled.get(key, lambda: _with_binary(text, data, name, kernel.entry))
     show(compiled.warnings, kernel)
-    signature = choose_kernel(compiled, kernel.entry)
+    signature = choose_kernel(compiled.signatures, compiled.hosts, kernel.entry)
     return OpenclExecutable(kernel, signature, key, compiled, device, queue)
 
 

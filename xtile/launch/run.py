@@ -117,8 +117,8 @@ def launch(
         raise ArgumentError(f"the device '{device.name}' cannot sanitize")
     if workers < 1:
         raise ArgumentError(f"expected at least 1 worker, given {workers}")
-    checked_grid = _checked_sizes("grid", grid)
-    checked_block = None if block is None else _checked_sizes("block", block)
+    checked_grid = checked_sizes("grid", grid)
+    checked_block = None if block is None else checked_sizes("block", block)
     # The sanitizer itself reports broken promises, at the place in the kernel.
     arguments = bind(executable.signature, args, check_promises=not sanitize)
     return executable.launch(
@@ -138,7 +138,7 @@ def _check_seconds(given: Any) -> None:
         raise ArgumentError(f"expected build_seconds as a positive number, given {given!r}")
 
 
-def _checked_sizes(what: str, given: Any) -> Grid:
+def checked_sizes(what: str, given: Any) -> Grid:
     """Returns the three modes of a grid or a block.
 
     Raises:

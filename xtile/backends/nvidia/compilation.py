@@ -1,0 +1,142 @@
+"""Compiling kernels for NVIDIA's GPUs: what the result is, and the steps to it.
+
+```
+tensorlang, core --translate--> CUDA Tile IR --encode--> bytecode --tileiras--> cubin
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from xtile.backends.cache import Cache
+from xtile.backends.nvidia.cubins import build_cubin
+from xtile.launch.signature import Signature
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import source_of
+
+DEFAULT_CHIP = "sm_90"
+"""The architecture that kernels are compiled for where there is no GPU and none is named."""
+
+_MODULE = "cuda_tile.module"
+_ENTRY = "cuda_tile.entry"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Kernels that the assembler can compile.
+
+    Attributes:
+        bytecode: The module of CUDA Tile IR.
+        hints: For each kernel what it tells the assembler, as MLIR text.
+    """
+
+    bytecode: bytes
+    hints: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Kernels that a GPU runs.
+
+    Attributes:
+        code: The machine code, a file of the ELF format.
+        chip: The architecture.
+        tool: What assembled it, as in `tileiras 13.5.37`.
+        signatures: Those of its kernels, by name.
+        hints: For each kernel what it told the assembler, as MLIR text.
+    """
+
+    code: bytes
+    chip: str
+    tool: str
+    signatures: Mapping[str, Signature]
+    hints: Mapping[str, str]
+
+
+def compile_to_cubin(
+    module: ModuleOp,
+    chip: str = DEFAULT_CHIP,
+    diagnostics: Diagnostics | None = None,
+    *,
+    cache: Cache | None = None,
+    level: int | None = None,
+    seconds: float | None = None,
+) -> Cubin:
+    """Compiles the kernels of a module to machine code.
+
+    Args:
+        module: Kernels of the tensor language, the core form or CUDA Tile IR.
+        chip: The architecture, a name of `xtile.backends.nvidia.devices.DEVICES`.
+        diagnostics: Collects warnings and remarks.
+        cache: Holds what was assembled before; None: the user's own.
+        level: How much the assembler optimizes, from 0 to 3; None for 3.
+        seconds: How long the assembler may take; None for its usual limit.
+
+    Raises:
+        DeviceError: The assembler is missing or fails.
+        DiagnosticError: A kernel cannot be compiled for the architecture.
+    """
+    from xtile.backends.nvidia.tools import find_tileiras
+    from xtile.launch.kernel import functions_of, is_host_function, signature_of
+
+    signatures = {
+        name: signature_of(function)
+        for name, function in functions_of(module).items()
+        if not is_host_function(function)
+    }
+    program = compile_program(module, chip, diagnostics)
+    source = source_of(module)
+    code = build_cubin(
+        program.bytecode, chip, cache or Cache(), level=level, seconds=seconds, source=source
+    )
+    return Cubin(code, chip, str(find_tileiras()), signatures, program.hints)
+
+
+def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None = None) -> Program:
+    """Compiles the kernels of a module to bytecode for the assembler.
+
+    Raises:
+        DiagnosticError: A kernel cannot be compiled for the architecture.
+    """
+    from xtile.dialects.cuda_tile.bytecode import encode
+
+    lowered = compile_to_tile_ir(module, chip, diagnostics)
+    hints = {
+        _name(operation): str(operation.properties["optimization_hints"])
+        for operation in lowered.walk()
+        if operation.name == _ENTRY and "optimization_hints" in operation.properties
+    }
+    return Program(encode(lowered), hints)
+
+
+def compile_to_tile_ir(
+    module: ModuleOp, chip: str, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """The kernels of a module as CUDA Tile IR; one that is CUDA Tile IR already, as it is.
+
+    Raises:
+        DiagnosticError: A kernel cannot be compiled for the architecture.
+    """
+    from xtile.translate.route import Options, translate
+
+    route = _route(module)
+    return module if route is None else translate(module, route, Options(chip), diagnostics)
+
+
+def _route(module: ModuleOp) -> str | None:
+    """The way to CUDA Tile IR; None if a module is there already."""
+    operations = {operation.name for operation in module.body.block.ops}
+    if _MODULE in operations:
+        return None
+    return "tensorlang-to-cuda_tile" if "tensorlang.func" in operations else "core-to-cuda_tile"
+
+
+def _name(entry: Operation) -> str:
+    name = entry.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    return name.data

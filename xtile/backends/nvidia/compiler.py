@@ -1,0 +1,30 @@
+"""Programs for NVIDIA's GPUs: compiling them, and what the cache keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xtile.backends.cache import Header
+from xtile.backends.compiler import Compiler
+from xtile.backends.nvidia.compilation import Program, compile_program
+from xtile.launch.signature import Signature
+
+
+def compiler_for(chip: str) -> Compiler[Program]:
+    """The compiler for an architecture."""
+    return Compiler(
+        chip,
+        lambda module, diagnostics: compile_program(module, chip, diagnostics),
+        _encode,
+        _decode,
+    )
+
+
+def _encode(program: Program) -> tuple[Header, bytes]:
+    """What the cache keeps of a program: words, and its bytecode."""
+    return {"hints": dict(program.hints)}, program.bytecode
+
+
+def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) -> Program:
+    """The program that was kept."""
+    return Program(content, words["hints"])

@@ -1,0 +1,180 @@
+"""Launches on NVIDIA's GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xtile.launch.binding import BoundArgument
+from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
+from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.launch.signature import Signature
+
+if TYPE_CHECKING:
+    from xtile.backends.nvidia.compilation import Cubin
+    from xtile.backends.nvidia.cuda.device import CudaDevice
+    from xtile.backends.nvidia.cuda.session import LoadedKernel, Session
+
+NAME = "cuda"
+"""What `device=` calls the first GPU; `cuda:1` is the second."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which GPU is asked for.
+
+    Attributes:
+        ordinal: Its number; None for the first that fits.
+        chip: The architecture that kernels are compiled for; None for the GPU's own.
+    """
+
+    ordinal: int | None = None
+    chip: str | None = None
+
+    def fits(self, device: CudaDevice) -> bool:
+        """Whether a GPU is what is asked for."""
+        from xtile.backends.nvidia.cuda.device import chip_for
+
+        if self.ordinal not in (None, device.ordinal) or device.chip is None:
+            return False
+        return self.chip is None or chip_for(device.capability, [self.chip]) is not None
+
+    def __str__(self) -> str:
+        if self.chip is not None:
+            return f"for {self.chip}"
+        return "" if self.ordinal is None else f"with the number {self.ordinal}"
+
+
+@dataclass(frozen=True)
+class CudaExecutable:
+    """A kernel that a GPU can run.
+
+    Attributes:
+        signature: That of the function.
+        key: Tells its cubin apart.
+        cubin: The machine code.
+        device: The GPU.
+    """
+
+    signature: Signature
+    key: str
+    cubin: Cubin
+    device: CudaDevice
+
+    @property
+    def is_host(self) -> bool:
+        """Never: code of the host is refused when it is loaded."""
+        return False
+
+    def loaded(self) -> tuple[Session, LoadedKernel]:
+        """The kernel in the memory of the GPU.
+
+        Raises:
+            ArgumentError: A kernel cannot have such a parameter.
+            DeviceError: The driver does not load it.
+        """
+        from xtile.backends.nvidia.cuda.session import session_of
+
+        session = session_of(self.device)
+        return session, session.kernel(self.key, self.cubin.code, self.signature)
+
+    def launch(
+        self,
+        arguments: Sequence[BoundArgument],
+        grid: Grid,
+        block: Grid | None,
+        *,
+        sanitize: bool,
+        workers: int,
+        progress: Progress | None,
+    ) -> LaunchResult:
+        """Runs the kernel; the arrays of the arguments hold the results afterwards.
+
+        Raises:
+            ArgumentError: The launch needs more than the GPU has.
+            DeviceError: The driver or the kernel failed.
+        """
+        from xtile.backends.nvidia.cuda.launching import launch
+
+        _check_block(self.signature.name, block)
+        session, kernel = self.loaded()
+        seconds = launch(kernel, session, self.signature, arguments, grid)
+        if progress is not None:
+            blocks = grid[0] * grid[1] * grid[2]
+            progress(blocks, blocks)
+        return LaunchResult(str(self.device), seconds)
+
+    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+        """Never called, because `is_host` is false.
+
+        Raises:
+            ArgumentError: Always.
+        """
+        raise ArgumentError(f"@{self.signature.name} is a kernel")
+
+
+def _check_block(name: str, block: Grid | None) -> None:
+    if block not in (None, (1, 1, 1)):
+        raise ArgumentError(
+            f"@{name} runs as tile blocks, which have no work-items; leave block out, given {block}"
+        )
+
+
+def wanted_of(name: str) -> Wanted | None:
+    """The GPU that the name of a device means; None if it means no NVIDIA GPU."""
+    if name == NAME:
+        return Wanted()
+    prefix, separator, number = name.partition(":")
+    if prefix == NAME and separator and number.isascii() and number.isdecimal():
+        return Wanted(ordinal=int(number))
+    if name.startswith("sm_"):
+        from xtile.backends.nvidia.devices import DEVICES
+
+        return Wanted(chip=name) if name in DEVICES else None
+    return None
+
+
+def load(kernel: Kernel, wanted: Wanted) -> CudaExecutable:
+    """Makes a kernel ready for a GPU; without one it is compiled before the error is raised.
+
+    Raises:
+        ArgumentError: There is no such function, or it is code of the host.
+        DeviceError: There is no such GPU, or no assembler.
+        DiagnosticError: The text has errors, or cannot be compiled for the GPU.
+    """
+    from xtile.launch.compiled import choose_kernel
+    from xtile.launch.cuda_compiled import machine_code, what_became_of
+
+    device, reason = _find(wanted)
+    chip = wanted.chip or (device.chip if device is not None else None)
+    key, ready = machine_code(kernel, chip)
+    signature = choose_kernel(ready.cubin.signatures, ready.hosts, kernel.entry)
+    if device is None:
+        raise DeviceError(f"{reason}; {what_became_of(kernel, ready.cubin)}")
+    _check_chip(ready.cubin, device)
+    return CudaExecutable(signature, key, ready.cubin, device)
+
+
+def _find(wanted: Wanted) -> tuple[CudaDevice | None, str]:
+    """The GPU that is asked for, or why there is none."""
+    from xtile.backends.nvidia.cuda.device import find_devices
+
+    try:
+        devices = find_devices()
+    except DeviceError as error:
+        return None, str(error)
+    for device in devices:
+        if wanted.fits(device):
+            return device, ""
+    there = ", ".join(f"{device.ordinal}: {device}" for device in devices) or "none"
+    return None, f"there is no NVIDIA GPU {wanted} here that kernels run on; there is {there}"
+
+
+def _check_chip(cubin: Cubin, device: CudaDevice) -> None:
+    from xtile.backends.nvidia.cuda.device import chip_for
+
+    if chip_for(device.capability, [cubin.chip]) is None:
+        raise ArgumentError(
+            f"the cubin is for {cubin.chip}, which the device {device} does not run"
+        )

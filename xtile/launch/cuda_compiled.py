@@ -1,0 +1,144 @@
+"""Kernels as machine code for NVIDIA's GPUs: from a text, from the cache, or from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import cast
+
+from xtile.backends.cache import Cache, make_key
+from xtile.backends.nvidia.compilation import DEFAULT_CHIP, Cubin
+from xtile.backends.nvidia.compiler import compiler_for
+from xtile.backends.nvidia.cubins import build_cubin
+from xtile.backends.nvidia.sidecar import EXTENSION, read_code, read_cubin, sidecar_path
+from xtile.backends.nvidia.tools import find_tileiras
+from xtile.backends.recently_used import RecentlyUsed
+from xtile.launch.compiled import Text, compile_text, read_signatures, show, text_of
+from xtile.launch.devices import Kernel
+from xtile.launch.errors import ArgumentError
+from xtile.launch.signature import Signature, choose_entry
+from xtile.text.diagnostics import Diagnostic
+
+_TEXTS = 256
+"""Compiled texts that a process keeps for further launches."""
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """A text's kernels as machine code.
+
+    Attributes:
+        cubin: The machine code.
+        hosts: The names of the functions of the host.
+        warnings: What was to say about the text.
+    """
+
+    cubin: Cubin
+    hosts: Sequence[str]
+    warnings: Sequence[Diagnostic]
+
+
+_kept: RecentlyUsed[MachineCode] = RecentlyUsed(_TEXTS)
+
+
+def _path_of(kernel: Kernel) -> str | None:
+    """The path of the file that a kernel is given as; None for a text or a module."""
+    source = kernel.source
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = os.fspath(cast("str | os.PathLike[str]", source))
+    return None if "\n" in path else path
+
+
+def _cubin_path(kernel: Kernel) -> str | None:
+    path = _path_of(kernel)
+    return path if path is not None and path.endswith(EXTENSION) else None
+
+
+def machine_code(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
+    """The machine code of a kernel, and a key that tells it apart.
+
+    Args:
+        kernel: A text, a module, or the path of a cubin.
+        chip: The architecture that it is compiled for; None for `DEFAULT_CHIP`.
+
+    Raises:
+        ArgumentError: What is given does not belong together.
+        DeviceError: There is no assembler, or it fails.
+        DiagnosticError: The text has errors or cannot be compiled, or a file is damaged.
+    """
+    path = _cubin_path(kernel)
+    if path is not None:
+        return _from_file(kernel, path)
+    text = text_of(kernel)
+    architecture = chip or DEFAULT_CHIP
+    key = text.key(architecture)
+    if kernel.binary is None:
+        ready = _kept.get(key, lambda: _assembled(text, key, architecture, kernel))
+    else:
+        binary = kernel.binary
+        code = read_code(binary)
+        digest = sha256(code).hexdigest()
+        key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
+        ready = _kept.get(key, lambda: _with_binary(text, code, binary, architecture, kernel))
+    show(ready.warnings, kernel)
+    return key, ready
+
+
+def _assembled(text: Text, key: str, chip: str, kernel: Kernel) -> MachineCode:
+
+    cache = Cache()
+    compiled = compile_text(text, key, compiler_for(chip), cache)
+    program = compiled.program
+    code = build_cubin(
+        program.bytecode, chip, cache, seconds=kernel.build_seconds, source=text.source
+    )
+    cubin = Cubin(code, chip, str(find_tileiras()), compiled.signatures, program.hints)
+    return MachineCode(cubin, compiled.hosts, compiled.warnings)
+
+
+def _from_file(kernel: Kernel, path: str) -> tuple[str, MachineCode]:
+    """A cubin with its sidecar, which needs no source."""
+    if kernel.binary is not None:
+        raise ArgumentError("a cubin is given as the kernel; leave the binary out")
+    cubin = read_cubin(path)
+    return make_key("binary", data=cubin.code), MachineCode(cubin, (), ())
+
+
+def _with_binary(
+    text: Text, code: bytes, path: str | os.PathLike[str], chip: str, kernel: Kernel
+) -> MachineCode:
+    """A kernel of a text, as machine code that was compiled before, perhaps by something else.
+
+    Raises:
+        ArgumentError: The sidecar, if there is one, says something else than the text.
+        DiagnosticError: The text has errors, or the sidecar is damaged.
+    """
+    signatures, warnings = read_signatures(text)
+    if not sidecar_path(path).exists():
+        return MachineCode(Cubin(code, chip, "", signatures, {}), (), warnings)
+    cubin = read_cubin(path)
+    name = choose_entry(list(signatures), [], kernel.entry)
+    described = cubin.signatures.get(name)
+    if described is None or _types(described) != _types(signatures[name]):
+        raise ArgumentError(
+            f"the sidecar of {os.fspath(path)} has no kernel @{name} with the parameters of the "
+            "kernel's source; compile it again with `xtile compile`"
+        )
+    return MachineCode(Cubin(code, cubin.chip, cubin.tool, signatures, cubin.hints), (), warnings)
+
+
+def _types(signature: Signature) -> list[object]:
+    return [parameter.type for parameter in signature.parameters]
+
+
+def what_became_of(kernel: Kernel, cubin: Cubin) -> str:
+    """What to say of a kernel that is compiled but cannot be launched."""
+    if _cubin_path(kernel) is not None or kernel.binary is not None:
+        return f"the cubin is for {cubin.chip}"
+    return (
+        f"the kernel compiles for {cubin.chip}, and `xtile compile {_path_of(kernel) or 'KERNEL'} "
+        f"--chip {cubin.chip} -o k.cubin` writes the cubin"
+    )
