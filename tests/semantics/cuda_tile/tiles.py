@@ -87,13 +87,13 @@ _ROUND: dict[RoundingMode, Callable[[Fraction], int]] = {
     RoundingMode.POSITIVE_INF: math.ceil,
 }
 
-ONE = np.random.default_rng(20260101)
+_FIXED = np.random.default_rng(20260101)
 """What numbers are drawn from where every run is to see the same ones."""
 
 
 def generator() -> np.random.Generator:
     """Random numbers, new ones in each run but in continuous integration."""
-    return ONE if os.environ.get("CI") else np.random.default_rng()
+    return _FIXED if os.environ.get("CI") else np.random.default_rng()
 
 
 def rounded(exact: Fraction, type: str, mode: RoundingMode, zero: float = 0.0) -> float:
@@ -181,17 +181,19 @@ def tile(shape: Sequence[int], element: str) -> TileType:
 
 def evaluate(
     make: Callable[..., Operation],
-    *operands: tuple[Any, str],
+    *operands: tuple[Any, str | Attribute],
     observer: Sanitizer | None = None,
 ) -> Any:
     """What an operation makes of tiles: its result, or a list of its results.
 
     Args:
         make: The operation, made from its operands.
-        operands: For each operand a tile and the type of its elements.
+        operands: For each operand a tile and its elements' type.
         observer: Is told what happens.
     """
-    block = Block(arg_types=[tile(np.shape(value), element) for value, element in operands])
+    types = [ELEMENTS.get(element, element) for _, element in operands]
+    shapes = [np.shape(value) for value, _ in operands]
+    block = Block(arg_types=[TileType(s, t) for s, t in zip(shapes, types, strict=True)])
     operation = make(*block.args)
     block.add_op(operation)
     operation.verify()
