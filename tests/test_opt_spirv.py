@@ -158,7 +158,7 @@ def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
         (("--chip", "pvc"), "argument --chip: needs --translate or a target of SPIR-V"),
         (
             ("-t", "spirv", "--split-input-file"),
-            "argument --split-input-file: a file of SPIR-V holds one module",
+            "argument --split-input-file: a file of bytes holds one module",
         ),
     ],
 )

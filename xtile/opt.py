@@ -32,9 +32,9 @@ from xtile.opt_arguments import TRANSLATIONS, add_arguments
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.languages import (
     LANGUAGES,
-    SPIRV_MAGIC,
     Language,
     file_endings,
+    guess_binary,
     guess_language,
 )
 from xtile.text.source import Source
@@ -223,7 +223,7 @@ class XtileOptMain(xDSLOptMain):
         """Returns a module in the target's language."""
         if self._target.name == "mlir":
             return self._mlir(module, self._xegpu_printer(module))
-        from xtile.targets import SPIRVTarget
+        from xtile.targets import BinaryTarget
 
         target = self._universe.all_targets[self._target.name]
         output = StringIO()
@@ -231,7 +231,7 @@ class XtileOptMain(xDSLOptMain):
             emitter = target().from_spec(self._target)
         except ValueError as error:
             self._usage_error(f"argument -t/--target: {error}")
-        if isinstance(emitter, SPIRVTarget):
+        if isinstance(emitter, BinaryTarget):
             return emitter.encode(module)
         emitter.emit(self.ctx, module, output)
         return output.getvalue()
@@ -285,8 +285,8 @@ class XtileOptMain(xDSLOptMain):
         self._check_chip()
         if arguments.matrix_spelling is not None and not self._is_spirv:
             self._usage_error("argument --matrix-spelling: needs a target of SPIR-V")
-        if arguments.split_input_file and parse_spec(arguments.target).name == "spirv":
-            self._usage_error("argument --split-input-file: a file of SPIR-V holds one module")
+        if arguments.split_input_file and self._target_name in ("spirv", "tileir-bytecode"):
+            self._usage_error("argument --split-input-file: a file of bytes holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
             self._usage_error(
                 "argument --xegpu-syntax: the RFC has no generic form; leave --print-op-generic out"
@@ -326,13 +326,21 @@ class XtileOptMain(xDSLOptMain):
                 given = {"chip": self.args.chip, "matrix-spelling": self.args.matrix_spelling}
                 more = {name: (value,) for name, value in given.items() if value is not None}
                 return ArgSpec(spec.name, {**spec.parameters, **more})
+            version = self.args.cuda_tile_version
+            if spec.name == "tileir-bytecode" and version is not None:
+                return ArgSpec(spec.name, {**spec.parameters, "version": (version,)})
             return spec
         return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
 
     @property
     def _is_spirv(self) -> bool:
         """Whether kernels are compiled to SPIR-V."""
-        return parse_spec(self.args.target).name.startswith("spirv")
+        return self._target_name.startswith("spirv")
+
+    @property
+    def _target_name(self) -> str:
+        """The name of the target that the command line says."""
+        return parse_spec(self.args.target).name
 
     def _input_language(self) -> Language | None:
         """Returns the language of the input, or None where only its text tells.
@@ -367,7 +375,7 @@ class XtileOptMain(xDSLOptMain):
         if not self._reads_standard_input():
             return Source.from_path(self.args.input_file, is_binary)
         data = sys.stdin.buffer.read()
-        if is_binary or (language is None and data.startswith(SPIRV_MAGIC)):
+        if is_binary or (language is None and guess_binary(data) is not None):
             return Source.from_binary(STANDARD_INPUT, data)
         return Source.from_bytes(STANDARD_INPUT, data)
 
@@ -436,7 +444,8 @@ def _run(args: Sequence[str] | None) -> int:
 
 def _language_of(source: Source) -> Language:
     """Returns the language of an input that has no file name."""
-    return guess_language(source.text) if source.data is None else LANGUAGES["spv"]
+    binary = None if source.data is None else guess_binary(source.data)
+    return guess_language(source.text) if binary is None else binary
 
 
 def _installed_universe() -> Universe:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from xtile.backends.intel.spellings import SPELLINGS
+from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.text.languages import LANGUAGES
 from xtile.translate.route import CHIPS, DEFAULT_CHIP, NVIDIA_CHIPS, ROUTES, extension_of
 
@@ -138,6 +139,12 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
         help=f"language of the output; default: mlir; available: {', '.join(targets)}",
     )
     group.add_argument("-o", "--output-file", help="path of the output; default: standard output")
+    group.add_argument(
+        "--cuda-tile-version",
+        choices=[str(version) for version in VERSIONS],
+        help="version of CUDA Tile IR that may be used and that its bytecode has; default: any, "
+        f"and {DEFAULT_VERSION} for bytecode",
+    )
     _add_flag(group, "--print-op-generic", "print MLIR's generic form")
     _add_flag(group, "--print-debuginfo", "print locations in MLIR text")
     _add_flag(

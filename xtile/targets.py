@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import IO, BinaryIO, ClassVar
 
@@ -10,6 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
+from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, parse_version
 from xtile.translate.route import CHIPS
 
 DEFAULT_SPIRV_CHIP = "cpu"
@@ -27,6 +29,34 @@ class TensorLangTarget(Target):
         from xtile.dialects.tensorlang.printer import print_module
 
         print_module(module, output)
+
+
+class BinaryTarget(Target, ABC):
+    """A language of bytes."""
+
+    LANGUAGE: ClassVar[str]
+    """What messages call it."""
+
+    @abstractmethod
+    def encode(self, module: ModuleOp) -> bytes:
+        """The module as bytes.
+
+        Raises:
+            DiagnosticError: The language cannot hold it.
+        """
+
+    @override
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes to the bytes below a text stream, such as standard output or a file.
+
+        Raises:
+            ValueError: The stream holds nothing but text.
+        """
+        below: BinaryIO | None = getattr(output, "buffer", None)
+        if below is None:
+            raise ValueError(f"{self.LANGUAGE} is bytes and cannot be written to a stream of text")
+        output.flush()
+        below.write(self.encode(module))
 
 
 @dataclass(frozen=True)
@@ -73,20 +103,34 @@ class SPIRVAssemblyTarget(Target):
 
 
 @dataclass(frozen=True)
-class SPIRVTarget(SPIRVAssemblyTarget):
+class SPIRVTarget(BinaryTarget, SPIRVAssemblyTarget):
     """SPIR-V as bytes."""
 
     name: ClassVar[str] = "spirv"
+    LANGUAGE: ClassVar[str] = "SPIR-V"
 
     @override
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        """Writes to the bytes below a text stream, such as standard output or a file.
+    def encode(self, module: ModuleOp) -> bytes:
+        return SPIRVAssemblyTarget.encode(self, module)
 
-        Raises:
-            ValueError: The stream holds nothing but text.
-        """
-        below: BinaryIO | None = getattr(output, "buffer", None)
-        if below is None:
-            raise ValueError("SPIR-V is bytes and cannot be written to a stream of text")
-        output.flush()
-        below.write(self.encode(module))
+
+@dataclass(frozen=True)
+class TileBytecodeTarget(BinaryTarget):
+    """CUDA Tile IR as NVIDIA's assembler reads it.
+
+    Attributes:
+        version: The version of the bytecode, as in `13.3`.
+    """
+
+    name: ClassVar[str] = "tileir-bytecode"
+    LANGUAGE: ClassVar[str] = "CUDA Tile bytecode"
+    version: str = str(DEFAULT_VERSION)
+
+    def __post_init__(self) -> None:
+        parse_version(self.version)
+
+    @override
+    def encode(self, module: ModuleOp) -> bytes:
+        from xtile.dialects.cuda_tile.bytecode import encode
+
+        return encode(module, parse_version(self.version))

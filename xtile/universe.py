@@ -216,6 +216,12 @@ def _spirv_assembly_target() -> type[Target]:
     return SPIRVAssemblyTarget
 
 
+def _tile_bytecode_target() -> type[Target]:
+    from xtile.targets import TileBytecodeTarget
+
+    return TileBytecodeTarget
+
+
 XTILE_UNIVERSE = Universe(
     all_dialects={
         "core": _core,
@@ -244,6 +250,7 @@ XTILE_UNIVERSE = Universe(
         "spirv": _spirv_target,
         "spirv-asm": _spirv_assembly_target,
         "tensorlang": _tensorlang_target,
+        "tileir-bytecode": _tile_bytecode_target,
     },
 )
 

@@ -29,6 +29,7 @@ class Language:
         read: Reads a text; errors go to the diagnostics, and the result is None where there is
             nothing to go on with. The revision, if not None, overrides what the text looks like.
         is_binary: Whether its files hold bytes instead of text.
+        magic: What those bytes begin with.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Language:
     separators: tuple[str, ...]
     read: Callable[[Source, Diagnostics, Context, str | None], ModuleOp | None]
     is_binary: bool = False
+    magic: bytes = b""
 
     def split(self, source: Source) -> list[Source]:
         """Splits a file at the lines that begin with a separator; lines keep their numbers."""
@@ -75,6 +77,14 @@ def guess_language(text: str) -> Language:
         return LANGUAGES["spvasm"]
     is_tensorlang = re.match(r"\s*(?:;|\$|func\s*@|\Z)", text) is not None
     return LANGUAGES["ir" if is_tensorlang else "mlir"]
+
+
+def guess_binary(data: bytes) -> Language | None:
+    """Returns the language of bytes without a file name; None if they are text."""
+    for language in LANGUAGES.values():
+        if language.is_binary and data.startswith(language.magic):
+            return language
+    return None
 
 
 def _part(source: Source, start: int, end: int) -> Source:
@@ -118,6 +128,14 @@ def _read_spirv_assembly(
     return _decoded(lambda: decode(assemble(source), source.name), diagnostics)
 
 
+def _read_tile_bytecode(
+    source: Source, diagnostics: Diagnostics, context: Context, revision: str | None
+) -> ModuleOp | None:
+    from xtile.dialects.cuda_tile.bytecode import decode
+
+    return _decoded(lambda: decode(source.data or b"", source.name), diagnostics)
+
+
 def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> ModuleOp | None:
     from xdsl.dialects.builtin import ModuleOp
 
@@ -131,16 +149,17 @@ def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> Modul
         return None
 
 
-SPIRV_MAGIC = b"\x03\x02\x23\x07"
-"""What a file of SPIR-V begins with."""
+_SPIRV_MAGIC = b"\x03\x02\x23\x07"
+_TILE_MAGIC = b"\x7fTileIR\x00"
 
 LANGUAGES: dict[str, Language] = {
     language.extension: language
     for language in (
         Language("tensorlang", "ir", ";", ("// -----", "; -----"), _read_tensorlang),
         Language("mlir", "mlir", "//", ("// -----",), _read_mlir),
-        Language("spirv", "spv", ";", (), _read_spirv, is_binary=True),
+        Language("spirv", "spv", ";", (), _read_spirv, True, _SPIRV_MAGIC),
         Language("spirv-asm", "spvasm", ";", ("; -----",), _read_spirv_assembly),
+        Language("tileir-bytecode", "tileirbc", "//", (), _read_tile_bytecode, True, _TILE_MAGIC),
     )
 }
 """The languages by the extension of their files."""

@@ -131,7 +131,7 @@ class AttributeReader:
         start = reader.position
         type = self.types.get(reader)
         if not is_float(type):
-            raise reader.error(f"expected the type of a float, got {type}", start)
+            raise reader.error(f"expected the type of a float, got {type.name}", start)
         element = cast("AnyFloat", type)
         width = bit_width(element)
         start = reader.position

@@ -12,7 +12,9 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
+    NoneAttr,
     StringAttr,
 )
 from xdsl.ir import Attribute, TypeAttribute
@@ -88,14 +90,13 @@ class AttributeWriter:
             case DivByAttr():
                 out.append(AttributeTag.DIV_BY)
                 write_varint(out, attribute.divisor.data)
-                group = attribute.group
-                self._write_optional(out, *((None, None) if group is None else group))
+                self._write_optional(out, attribute.every, attribute.along)
             case SameElementsAttr():
                 out.append(AttributeTag.SAME_ELEMENTS)
                 write_numbers(out, attribute.get_values(), 8)
             case BoundedAttr():
                 out.append(AttributeTag.BOUNDED)
-                self._write_optional(out, attribute.lower_bound, attribute.upper_bound)
+                self._write_optional(out, attribute.lb, attribute.ub)
             case OptimizationHintsAttr():
                 out.append(AttributeTag.OPTIMIZATION_HINTS)
                 self.write_dictionary(out, attribute.value)
@@ -134,12 +135,12 @@ class AttributeWriter:
             write_signed_varint(out, bits - _WORD if bits >= _WORD >> 1 else bits)
 
     @staticmethod
-    def _write_optional(out: bytearray, *values: int | None) -> None:
+    def _write_optional(out: bytearray, *values: IntAttr | NoneAttr) -> None:
         """Writes flags that tell which numbers there are, and the numbers."""
-        out.append(sum(1 << bit for bit, value in enumerate(values) if value is not None))
+        out.append(sum(1 << bit for bit, value in enumerate(values) if isinstance(value, IntAttr)))
         for value in values:
-            if value is not None:
-                write_signed_varint(out, value)
+            if isinstance(value, IntAttr):
+                write_signed_varint(out, value.data)
 
 
 def unsigned(attribute: IntegerAttr) -> int:

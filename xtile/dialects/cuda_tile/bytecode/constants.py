@@ -82,7 +82,8 @@ class ConstantReader:
         self._entries: Entries | None = None
         if section is not None:
             self._entries = read_entries(section, "constants", _OFFSET_SIZE, section.position)
-        self._known: dict[tuple[int, TileType], DenseIntOrFPElementsAttr] = {}
+        # By the type's identity, because hashing a type of many sizes takes its time.
+        self._known: dict[tuple[int, int], DenseIntOrFPElementsAttr] = {}
         self._bytes_left = MAXIMUM_BYTES
 
     def get(self, reader: ByteReader, type: TileType) -> DenseIntOrFPElementsAttr:
@@ -93,14 +94,15 @@ class ConstantReader:
         """
         start = reader.position
         index = reader.varint()
-        known = self._known.get((index, type))
+        key = (index, id(type))
+        known = self._known.get(key)
         if known is not None:
             return known
         count = 0 if self._entries is None else len(self._entries.starts)
         if self._entries is None or index >= count:
             raise reader.error(f"there is no constant {index}; there are {count}", start)
         entry = self._entries.entry(index, "constant")
-        value = self._known[index, type] = self._read(entry, index, type)
+        value = self._known[key] = self._read(entry, index, type)
         return value
 
     def _read(self, entry: ByteReader, index: int, type: TileType) -> DenseIntOrFPElementsAttr:
@@ -111,7 +113,7 @@ class ConstantReader:
         entry.expect_end(f"constant {index}")
         element = as_scalar(type.element_type)
         if element is None:
-            raise entry.error(f"a constant is no {type}; it holds numbers", start)
+            raise entry.error(f"a constant holds numbers, no {type.element_type.name}", start)
         elements = type.number_of_elements
         self._bytes_left -= elements * element.compile_time_size
         if self._bytes_left < 0:
@@ -121,8 +123,8 @@ class ConstantReader:
         stored = from_mlir_bytes(element, data, elements)
         if stored is None:
             raise entry.error(
-                f"constant {index} has {size} bytes, which is neither one element of {type} nor "
-                "all of them",
+                f"constant {index} has {size} bytes, which is neither one element nor {elements} "
+                f"of {type.element_type.name}",
                 start,
             )
         return DenseIntOrFPElementsAttr.new((type, BytesAttr(stored)))

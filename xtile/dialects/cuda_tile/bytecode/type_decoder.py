@@ -88,7 +88,7 @@ class TypeReader:
         start = reader.position
         type = self.get(reader)
         if not isinstance(type, kind):
-            raise reader.error(f"expected {what}, got {type}", start)
+            raise reader.error(f"expected {what}, got {type.name}", start)
         return type
 
     def _load(self, reader: ByteReader, index: int, start: int) -> TypeAttribute:

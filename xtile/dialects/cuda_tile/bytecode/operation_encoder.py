@@ -1,0 +1,200 @@
+"""Operations of a function as bytes; `records.py` describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments
+
+from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
+from xtile.dialects.cuda_tile.bytecode.byte_writer import write_varint
+from xtile.dialects.cuda_tile.bytecode.debug_encoder import DebugWriter
+from xtile.dialects.cuda_tile.bytecode.errors import error_at
+from xtile.dialects.cuda_tile.bytecode.records import TOP_LEVEL, PropertyField, Record, record_of
+from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
+from xtile.dialects.cuda_tile.operation import CudaTileOperation
+
+_SEGMENTS = AttrSizedOperandSegments.attribute_name
+
+
+class FunctionWriter:
+    """Writes the operations of one function.
+
+    Values are numbered from 0 in the order of their definition; a number is free again after the
+    block that its value is defined in.
+
+    Args:
+        attributes: What writes attributes and collects types.
+        debug: What collects the locations of the operations.
+    """
+
+    def __init__(self, attributes: AttributeWriter, debug: DebugWriter) -> None:
+        self._attributes = attributes
+        self._debug = debug
+        self._version = attributes.version
+        self._numbers: dict[SSAValue, int] = {}
+        self._next = 0
+        self._segments: dict[Attribute, tuple[int, ...]] = {}
+        self._records: dict[type[Operation], Record] = {}
+
+    def body(self, block: Block) -> bytearray:
+        """The operations of a function's block; its parameters are not written.
+
+        Raises:
+            DiagnosticError: The version has no bytes for an operation.
+        """
+        out = bytearray()
+        for argument in block.args:
+            self._define(argument)
+        for operation in block.ops:
+            self._write(operation, out)
+        return out
+
+    def _define(self, value: SSAValue) -> None:
+        self._numbers[value] = self._next
+        self._next += 1
+
+    def _write(self, operation: Operation, out: bytearray) -> None:
+        record = self._records.get(operation.__class__)
+        if record is None:
+            record = self._find_record(operation)
+        self._debug.add_location(operation)
+        try:
+            self._write_record(record, operation, out)
+        except UnwritableError as error:
+            raise error_at(operation, f"{operation.name}: {error}") from None
+
+    def _find_record(self, operation: Operation) -> Record:
+        if not isinstance(operation, CudaTileOperation) or operation.name in TOP_LEVEL:
+            raise error_at(
+                operation, f"{operation.name} does not stand in a function of CUDA Tile bytecode"
+            )
+        record = record_of(operation.__class__, self._version)
+        if self._version < record.since:
+            raise error_at(
+                operation,
+                f"{operation.name} needs version {record.since} of the bytecode, but "
+                f"{self._version} is written",
+            )
+        self._records[operation.__class__] = record
+        return record
+
+    def _write_record(self, record: Record, operation: Operation, out: bytearray) -> None:
+        write_varint(out, record.opcode)
+        results = operation.results
+        if record.late_results:
+            results = self._without_late(record, operation, results)
+        if record.has_result_count:
+            write_varint(out, len(results))
+        type_index = self._attributes.types.index
+        for result in results:
+            write_varint(out, type_index(result.type))
+        self._write_properties(record, operation, out)
+        self._write_operands(record, operation, out)
+        if record.regions:
+            write_varint(out, record.regions)
+            for region in operation.regions:
+                self._write_region(region, out)
+        for result in results:
+            self._define(result)
+
+    def _without_late(
+        self, record: Record, operation: Operation, results: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        """The results that the version has.
+
+        Raises:
+            UnwritableError: Another one is used.
+        """
+        kept = len(results) - len(record.late_results)
+        for result, field in zip(results[kept:], record.late_results, strict=True):
+            if result.first_use is not None:
+                raise self._too_new(field.name, "result", field.since)
+        return results[:kept]
+
+    def _write_properties(self, record: Record, operation: Operation, out: bytearray) -> None:
+        properties = operation.properties
+        for field in record.late_properties:
+            value = properties.get(field.name)
+            if value is not None and not _says_nothing(field, value):
+                raise self._too_new(field.name, "property", field.since)
+        flags = self._flags(record, operation)
+        if record.has_flags:
+            write_varint(out, flags)
+        for field in record.properties:
+            value = properties.get(field.name, field.default)
+            if value is not None:
+                field.codec.write(self._attributes, out, value)
+            elif field.bit is None:
+                raise UnwritableError(f"the property {field.name} is missing")
+
+    def _flags(self, record: Record, operation: Operation) -> int:
+        flags = 0
+        properties = operation.properties
+        for field in record.properties:
+            if field.bit is not None and field.name in properties:
+                flags |= 1 << field.bit
+        if not record.is_segmented:
+            return flags
+        for field, size in zip(record.operands, self._sizes(operation), strict=True):
+            if field.bit is None or not size:
+                continue
+            if self._version < field.since:
+                raise self._too_new(field.name, "operand", field.since)
+            flags |= 1 << field.bit
+        return flags
+
+    def _sizes(self, operation: Operation) -> tuple[int, ...]:
+        """How many operands each group has."""
+        attribute = operation.properties[_SEGMENTS]
+        sizes = self._segments.get(attribute)
+        if sizes is None:
+            assert isinstance(attribute, DenseArrayBase)
+            sizes = self._segments[attribute] = tuple(map(int, attribute.get_values()))
+        return sizes
+
+    def _write_operands(self, record: Record, operation: Operation, out: bytearray) -> None:
+        numbers = self._numbers
+        operands = operation.operands
+        if not record.is_segmented:
+            if record.has_operand_count:
+                write_varint(out, len(operands))
+            for operand in operands:
+                write_varint(out, numbers[operand])
+            return
+        start = 0
+        for field, size in zip(record.operands, self._sizes(operation), strict=True):
+            if field.is_variadic and field.bit is None:
+                write_varint(out, size)
+            for operand in operands[start : start + size]:
+                write_varint(out, numbers[operand])
+            start += size
+
+    def _write_region(self, region: Region, out: bytearray) -> None:
+        write_varint(out, len(region.blocks))
+        for block in region.blocks:
+            before = self._next
+            write_varint(out, len(block.args))
+            for argument in block.args:
+                write_varint(out, self._attributes.types.index(argument.type))
+                self._define(argument)
+            operations = list(block.ops)
+            write_varint(out, len(operations))
+            for operation in operations:
+                self._write(operation, out)
+            self._next = before
+
+    def _too_new(self, name: str, what: str, since: object) -> UnwritableError:
+        return UnwritableError(
+            f"the {what} {name} needs version {since} of the bytecode, but {self._version} is "
+            "written"
+        )
+
+
+def _says_nothing(field: PropertyField, value: Attribute) -> bool:
+    """Whether an older version means the same by leaving a property out."""
+    if isinstance(value, DenseArrayBase):
+        return not any(value.get_values())
+    return value == field.default
