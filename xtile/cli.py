@@ -25,9 +25,20 @@ examples:
       --size A=33x50 --size B=33x50 --out B=result.npy
   xtile run kernel.ir --grid 4,1,1 --arg A=a.npy --arg D=zeros:16x16 --out D=d.npy --sanitize
   xtile run kernel.ir --device opencl --rand
+  xtile run kernel.ir --device cuda --rand
   xtile run examples/xegpu/gemm.mlir
       (host code: @main allocates, launches and prints by itself)
 """
+
+
+_COMPILE_EPILOG = """\
+examples:
+  xtile compile examples/axpby.ir -o axpby.cubin --chip sm_90
+  xtile run axpby.cubin --device cuda --grid 2 --arg alpha=2.0 --arg beta=0.5 --rand \\
+      --size A=33x50 --size B=33x50
+"""
+
+_KERNEL_HELP = "a file with tensor language (.ir) or MLIR (.mlir) text"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +61,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE_WRONG
     if options.command == "run":
         return _run_kernel(options, is_process=arguments is None)
+    if options.command == "compile":
+        from xtile.backends.compile_command import run_compile
+
+        return run_compile(options)
     if options.command == "devices":
         from xtile.launch.listing import list_devices
 
@@ -95,6 +110,16 @@ def _make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    _add_compile(
+        commands.add_parser(
+            "compile",
+            help="compile kernels for a device",
+            description="Compile kernels to a file that runs on a device without their source: a "
+            "cubin for NVIDIA's GPUs, with a sidecar that holds the signatures, or SPIR-V.",
+            epilog=_COMPILE_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     commands.add_parser(
         "devices",
         help="list the devices",
@@ -111,8 +136,41 @@ def _make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_compile(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernel", help=_KERNEL_HELP)
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="PATH",
+        help="where the result goes: a file ending with .cubin, .spv or .tileirbc",
+    )
+    parser.add_argument(
+        "--chip",
+        metavar="NAME",
+        help="the architecture, as xtile devices names it (default: that of the GPU here, or "
+        "sm_90; cpu for SPIR-V)",
+    )
+    parser.add_argument(
+        "--entry", metavar="NAME", help="the only kernel to compile (default: all of the file)"
+    )
+    parser.add_argument(
+        "--level",
+        type=int,
+        choices=range(4),
+        metavar="N",
+        help="how much NVIDIA's assembler optimizes, from 0 to 3 (default: 3)",
+    )
+    parser.add_argument(
+        "--build-seconds",
+        type=_seconds,
+        metavar="S",
+        help="how long NVIDIA's assembler may take (default: 300)",
+    )
+
+
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernel", help="a file with tensor language (.ir) or MLIR (.mlir) text")
+    parser.add_argument("kernel", help=f"{_KERNEL_HELP}, or a cubin with its sidecar")
     parser.add_argument(
         "--entry",
         metavar="NAME",
@@ -135,19 +193,20 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--device",
         default="reference",
         metavar="NAME",
-        help="one that xtile devices lists, or auto for OpenCL where there is such a device "
-        "(default: reference)",
+        help="one that xtile devices lists, or auto for a GPU or an OpenCL device where there is "
+        "one (default: reference)",
     )
     parser.add_argument(
         "--build-seconds",
         type=_seconds,
         metavar="S",
-        help="how long an OpenCL driver may take to build the kernel",
+        help="how long an OpenCL driver or NVIDIA's assembler may take to build the kernel",
     )
     parser.add_argument(
         "--binary",
         metavar="PATH",
-        help="SPIR-V that another compiler made of the kernel, to run instead (OpenCL)",
+        help="the kernel as SPIR-V (OpenCL) or as a cubin (CUDA) that was compiled before, to run "
+        "instead",
     )
     _add_arguments(parser)
     parser.add_argument("--sanitize", action="store_true", help="look for mistakes while running")

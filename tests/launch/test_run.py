@@ -156,10 +156,11 @@ def test_an_unknown_device() -> None:
     with pytest.raises(DeviceError) as raised:
         xtile.run(SCALE, [], device="gpu")
     assert str(raised.value) == (
-        "there is no device 'gpu'; there are 'reference', 'opencl', 'auto', 'pvc', 'bmg', 'dg2', "
-        "'cpu', 'cpu-amx'"
+        "there is no device 'gpu'; there are 'reference', 'cuda', 'opencl', 'auto', 'pvc', 'bmg', "
+        "'dg2', 'cpu', 'cpu-amx', 'sm_80', 'sm_86', 'sm_89', 'sm_90', 'sm_100', 'sm_103', 'sm_110', "
+        "'sm_120', 'sm_121'"
     )
-    assert list(DEVICES) == ["reference", "opencl", "auto"]
+    assert list(DEVICES) == ["reference", "cuda", "opencl", "auto"]
 
 
 def test_a_kernel_with_a_mistake() -> None:

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from xtile.backends.nvidia.cuda.device import available_devices as available_gpus
 from xtile.command import EXIT_OK, print_table, write_standard_output
-from xtile.launch import opencl_setup
-from xtile.launch.devices import OPENCL, REFERENCE
+from xtile.launch import cuda_setup, opencl_setup
+from xtile.launch.devices import CUDA, OPENCL, REFERENCE
 from xtile.launch.opencl import available_devices
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from xtile.backends.intel.opencl.device import OpenclDevice
+    from xtile.backends.nvidia.cuda.device import CudaDevice
 
 _KILOBYTE = 1024
 
 
 def list_devices() -> int:
     """Prints the devices, and how to add what is missing; returns the exit code."""
-    devices = available_devices()
-    print_table(_table(devices))
-    for line in (*_unusable(devices), *_missing(devices)):
+    gpus, devices = available_gpus(), available_devices()
+    print_table(_table(gpus, devices))
+    missing_for_gpus = cuda_setup.missing(bool(gpus))
+    for line in (*_unusable(devices), *_missing(devices), *missing_for_gpus):
         write_standard_output(line + "\n")
     return EXIT_OK
 
 
-def _table(devices: tuple[OpenclDevice, ...]) -> Table:
+def _table(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Table:
     from rich.table import Table
 
     table = Table()
@@ -37,6 +40,9 @@ def _table(devices: tuple[OpenclDevice, ...]) -> Table:
         table.add_column(heading)
     everything = ("any", "any", "yes", "yes", "yes", "emulated", "yes")
     table.add_row(REFERENCE.name, REFERENCE.description, *everything)
+    for gpu in gpus:
+        name = f"{CUDA.name}:{gpu.ordinal}" if gpu.ordinal else CUDA.name
+        table.add_row(f"{name}, {gpu.chip}", f"{gpu.name}, CUDA {gpu.driver}", *_gpu_abilities(gpu))
     for number, device in enumerate(devices):
         names = device.architecture.name if number else f"{OPENCL.name}, {device.architecture.name}"
         table.add_row(names, _description(device), *_abilities(device))
@@ -62,6 +68,12 @@ def _abilities(device: OpenclDevice) -> tuple[str, ...]:
         matrix_unit,
         "no",
     )
+
+
+def _gpu_abilities(gpu: CudaDevice) -> tuple[str, ...]:
+    # A kernel is made of tiles, which the assembler gives to threads.
+    shared_memory = f"{gpu.shared_memory // _KILOBYTE} KiB"
+    return ("tiles", shared_memory, "yes", "yes", "yes", "tensor cores", "no")
 
 
 def _yes(is_so: bool) -> str:

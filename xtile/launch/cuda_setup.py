@@ -1,0 +1,51 @@
+"""What is missing for NVIDIA's GPUs, and the one command that adds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from xtile.launch.errors import DeviceError
+
+_NVIDIA = "0x10de"
+
+_PCI_DEVICES = Path("/sys/bus/pci/devices")
+
+_DISPLAY_CLASS = "0x03"
+"""How PCI's class of a graphics card or a 3D controller begins."""
+
+_DRIVER = Path("/proc/driver/nvidia/version")
+
+
+def has_nvidia_gpu() -> bool:
+    """Whether this computer has a GPU of NVIDIA's; known on Linux only."""
+    for device in _PCI_DEVICES.glob("*"):
+        try:
+            is_nvidia = (device / "vendor").read_text().strip() == _NVIDIA
+            if is_nvidia and (device / "class").read_text().startswith(_DISPLAY_CLASS):
+                return True
+        except OSError:
+            continue
+    return _DRIVER.exists()
+
+
+def missing(has_devices: bool) -> Iterator[str]:
+    """What could be there, and the command that adds it.
+
+    Args:
+        has_devices: Whether kernels can be launched on a GPU already.
+    """
+    from xtile.backends.nvidia.cuda.driver import ADVICE
+    from xtile.backends.nvidia.tools import find_tileiras
+
+    if has_devices:
+        try:
+            find_tileiras()
+        except DeviceError as error:
+            yield f"only compiled kernels run on NVIDIA's GPU: {error}"
+    elif has_nvidia_gpu():
+        if find_spec("cuda") is None:
+            yield f"no package for NVIDIA's GPU: {ADVICE}"
+        else:
+            yield "no driver for NVIDIA's GPU: install release 580 or later of NVIDIA's driver"
