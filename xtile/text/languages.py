@@ -149,17 +149,20 @@ def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> Modul
         return None
 
 
-_SPIRV_MAGIC = b"\x03\x02\x23\x07"
-_TILE_MAGIC = b"\x7fTileIR\x00"
+SPIRV_MAGIC = b"\x03\x02\x23\x07"
+"""What a file of SPIR-V begins with."""
+
+TILE_MAGIC = b"\x7fTileIR\x00"
+"""What a file of CUDA Tile bytecode begins with."""
 
 LANGUAGES: dict[str, Language] = {
     language.extension: language
     for language in (
         Language("tensorlang", "ir", ";", ("// -----", "; -----"), _read_tensorlang),
         Language("mlir", "mlir", "//", ("// -----",), _read_mlir),
-        Language("spirv", "spv", ";", (), _read_spirv, True, _SPIRV_MAGIC),
+        Language("spirv", "spv", ";", (), _read_spirv, True, SPIRV_MAGIC),
         Language("spirv-asm", "spvasm", ";", ("; -----",), _read_spirv_assembly),
-        Language("tileir-bytecode", "tileirbc", "//", (), _read_tile_bytecode, True, _TILE_MAGIC),
+        Language("tileir-bytecode", "tileirbc", "//", (), _read_tile_bytecode, True, TILE_MAGIC),
     )
 }
 """The languages by the extension of their files."""
