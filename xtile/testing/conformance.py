@@ -13,12 +13,14 @@ import argparse
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xdsl.context import Context
+
 from xtile.testing.conformance_reasons import REASONS
-from xtile.text.diagnostics import Diagnostics
+from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import make_context
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
@@ -40,17 +42,19 @@ class Disagreement:
         number: The number of the piece in the file, counted from 1.
         upstream: The first error of mlir-opt, or that it accepts the piece.
         ours: The first error of this package, or that it accepts the piece.
+        reasons: Why verdicts differ, by file and number.
     """
 
     file: str
     number: int
     upstream: str
     ours: str
+    reasons: Mapping[tuple[str, int], str] = field(default_factory=lambda: REASONS, repr=False)
 
     @property
     def reason(self) -> str:
         """Why the verdicts differ."""
-        return REASONS.get((self.file, self.number), "not known")
+        return self.reasons.get((self.file, self.number), "not known")
 
 
 @dataclass
@@ -97,15 +101,24 @@ def first_error(text: str, is_lenient: bool = False) -> str | None:
         text: The piece.
         is_lenient: Whether operations of unknown dialects are allowed.
     """
-    diagnostics = Diagnostics()
-    source = Source("piece.mlir", text)
     context = make_context()
     context.allow_unregistered = is_lenient
+    errors = errors_of(Source("piece.mlir", text), context)
+    return errors[0].message if errors else None
+
+
+def errors_of(source: Source, context: Context) -> list[Diagnostic]:
+    """Returns what this package finds wrong with a piece, as far as it reads it.
+
+    Args:
+        source: The piece.
+        context: The dialects that it may hold.
+    """
+    diagnostics = Diagnostics(limit=None)
     module = read_mlir(source, diagnostics, context)
     if module is not None:
         verify_module(module, diagnostics, source)
-    errors = diagnostics.sorted()
-    return errors[0].message if diagnostics.has_errors else None
+    return [d for d in diagnostics.sorted() if d.severity is Severity.ERROR]
 
 
 def first_upstream_error(text: str, mlir_opt: str, is_lenient: bool = False) -> str | None:
@@ -198,26 +211,33 @@ def report(results: Sequence[FileResult]) -> str:
         total.disagreements += result.disagreements
     share = 100 * total.agreeing / max(1, total.pieces)
     lines = [
-        _table_row(_COLUMNS),
-        _table_row(["---"] * len(_COLUMNS)),
-        *rows,
-        _row(total),
+        *table(_COLUMNS, [*rows, _row(total)]),
         "",
         f"The verdicts agree on {total.agreeing} of {total.pieces} pieces ({share:.1f} %).",
         "",
-    ]
-    if not total.disagreements:
-        return "\n".join(lines)
-    lines += [
-        _table_row(["file", "piece", "mlir-opt", "xtile", "reason"]),
-        _table_row(["---"] * 5),
-        *(
-            _table_row([item.file, item.number, item.upstream, item.ours, item.reason])
-            for item in total.disagreements
-        ),
-        "",
+        *disagreement_table("mlir-opt", total.disagreements),
     ]
     return "\n".join(lines)
+
+
+def disagreement_table(upstream: str, disagreements: Sequence[Disagreement]) -> list[str]:
+    """Returns the lines of a table of disagreements, none if there are none.
+
+    Args:
+        upstream: What gives the other verdict.
+        disagreements: The pieces on which the verdicts differ.
+    """
+    if not disagreements:
+        return []
+    rows = [
+        [item.file, item.number, item.upstream, item.ours, item.reason] for item in disagreements
+    ]
+    return [*table(("file", "piece", upstream, "xtile", "reason"), rows), ""]
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> list[str]:
+    """Returns the lines of a table in Markdown."""
+    return [_table_row(columns), _table_row(["---"] * len(columns)), *map(_table_row, rows)]
 
 
 _COLUMNS = (
@@ -231,18 +251,16 @@ _COLUMNS = (
 )
 
 
-def _row(result: FileResult) -> str:
-    return _table_row(
-        [
-            result.name,
-            result.pieces,
-            result.accepted,
-            result.agreeing,
-            len(result.disagreements),
-            result.functions,
-            result.accepted_functions,
-        ]
-    )
+def _row(result: FileResult) -> list[str | int]:
+    return [
+        result.name,
+        result.pieces,
+        result.accepted,
+        result.agreeing,
+        len(result.disagreements),
+        result.functions,
+        result.accepted_functions,
+    ]
 
 
 def _table_row(cells: Iterable[str | int]) -> str:
@@ -250,15 +268,21 @@ def _table_row(cells: Iterable[str | int]) -> str:
     return f"| {' | '.join(texts)} |"
 
 
-_BEGIN, _END = "<!-- begin of the measurement -->\n", "<!-- end of the measurement -->\n"
+def write_report(path: Path, tables: str, subject: str = "the measurement") -> None:
+    """Puts the tables into a page, between its two marks.
 
-
-def write_report(path: Path, tables: str) -> None:
-    """Puts the tables into a page, between its two marks; a page without marks becomes them."""
-    page = path.read_text(encoding="utf-8") if path.exists() else f"{_BEGIN}{_END}"
-    before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    path.write_text(f"{before}{_BEGIN}\n{tables}\n{_END}{after}", encoding="utf-8")
+    Args:
+        path: The page; where it has no such marks, marks and tables are appended.
+        tables: What stands between the marks.
+        subject: What the marks call it.
+    """
+    begin, end = f"<!-- begin of {subject} -->\n", f"<!-- end of {subject} -->\n"
+    page = path.read_text(encoding="utf-8") if path.exists() else ""
+    if begin not in page:
+        page += f"{begin}{end}"
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    path.write_text(f"{before}{begin}\n{tables}\n{end}{after}", encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

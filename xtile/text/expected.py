@@ -94,6 +94,20 @@ def check_expectations(
     return problems
 
 
+def expected_error_lines(source: Source, comment: str) -> list[int | None]:
+    """Returns the line of every error that the comments of `source` expect; None has no place.
+
+    Args:
+        source: The text with the expectations.
+        comment: What begins a comment, `//` or `;`.
+    """
+    return [
+        expectation.line
+        for expectation in _expectations(source, comment, [])
+        if expectation.severity is Severity.ERROR
+    ]
+
+
 def _expectations(source: Source, comment: str, problems: list[Diagnostic]) -> list[_Expectation]:
     """Returns the expectations in the comments; those that make no sense go to `problems`."""
     found: list[_Expectation] = []
