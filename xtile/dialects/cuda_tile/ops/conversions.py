@@ -28,7 +28,6 @@ from xtile.dialects.cuda_tile.attributes import (
     SignednessAttr,
 )
 from xtile.dialects.cuda_tile.constraints import (
-    BYTE_TILE,
     CONVERTED_INTEGER_TILE,
     FLOAT_TILE,
     I64_TILE,
@@ -36,13 +35,11 @@ from xtile.dialects.cuda_tile.constraints import (
     NUMBER_TILE,
     POINTER_TILE,
     TO_INTEGER_MODES,
-    UNPACKED_TILE,
     RoundingModeAmong,
 )
 from xtile.dialects.cuda_tile.enumerations import IntegerOverflow, RoundingMode, Signedness
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.types import TileType
-from xtile.dialects.cuda_tile.versions import V13_3, Version
 
 
 class _ConversionOperation(CudaTileOperation, ABC):
@@ -398,70 +395,6 @@ class TruncIOp(_ConversionOperation):
             raise VerifyException(f"expected narrower integers than i{before}, but got i{after}")
 
 
-def _bits(tile: TileType) -> int:
-    """How many bits a tile of numbers takes in memory where its elements stand closely."""
-    element = tile.element_type
-    return tile.number_of_elements * (32 if isinstance(element, FloatTF32Type) else _width(element))
-
-
-class _PackingOperation(_ReinterpretingOperation, ABC):
-    """A conversion between a row of numbers and its bytes."""
-
-    SINCE: ClassVar[Version] = V13_3
-
-    @override
-    def verify_(self) -> None:
-        source, result = self._tiles()
-        if source.rank != 1 or result.rank != 1:
-            raise VerifyException(
-                f"expected tiles with one dimension, but got {source} and {result}"
-            )
-        if _width(source.element_type) == _width(result.element_type):
-            raise VerifyException(
-                "expected elements of different widths; for equal widths there is bitcast"
-            )
-        before, after = _bits(source), _bits(result)
-        if before % 8:
-            raise VerifyException(f"expected whole bytes, but the operand has {before} bits")
-        if before != after:
-            raise VerifyException(
-                f"expected a result of {before // 8} bytes, as the operand has, but {result} has "
-                f"{after // 8}"
-            )
-
-
-@irdl_op_definition
-class PackOp(_PackingOperation):
-    """The bytes of a row of numbers, as they stand in memory.
-
-    ```
-    %b = pack %a : tile<32xi4> -> tile<16xi8>
-    ```
-    """
-
-    name = "cuda_tile.pack"
-    OPCODE: ClassVar[int] = 0x6F
-
-    source = operand_def(UNPACKED_TILE)
-    result = result_def(BYTE_TILE)
-
-
-@irdl_op_definition
-class UnpackOp(_PackingOperation):
-    """A row of numbers of which the bytes are given.
-
-    ```
-    %b = unpack %a : tile<16xi8> -> tile<32xi4>
-    ```
-    """
-
-    name = "cuda_tile.unpack"
-    OPCODE: ClassVar[int] = 0x70
-
-    source = operand_def(BYTE_TILE)
-    result = result_def(UNPACKED_TILE)
-
-
 OPERATIONS: list[type[Operation]] = [
     BitcastOp,
     ExtIOp,
@@ -469,10 +402,8 @@ OPERATIONS: list[type[Operation]] = [
     FToIOp,
     IToFOp,
     IntToPtrOp,
-    PackOp,
     PtrToIntOp,
     PtrToPtrOp,
     TruncIOp,
-    UnpackOp,
 ]
 """Every operation of this module."""
