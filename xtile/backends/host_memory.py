@@ -18,6 +18,7 @@ from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter, Signature
 from xtile.launch.stacks import Stack
 from xtile.launch.views import View
+from xtile.launch.words import WordsView
 from xtile.semantics.values import Array
 
 ALIGNMENT = 128
@@ -73,6 +74,8 @@ def _memory_of(argument: BoundArgument) -> Iterator[Array]:
         for entry in argument.entries:
             if isinstance(entry, View):
                 yield entry.memory
+    elif isinstance(argument, WordsView):
+        yield from (entry.memory for entry in argument.entries if isinstance(entry, View))
 
 
 def promised_alignment(parameter: Parameter) -> int:

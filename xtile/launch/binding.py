@@ -11,14 +11,15 @@ from xtile.launch.arrays import Output
 from xtile.launch.device_memory import DeviceArray, DeviceView, is_of_pyopencl
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.gpu_arrays import gpu_array_of
-from xtile.launch.groups import Group, GroupView, bind_addresses, bind_group
+from xtile.launch.groups import GroupView, bind_group
 from xtile.launch.memory_types import MemoryType
 from xtile.launch.scalars import convert_scalar
 from xtile.launch.signature import Parameter, Signature
 from xtile.launch.stacks import Stack
 from xtile.launch.views import View, bind_memref, check_divisors, memory_of
+from xtile.launch.words import WordsView, are_words, bind_words
 
-BoundArgument: TypeAlias = "np.generic | View | DeviceView | GroupView | None"
+BoundArgument: TypeAlias = "np.generic | View | DeviceView | GroupView | WordsView | None"
 """A scalar of the parameter's type, memory, or None for a null memref.
 
 Memory for an integer parameter stands for its address.
@@ -100,8 +101,8 @@ def _bind_one(
     elif parameter.memory is not None:
         if _is_null(parameter.memory, value):
             return None
-        if _is_list_of_pointers(parameter.memory, value):
-            return bind_addresses(label, value, is_written)
+        if are_words(parameter.memory, value):
+            return bind_words(label, value, is_written)
         view = bind_memref(label, parameter.memory, value, is_written)
         views, bound = [view], view
     elif parameter.may_be_address and not isinstance(value, int | float | np.generic):
@@ -129,15 +130,6 @@ def _address(parameter: Parameter, value: Any) -> BoundArgument:
 def _is_null(type: MemoryType, value: Any) -> bool:
     """Whether a value is the null pointer; a kernel that takes plain pointers also takes 0."""
     return value is None or (type.has_any_shape and isinstance(value, int) and value == 0)
-
-
-def _is_list_of_pointers(type: MemoryType, value: Any) -> bool:
-    """Whether arrays are given for a pointer to addresses."""
-    is_address = type.is_integer and type.number.bits == _ADDRESS_BITS
-    return type.has_any_shape and is_address and isinstance(value, list | tuple | Group)
-
-
-_ADDRESS_BITS = 64
 
 
 def _is_memory(value: Any) -> bool:

@@ -17,7 +17,6 @@ from xtile.launch.views import (
     check_shape,
     check_strides,
     list_text,
-    memory_of,
     typed_array,
 )
 from xtile.semantics.values import Array
@@ -92,26 +91,6 @@ def bind_group(label: str, type: GroupMemory, value: Any, is_written: bool) -> G
         for index, entry in enumerate(group.entries)
     ]
     return GroupView(tuple(views), offset)
-
-
-def bind_addresses(label: str, value: Any, is_written: bool) -> GroupView:
-    """Checks arrays of any element types whose addresses a kernel reads from memory.
-
-    Raises:
-        ArgumentError: An entry is no array whose elements follow each other, or it is read-only
-            although the kernel writes.
-    """
-    group = value if isinstance(value, Group) else Group(_entries(label, value))
-    if group.offset or group.shapes is not None:
-        raise ArgumentError(f"{label}: addresses have no offset and no shapes; pass a list")
-    views: list[View | None] = []
-    for index, entry in enumerate(group.entries):
-        name = f"{label}: entry {index}"
-        view = None if entry is None else memory_of(name, entry)
-        if view is not None and is_written and not view.memory.flags.writeable:
-            raise ArgumentError(f"{name}: the kernel writes to it, but the array is read-only")
-        views.append(view)
-    return GroupView(tuple(views), 0)
 
 
 def _check_count(label: str, type: GroupMemory, count: int) -> None:

@@ -18,11 +18,13 @@ from xtile.launch.kernel import find_function, is_host_function, signature_of
 from xtile.launch.memory_types import DYNAMIC, MemoryType
 from xtile.launch.signature import Parameter, Signature
 from xtile.launch.views import View
+from xtile.launch.words import WordsView
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,
     MemrefArgument,
     ScalarArgument,
+    WordsArgument,
 )
 from xtile.text.diagnostics import Diagnostics
 
@@ -116,26 +118,24 @@ def _sanitize(
 
 def _argument(parameter: Parameter, argument: BoundArgument) -> Argument:
     """Returns an argument as the engine takes it."""
-    if isinstance(argument, GroupView) and parameter.group is None:
-        return GroupArgument([_any_memory(parameter, view) for view in argument.entries])
+    if isinstance(argument, WordsView):
+        words = argument.entries
+        return WordsArgument([w if isinstance(w, int) else _any_memory(w) for w in words])
     if isinstance(argument, GroupView):
         assert parameter.group is not None
         entries = [_memref(parameter, parameter.group.element, view) for view in argument.entries]
         return GroupArgument(entries, argument.offset, argument.is_associated)
     if parameter.memory is not None:
-        assert not isinstance(argument, np.generic | GroupView)
+        assert not isinstance(argument, np.generic)
         return _memref(parameter, parameter.memory, argument)
     if isinstance(argument, np.generic):
         return ScalarArgument(argument)
     assert isinstance(argument, View | DeviceView)
-    return _any_memory(parameter, argument)
+    return _any_memory(_on_host(parameter, argument))
 
 
-def _any_memory(parameter: Parameter, argument: View | DeviceView | None) -> MemrefArgument:
+def _any_memory(view: View) -> MemrefArgument:
     """Memory that a kernel finds by its address."""
-    if argument is None:
-        return MemrefArgument(None)
-    view = _on_host(parameter, argument)
     return MemrefArgument(view.memory, is_initialized=not _is_blank(view))
 
 

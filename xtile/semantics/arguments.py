@@ -63,5 +63,16 @@ class GroupArgument:
     is_associated: bool = True
 
 
-Argument: TypeAlias = ScalarArgument | MemrefArgument | GroupArgument
+@dataclass(frozen=True, slots=True)
+class WordsArgument:
+    """Memory of numbers of 64 bits, some of which are addresses.
+
+    Attributes:
+        entries: The numbers; memory stands for its address.
+    """
+
+    entries: Sequence[MemrefArgument | int]
+
+
+Argument: TypeAlias = ScalarArgument | MemrefArgument | GroupArgument | WordsArgument
 """One argument of a launch."""

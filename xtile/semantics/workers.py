@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
+from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, WordsArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import Program, Progress, group_ids, prepare
 from xtile.semantics.errors import ExecutionError
@@ -125,7 +125,12 @@ class _SharedMemory:
         if isinstance(argument, GroupArgument):
             entries = [replace(e, base=self._share(e.base)) for e in argument.entries]
             return replace(argument, entries=entries)
+        if isinstance(argument, WordsArgument):
+            return WordsArgument([self._shared_word(entry) for entry in argument.entries])
         return argument
+
+    def _shared_word(self, entry: MemrefArgument | int) -> MemrefArgument | int:
+        return entry if isinstance(entry, int) else replace(entry, base=self._share(entry.base))
 
     def _share(self, base: Array | None) -> Array | None:
         if base is None or base.nbytes == 0:

@@ -27,6 +27,7 @@ from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter
 from xtile.launch.stacks import DeviceStack
 from xtile.launch.views import View
+from xtile.launch.words import WordsView
 
 
 def gpu_memory(arguments: Sequence[BoundArgument]) -> Iterator[GpuMemory]:
@@ -68,6 +69,12 @@ def kernel_values(
     """
     if isinstance(argument, GroupView):
         return [_integer(_group_value(parameter, part, argument, memory)) for part in convention]
+    if isinstance(argument, WordsView):
+        words = (
+            word if isinstance(word, int) else _address_of(str(parameter), word, memory)
+            for word in argument.entries
+        )
+        return [_integer(memory.hold(np.fromiter(words, np.int64)))]
     if convention[0].role is Role.VALUE:
         return _scalar(parameter, convention[0], argument, memory)
     assert not isinstance(argument, np.generic)

@@ -1,0 +1,62 @@
+"""Lists for kernels that read addresses, and maybe sizes, from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xtile.launch.errors import ArgumentError
+from xtile.launch.groups import Group
+from xtile.launch.memory_types import MemoryType
+from xtile.launch.views import View, memory_of
+
+_BITS = 64
+
+
+@dataclass(frozen=True)
+class WordsView:
+    """A list for a pointer to numbers of 64 bits.
+
+    Attributes:
+        entries: Memory, which stands for its address; or a number, 0 for a null pointer.
+    """
+
+    entries: tuple[View | int, ...]
+
+
+def are_words(type: MemoryType, value: Any) -> bool:
+    """Whether a list is given for a pointer to numbers that may be addresses."""
+    holds_addresses = type.has_any_shape and type.is_integer and type.number.bits == _BITS
+    return holds_addresses and isinstance(value, list | tuple | Group)
+
+
+def bind_words(label: str, value: Sequence[Any] | Group, is_written: bool) -> WordsView:
+    """Checks a list of arrays of any element types, and of numbers.
+
+    cuTile's kernels take a list of arrays so: for each array its address, sizes and strides.
+
+    Raises:
+        ArgumentError: An entry is neither an integer nor an array whose elements follow each other,
+            or it is read-only although the kernel writes.
+    """
+    if isinstance(value, Group):
+        if value.offset or value.shapes is not None:
+            raise ArgumentError(f"{label}: expected a list, or a group without offset and shapes")
+        value = value.entries
+    entries = enumerate(value)
+    return WordsView(tuple(_word(f"{label}: entry {i}", entry, is_written) for i, entry in entries))
+
+
+def _word(label: str, entry: Any, is_written: bool) -> View | int:
+    if entry is None:
+        return 0
+    if hasattr(entry, "__index__") and getattr(entry, "ndim", 0) == 0:
+        number = int(cast("int", entry))
+        if not -(2 ** (_BITS - 1)) <= number < 2 ** (_BITS - 1):
+            raise ArgumentError(f"{label}: {number} does not fit into {_BITS} bits")
+        return number
+    view = memory_of(label, entry)
+    if is_written and not view.memory.flags.writeable:
+        raise ArgumentError(f"{label}: the kernel writes to it, but the given array is read-only")
+    return view
