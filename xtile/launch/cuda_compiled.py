@@ -12,7 +12,7 @@ from xtile.backends.cache import Cache, make_key
 from xtile.backends.nvidia.compilation import DEFAULT_CHIP, Cubin
 from xtile.backends.nvidia.compiler import compiler_for
 from xtile.backends.nvidia.cubins import build_cubin
-from xtile.backends.nvidia.sidecar import EXTENSION, read_code, read_cubin, sidecar_path
+from xtile.backends.nvidia.sidecar import EXTENSION, encode, read_code, read_cubin, sidecar_path
 from xtile.backends.nvidia.tools import find_tileiras
 from xtile.backends.recently_used import RecentlyUsed
 from xtile.launch.compiled import Text, compile_text, read_signatures, show, text_of
@@ -104,7 +104,7 @@ def _from_file(kernel: Kernel, path: str) -> tuple[str, MachineCode]:
     if kernel.binary is not None:
         raise ArgumentError("a cubin is given as the kernel; leave the binary out")
     cubin = read_cubin(path)
-    return make_key("binary", data=cubin.code), MachineCode(cubin, (), ())
+    return make_key("binary", data=cubin.code, sidecar=encode(cubin)), MachineCode(cubin, (), ())
 
 
 def _with_binary(
