@@ -51,17 +51,17 @@ def _print_array(printer: AttributePrinter, attribute: ArrayAttr) -> None:
 
 
 def _print_dense(printer: AttributePrinter, attribute: DenseIntOrFPElementsAttr) -> None:
-    printer.print_string(f"dense<{_elements(attribute, can_be_bytes=True)}> : ")
+    printer.print_string(f"dense<{elements_text(attribute, can_be_bytes=True)}> : ")
     printer.print_attribute(attribute.type)
 
 
 def _print_sparse(printer: AttributePrinter, attribute: SparseElementsAttr) -> None:
     printer.print_string("sparse<")
     if len(attribute.indices):
-        printer.print_string(f"{_elements(attribute.indices, can_be_bytes=False)}, ")
+        printer.print_string(f"{elements_text(attribute.indices, can_be_bytes=False)}, ")
         values = attribute.values
         if isinstance(values, DenseIntOrFPElementsAttr):
-            printer.print_string(_elements(values, can_be_bytes=True))
+            printer.print_string(elements_text(values, can_be_bytes=True))
         else:
             printer.print_attribute(values.strings)
     printer.print_string("> : ")
@@ -184,7 +184,7 @@ def _print_part(printer: AttributePrinter, before: str, location: Attribute) -> 
         print_location_contents(printer, cast(LocationAttr, location))
 
 
-def _elements(attribute: DenseIntOrFPElementsAttr, can_be_bytes: bool) -> str:
+def elements_text(attribute: DenseIntOrFPElementsAttr, can_be_bytes: bool) -> str:
     """What stands between the angle brackets of `dense<...>`."""
     data = attribute.data.data
     element = attribute.get_element_type()

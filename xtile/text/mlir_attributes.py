@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BytesAttr,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
     IntAttr,
@@ -47,6 +48,20 @@ class FileLineColRange(ParametrizedAttribute, BuiltinAttribute):
             end_line = "" if self.end_line == self.line else f"{self.end_line.data}"
             printer.print_string(f":{self.line.data}:{self.column.data} to {end_line}")
             printer.print_string(f":{self.end_column.data}")
+
+
+def dense_elements(type: Attribute, data: bytes) -> DenseIntOrFPElementsAttr:
+    """Elements of any type that has a shape and elements, of other dialects too.
+
+    Args:
+        type: A tensor, a vector, or a dialect's type that is like one.
+        data: The bytes of the elements, as xDSL's element types hold them.
+    """
+    # xDSL's own ways to make one refuse types of other dialects.
+    attribute = DenseIntOrFPElementsAttr.__new__(DenseIntOrFPElementsAttr)
+    object.__setattr__(attribute, "type", type)
+    object.__setattr__(attribute, "data", BytesAttr(data))
+    return attribute
 
 
 # In MLIR a place is a range whose ends are equal, and a range may stand wherever a place may. xDSL

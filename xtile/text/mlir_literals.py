@@ -8,9 +8,9 @@ the bytes of all. Source: MLIR, "Builtin Dialect", "Attributes"; where it is sil
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeGuard, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
     ComplexType,
+    ContainerType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
@@ -31,12 +32,17 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BuiltinAttribute
 from xdsl.ir.affine import AffineMap, AffineSet
 from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from xtile.text.mlir_affine_parser import MlirAffineParser
-from xtile.text.mlir_attributes import DenseStringElementsAttr, DistinctAttr, SparseElementsAttr
+from xtile.text.mlir_attributes import (
+    DenseStringElementsAttr,
+    DistinctAttr,
+    SparseElementsAttr,
+    dense_elements,
+)
 from xtile.text.mlir_number_parser import Number, NumberParser
 from xtile.text.mlir_numbers import Scalar, as_scalar, bit_width, from_mlir_bytes, is_boolean
 
@@ -194,6 +200,37 @@ class LiteralParser(NumberParser):
     ) -> DenseIntOrFPElementsAttr | DenseStringElementsAttr:
         """Reads `<elements>`, and `: type` if no type is given."""
         self.parse_punctuation("<", " in dense attribute")
+        if dense_type is None:
+            return self._parse_dense_contents(self._parse_type_of_dense)
+        return self._parse_dense_contents(lambda: dense_type)
+
+    def parse_elements_with(self, parse_type: Callable[[], _DenseType]) -> DenseIntOrFPElementsAttr:
+        """Reads `elements> : type` of a dialect's own text.
+
+        Args:
+            parse_type: Reads the type.
+
+        Raises:
+            ParseError: The text is malformed, or its elements are none of the type.
+        """
+
+        def parse_after_colon() -> _DenseType:
+            self.parse_punctuation(":", " after the elements")
+            return parse_type()
+
+        attribute = self._parse_dense_contents(parse_after_colon)
+        if isinstance(attribute, DenseStringElementsAttr):
+            self.raise_error("expected elements that are numbers, but these are strings")
+        return attribute
+
+    def _parse_type_of_dense(self) -> _DenseType:
+        self.parse_punctuation(":", " in dense attribute")
+        return self._parse_dense_type()
+
+    def _parse_dense_contents(
+        self, parse_type: Callable[[], _DenseType]
+    ) -> DenseIntOrFPElementsAttr | DenseStringElementsAttr:
+        """Reads `elements>` and what gives their type."""
         elements: list[_Element] = []
         shape: list[int] | None = None
         place = self.pos
@@ -202,9 +239,7 @@ class LiteralParser(NumberParser):
             elements, shape = self._parse_elements()
             end = self.previous_end
             self.parse_punctuation(">", " in dense attribute")
-        if dense_type is None:
-            self.parse_punctuation(":", " in dense attribute")
-            dense_type = self._parse_dense_type()
+        dense_type = parse_type()
         count = math.prod(dense_type.get_shape())
         if shape is None and count != 0:
             self.raise_error(f"expected {count} elements, but found none", place, end)
@@ -221,16 +256,16 @@ class LiteralParser(NumberParser):
         return self._dense_elements(elements, dense_type)
 
     def _parse_dense_type(self) -> _DenseType:
-        """Reads a tensor or vector type of known shape."""
+        """Reads a tensor or vector type of known shape, or a type of a dialect that is like one."""
         place = self.pos
         dense_type = self.parse_type()
-        if not isinstance(dense_type, TensorType | VectorType):
+        if not _has_elements(dense_type):
             message = "elements must have a ranked tensor type or a vector type"
             self.raise_error(message, place, self.pos)
         if any(size < 0 for size in dense_type.get_shape()):
             message = "elements must have a type whose sizes are all known"
             self.raise_error(message, place, self.pos)
-        return cast(_DenseType, dense_type)
+        return dense_type
 
     def _parse_elements(self) -> tuple[list[_Element], list[int]]:
         """Reads elements in nested brackets; returns them in order, and their shape."""
@@ -288,7 +323,7 @@ class LiteralParser(NumberParser):
         count = math.prod(dense_type.get_shape())
         if len(elements) == 1:
             data *= count
-        return DenseIntOrFPElementsAttr(dense_type, BytesAttr(data))
+        return dense_elements(cast(Attribute, dense_type), data)
 
     def _dense_of_bytes(self, string: _String, dense_type: _DenseType) -> DenseIntOrFPElementsAttr:
         """Elements that a string such as `"0x0000803F"` holds in little-endian order."""
@@ -306,7 +341,7 @@ class LiteralParser(NumberParser):
         if data is None:
             message = f"{len(raw)} bytes are neither one element nor the {count} of the type"
             self.raise_error(message, string.start, string.end)
-        return DenseIntOrFPElementsAttr(dense_type, BytesAttr(data))
+        return dense_elements(cast(Attribute, dense_type), data)
 
     def _as_number(self, element: _Element) -> Number:
         if isinstance(element, _Complex):
@@ -328,3 +363,10 @@ class LiteralParser(NumberParser):
             return string.contents.decode("utf-8")
         except UnicodeDecodeError:
             self.raise_error("this string is not valid UTF-8", string.start, string.end)
+
+
+def _has_elements(type: Attribute) -> TypeGuard[_DenseType]:
+    """Whether a type may be that of elements."""
+    if isinstance(type, BuiltinAttribute):
+        return isinstance(type, TensorType | VectorType)
+    return isinstance(type, ShapedType) and isinstance(type, ContainerType)

@@ -11,18 +11,25 @@ from dataclasses import dataclass
 from typing_extensions import override
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
     Float64Type,
+    i1,
+    i32,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, VarConstraint, VerificationContext
+from xdsl.irdl import AttrConstraint, EqAttrConstraint, VarConstraint, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.cuda_tile.attributes import RoundingModeAttr
+from xtile.dialects.cuda_tile.attributes import AssumePredicateAttr, RoundingModeAttr
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.dialects.cuda_tile.types import (
+    GatherScatterViewType,
+    PartitionViewType,
     PointerType,
+    StridedViewType,
+    TensorViewType,
     TileType,
     TileView,
     TokenType,
@@ -65,10 +72,10 @@ class TileOf(AttrConstraint[Attribute]):
 
 @dataclass(frozen=True)
 class OfClass(AttrConstraint[Attribute]):
-    """An attribute of a class, for messages called by its words."""
+    """An attribute of one of some classes, for messages called by its words."""
 
     words: str
-    kind: type
+    kind: type | tuple[type, ...]
 
     @override
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
@@ -163,10 +170,18 @@ UNPACKED_TILE = TileOf("a tile of numbers or of i4", _is_number_or_i4)
 POINTER_TILE = TileOf("a tile of pointers", is_pointer)
 BOOLEAN_TILE = TileOf("a tile of i1", _is_boolean)
 SCALAR_INTEGER = TileOf("a scalar tile of i1, i8, i16, i32 or i64", is_integer, is_scalar=True)
-SCALAR_I32 = TileOf("a scalar tile of i32", _is_i32, is_scalar=True)
+SCALAR_I32 = EqAttrConstraint(TileType((), i32))
+SCALAR_BOOLEAN = EqAttrConstraint(TileType((), i1))
 SCALAR_POINTER = TileOf("a scalar tile of a pointer", is_pointer, is_scalar=True)
-TOKEN = OfClass("a token", TokenType)
+TOKEN = EqAttrConstraint(TokenType())
 TILE_VIEW = OfClass("a partition_view, a strided_view or a gather_scatter_view", TileView)
+TENSOR_VIEW = OfClass("a tensor_view", TensorViewType)
+PARTITION_VIEW = OfClass("a partition_view", PartitionViewType)
+STRIDED_VIEW = OfClass("a strided_view", StridedViewType)
+GATHER_SCATTER_VIEW = OfClass("a gather_scatter_view", GatherScatterViewType)
+VALUE = OfClass("a tile, a view or a token", (TileType, TensorViewType, TileView, TokenType))
+ASSUME_PREDICATE = OfClass("a div_by, a same_elements or a bounded", AssumePredicateAttr)
+CONSTANT = OfClass("a dense constant of a tile", DenseIntOrFPElementsAttr)
 
 IEEE_MODES = (
     RoundingMode.NEAREST_EVEN,

@@ -6,21 +6,46 @@ from xdsl.ir import Dialect, Operation
 
 from xtile.dialects.cuda_tile import attributes, debug_info, types
 from xtile.dialects.cuda_tile.ops import (
+    atomics,
     bitwise,
+    control_flow,
     conversions,
+    core,
     floating_point,
+    global_variables,
     integer,
+    loops,
     mathematics,
     matrix_multiply,
+    memory,
+    miscellaneous,
+    module,
+    packing,
+    reductions,
+    view_access,
+    views,
 )
 
 OPERATIONS: list[type[Operation]] = [
+    *atomics.OPERATIONS,
     *bitwise.OPERATIONS,
+    *control_flow.OPERATIONS,
     *conversions.OPERATIONS,
+    *core.OPERATIONS,
     *floating_point.OPERATIONS,
+    *global_variables.OPERATIONS,
     *integer.OPERATIONS,
+    *loops.OPERATIONS,
     *mathematics.OPERATIONS,
     *matrix_multiply.OPERATIONS,
+    *packing.OPERATIONS,
+    *memory.OPERATIONS,
+    *miscellaneous.OPERATIONS,
+    *module.OPERATIONS,
+    *packing.OPERATIONS,
+    *reductions.OPERATIONS,
+    *view_access.OPERATIONS,
+    *views.OPERATIONS,
 ]
 """Every operation of the dialect."""
 

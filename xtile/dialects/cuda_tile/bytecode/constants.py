@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
 from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
 from xtile.dialects.cuda_tile.bytecode.byte_writer import write_table, write_varint
 from xtile.dialects.cuda_tile.bytecode.container import Entries, read_entries
 from xtile.dialects.cuda_tile.types import TileType
+from xtile.text.mlir_attributes import dense_elements
 from xtile.text.mlir_numbers import Scalar, as_scalar, bit_width, from_mlir_bytes, mlir_bytes
 
 _OFFSET_SIZE = 8
@@ -127,4 +128,4 @@ class ConstantReader:
                 f"of {type.element_type.name}",
                 start,
             )
-        return DenseIntOrFPElementsAttr.new((type, BytesAttr(stored)))
+        return dense_elements(type, stored)
