@@ -38,7 +38,6 @@ OPERATIONS: list[type[Operation]] = [
     *loops.OPERATIONS,
     *mathematics.OPERATIONS,
     *matrix_multiply.OPERATIONS,
-    *packing.OPERATIONS,
     *memory.OPERATIONS,
     *miscellaneous.OPERATIONS,
     *module.OPERATIONS,

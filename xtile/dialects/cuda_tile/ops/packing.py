@@ -5,12 +5,15 @@ Source: CUDA Tile IR specification, "Operations", "Core"; NVIDIA/cuda-tile 13.3.
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import ClassVar
 
+from typing_extensions import override
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import BYTE_TILE, UNPACKED_TILE
@@ -19,14 +22,47 @@ from xtile.dialects.cuda_tile.tiles import element_bits, tile_type
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
 
-_FORMAT = (
-    "$source attr-dict `:` custom<CudaTileType>(type($source)) "
-    "`->` custom<CudaTileType>(type($result))"
-)
+
+def _bits(tile: TileType) -> int:
+    """How many bits a tile takes in packed bytes."""
+    return tile.number_of_elements * element_bits(tile.element_type)
+
+
+class _PackingOperation(CudaTileOperation, ABC):
+    """A conversion between a row of numbers and its bytes."""
+
+    SINCE: ClassVar[Version] = V13_3
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$source attr-dict `:` custom<CudaTileType>(type($source)) "
+        "`->` custom<CudaTileType>(type($result))"
+    )
+    custom_directives: ClassVar = (CudaTileType,)
+
+    @override
+    def verify_(self) -> None:
+        source, result = tile_type(self.operands[0]), tile_type(self.results[0])
+        if source.rank != 1 or result.rank != 1:
+            raise VerifyException(
+                f"expected tiles with one dimension, but got {source} and {result}"
+            )
+        if element_bits(source.element_type) == element_bits(result.element_type):
+            raise VerifyException(
+                "expected elements of different widths; for equal widths there is bitcast"
+            )
+        before, after = _bits(source), _bits(result)
+        if before % 8:
+            raise VerifyException(f"expected whole bytes, but the operand has {before} bits")
+        if before != after:
+            raise VerifyException(
+                f"expected a result of {before // 8} bytes, as the operand has, but {result} has "
+                f"{after // 8}"
+            )
 
 
 @irdl_op_definition
-class PackOp(CudaTileOperation):
+class PackOp(_PackingOperation):
     """The bytes of a tile's elements; of those that are smaller than a byte the first lies lowest.
 
     ```
@@ -36,14 +72,9 @@ class PackOp(CudaTileOperation):
 
     name = "cuda_tile.pack"
     OPCODE: ClassVar[int] = 0x6F
-    SINCE: ClassVar[Version] = V13_3
 
     source = operand_def(UNPACKED_TILE)
     result = result_def(BYTE_TILE)
-
-    traits = traits_def(Pure())
-    assembly_format = _FORMAT
-    custom_directives: ClassVar = (CudaTileType,)
 
     def __init__(self, source: SSAValue) -> None:
         type = tile_type(source)
@@ -52,7 +83,7 @@ class PackOp(CudaTileOperation):
 
 
 @irdl_op_definition
-class UnpackOp(CudaTileOperation):
+class UnpackOp(_PackingOperation):
     """The elements that bytes hold; of those that are smaller than a byte the first lies lowest.
 
     ```
@@ -62,14 +93,9 @@ class UnpackOp(CudaTileOperation):
 
     name = "cuda_tile.unpack"
     OPCODE: ClassVar[int] = 0x70
-    SINCE: ClassVar[Version] = V13_3
 
     source = operand_def(BYTE_TILE)
     result = result_def(UNPACKED_TILE)
-
-    traits = traits_def(Pure())
-    assembly_format = _FORMAT
-    custom_directives: ClassVar = (CudaTileType,)
 
     def __init__(self, source: SSAValue, element_type: Attribute) -> None:
         size = tile_type(source).number_of_elements * 8 // element_bits(element_type)
