@@ -46,6 +46,7 @@ class Language:
 
 
 _LANGUAGES = {
+    "cuda_tile": "xtile.semantics.cuda_tile.function",
     "func": "xtile.host.function",
     "gpu": "xtile.semantics.upstream.function",
     "tensorlang": "xtile.semantics.instructions.function",

@@ -1,0 +1,148 @@
+"""Atomic updates: `atomic_rmw_tko`, `atomic_cas_tko`, `atomic_red_view_tko`.
+
+The elements of a tile are updated one after another, in row-major order.
+
+Source: CUDA Tile IR specification, "Operations", "Atomics"; NVIDIA/cuda-tile 13.3.0, `Ops.td`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
+from xtile.dialects.cuda_tile.ops.atomics import (
+    AtomicCASTkoOp,
+    AtomicRedViewTkoOp,
+    AtomicRMWTkoOp,
+)
+from xtile.semantics import access
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.memory import optional_slot, pointee_storage
+from xtile.semantics.cuda_tile.numbers import shape_of, to_bits
+from xtile.semantics.cuda_tile.places import Ordering, places_of
+from xtile.semantics.cuda_tile.storage import check_writable
+from xtile.semantics.cuda_tile.views import TileAccess
+from xtile.semantics.observer import AccessKind
+from xtile.semantics.state import State
+from xtile.semantics.upstream import floats, integers
+from xtile.semantics.upstream.constants import word_attribute
+from xtile.semantics.upstream.numbers import Number
+from xtile.semantics.values import Array, Value, choose
+
+_Update = Callable[[Value, Value], Value]
+
+
+def _exchange(number: Number) -> _Update:
+    return lambda old, value: value
+
+
+_UPDATES: dict[AtomicRMWMode, Callable[[Number], _Update]] = {
+    AtomicRMWMode.AND: integers.BINARY["andi"],
+    AtomicRMWMode.OR: integers.BINARY["ori"],
+    AtomicRMWMode.XOR: integers.BINARY["xori"],
+    AtomicRMWMode.ADD: integers.BINARY["addi"],
+    AtomicRMWMode.ADDF: floats.BINARY["addf"],
+    AtomicRMWMode.MAX: integers.BINARY["maxsi"],
+    AtomicRMWMode.MIN: integers.BINARY["minsi"],
+    AtomicRMWMode.UMAX: integers.BINARY["maxui"],
+    AtomicRMWMode.UMIN: integers.BINARY["minui"],
+    AtomicRMWMode.XCHG: _exchange,
+}
+"""What an atomic update of each mode stores, given the old value and the operand."""
+
+
+def _update(operation: Operation, number: Number) -> _Update:
+    mode = AtomicRMWMode(word_attribute(operation, "mode", tuple(AtomicRMWMode)))
+    return _UPDATES[mode](number)
+
+
+def _atomic_rmw(operation: AtomicRMWTkoOp, compiler: Compiler) -> Step:
+    storage = pointee_storage(operation.pointers)
+    function = _update(operation, storage.number)
+    argument = compiler.slot(operation.arg)
+    return _through_pointers(
+        operation, compiler, lambda state: (np.ravel(state.values[argument]), function), None
+    )
+
+
+def _atomic_cas(operation: AtomicCASTkoOp, compiler: Compiler) -> Step:
+    number = pointee_storage(operation.pointers).number
+    compared, value = compiler.slots((operation.cmp, operation.val))
+
+    def updates(state: State) -> tuple[Array, _Update]:
+        wanted = np.ravel(to_bits(state.values[compared], number))
+        new = np.ravel(state.values[value])
+
+        def update(old: Value, which: Array) -> Value:
+            return choose(to_bits(old, number) == wanted[which], new[which], old)
+
+        return np.arange(new.size), update
+
+    return _through_pointers(operation, compiler, updates, compared)
+
+
+def _through_pointers(
+    operation: AtomicRMWTkoOp | AtomicCASTkoOp,
+    compiler: Compiler,
+    updates: Callable[[State], tuple[Array, _Update]],
+    unchanged: int | None,
+) -> Step:
+    """Updates what pointers point to, and gives what was there.
+
+    Args:
+        operation: The operation.
+        compiler: Compiles it.
+        updates: Gives an operand for each element, and the update that takes it.
+        unchanged: What the result is where the mask is false; None: anything.
+    """
+    storage = pointee_storage(operation.pointers)
+    ordering = Ordering(operation, compiler)
+    pointers, result = compiler.slots((operation.pointers, operation.result))
+    mask = optional_slot(operation.mask, compiler)
+    shape = shape_of(operation.result)
+
+    def step(state: State) -> None:
+        values = state.values
+        chosen = None if mask is None else values[mask]
+        places = list(places_of(values[pointers], chosen, storage, state.addresses))
+        ordering.observe(state, AccessKind.ATOMIC_UPDATE, places, storage)
+        operands, function = updates(state)
+        old = storage.undefined((operands.size,))
+        if unchanged is not None:
+            old[...] = np.ravel(values[unchanged])
+        for place in places:
+            check_writable(place.buffer)
+            old[place.chosen] = access.update(
+                place.buffer, place.elements, operands[place.chosen], function
+            )
+        values[result] = old.reshape(shape)[()]
+
+    return step
+
+
+def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
+    tile = TileAccess(operation.view, operation.index, compiler)
+    ordering = Ordering(operation, compiler)
+    function = _update(operation, tile.storage.number)
+    value = compiler.slot(operation.value)
+
+    def step(state: State) -> None:
+        tensor, box = tile.tensor_and_box(state)
+        place = box.place(tensor, tile.storage, state.addresses)
+        ordering.observe(state, AccessKind.ATOMIC_UPDATE, (place,), tile.storage)
+        check_writable(place.buffer)
+        operands = np.asarray(state.values[value])[box.kept]
+        access.update(place.buffer, place.elements.ravel(), operands.ravel(), function)
+
+    return step
+
+
+HANDLERS: dict[str, Handler] = {
+    "cuda_tile.atomic_cas_tko": _atomic_cas,
+    "cuda_tile.atomic_red_view_tko": _atomic_red_view,
+    "cuda_tile.atomic_rmw_tko": _atomic_rmw,
+}
+"""The handler of each operation, by name."""

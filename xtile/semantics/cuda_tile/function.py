@@ -1,0 +1,98 @@
+"""How entries of CUDA Tile IR are launched: each tile block is a work-group with one work-item.
+
+Source: CUDA Tile IR specification, "Programming Model"; NVIDIA/cuda-tile 13.3.0, `Ops.td`
+(`entry`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.cuda_tile.types import PointerType, TileType
+from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument, WordsArgument
+from xtile.semantics.binding import Buffers
+from xtile.semantics.compiler import Body, Compiler
+from xtile.semantics.configuration import Configuration, Size3
+from xtile.semantics.cuda_tile.control import compile_entry
+from xtile.semantics.cuda_tile.numbers import element_number
+from xtile.semantics.cuda_tile.storage import storage_of
+from xtile.semantics.errors import ExecutionError
+from xtile.semantics.language import Language
+from xtile.semantics.values import Value
+
+
+def _configure(entry: Operation, grid: Size3, block: Size3 | None) -> Configuration:
+    if block is not None and block != (1, 1, 1):
+        raise ExecutionError(
+            entry, f"a tile block is launched as one, so the block must be (1, 1, 1), not {block}"
+        )
+    return Configuration(1, (1, 1, 1), (1, 1, 1), grid, "tile")
+
+
+def _parameters(entry: Operation) -> Sequence[SSAValue]:
+    return entry.regions[0].blocks[0].args
+
+
+def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> Value:
+    if not isinstance(type, TileType) or type.rank:
+        raise ValueError(f"{name} has type {type}, but an entry takes tiles without dimensions")
+    element = type.element_type
+    match argument:
+        case ScalarArgument() if not isinstance(element, PointerType):
+            return element_number(type).number(argument.value)
+        case MemrefArgument():
+            return _scale(element) * _address(name, argument, buffers)
+        case WordsArgument() if isinstance(element, PointerType):
+            return _words(name, argument, buffers)
+        case _:
+            raise ValueError(f"{name} has type {type}, given {argument}")
+
+
+def _scale(element: Attribute) -> np.int64:
+    """What a pointer counts in a byte: 1, or 2 elements of four bits."""
+    is_packed = isinstance(element, PointerType) and storage_of(element.pointee_type).is_packed
+    return np.int64(2 if is_packed else 1)
+
+
+def _address(name: str, argument: MemrefArgument, buffers: Buffers) -> np.int64:
+    """The address of the first element in bytes; 0 without memory."""
+    if argument.base is None:
+        return np.int64(0)
+    dtype = argument.base.dtype
+    view = buffers.view(argument, dtype, name)
+    start = buffers.addresses.address_of(view.buffer)
+    return np.int64(start + argument.offset * dtype.itemsize)
+
+
+def _words(name: str, argument: WordsArgument, buffers: Buffers) -> np.int64:
+    """The address of memory that holds addresses and other numbers."""
+    words = [
+        entry if isinstance(entry, int) else _address(f"entry {index} of {name}", entry, buffers)
+        for index, entry in enumerate(argument.entries)
+    ]
+    return _address(name, MemrefArgument(np.array(words, np.int64)), buffers)
+
+
+def _compile(entry: Operation, compiler: Compiler) -> Body:
+    return Body([entry], [compile_entry(entry.regions[0], compiler)])
+
+
+_SHARED = ("cuda_tile.atomic_", "cuda_tile.get_global")
+"""Operations with an effect that other tile blocks may see while they run."""
+
+
+def _may_share(entry: Operation) -> bool:
+    return not any(operation.name.startswith(_SHARED) for operation in entry.walk())
+
+
+LANGUAGE = Language(
+    configure=_configure,
+    parameters=_parameters,
+    bind=_bind,
+    compile=_compile,
+    is_collective=False,
+    may_share=_may_share,
+)

@@ -1,0 +1,176 @@
+"""Memory through pointers: `load_ptr_tko`, `store_ptr_tko`, `offset`, `alloca`, and tokens.
+
+Source: CUDA Tile IR specification, "Operations", "Memory"; NVIDIA/cuda-tile 13.3.0, `Ops.td`.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.cuda_tile.ops.memory import (
+    AllocaOp,
+    JoinTokensOp,
+    LoadPtrTkoOp,
+    StorePtrTkoOp,
+)
+from xtile.dialects.cuda_tile.types import PointerType
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.numbers import shape_of, tile_type
+from xtile.semantics.cuda_tile.places import Ordering, places_of
+from xtile.semantics.cuda_tile.storage import Storage, storage_of
+from xtile.semantics.memory import Buffer
+from xtile.semantics.observer import AccessKind
+from xtile.semantics.ordering import NOTHING, Token
+from xtile.semantics.state import State
+from xtile.semantics.upstream.allocation import name_of, undefined
+from xtile.semantics.upstream.constants import integer_attribute
+from xtile.semantics.values import Array
+
+
+def pointee_storage(pointers: SSAValue) -> Storage:
+    """How the elements that a tile of pointers points to lie in memory.
+
+    Raises:
+        ValueError: The value is no tile of pointers.
+    """
+    pointer = tile_type(pointers).element_type
+    if not isinstance(pointer, PointerType):
+        raise ValueError(f"expected a tile of pointers, but got {pointers.type}")
+    return storage_of(pointer.pointee_type)
+
+
+def optional_slot(value: SSAValue | None, compiler: Compiler) -> int | None:
+    """The slot of an operand that need not be there."""
+    return None if value is None else compiler.slot(value)
+
+
+def _load(operation: LoadPtrTkoOp, compiler: Compiler) -> Step:
+    storage = pointee_storage(operation.source)
+    ordering = Ordering(operation, compiler)
+    source, result = compiler.slots((operation.source, operation.result))
+    mask = optional_slot(operation.mask, compiler)
+    padding = optional_slot(operation.padding_value, compiler)
+    shape = shape_of(operation.result)
+
+    def step(state: State) -> None:
+        values = state.values
+        chosen = None if mask is None else values[mask]
+        places = list(places_of(values[source], chosen, storage, state.addresses))
+        ordering.observe(state, AccessKind.READ, places, storage)
+        if mask is None and len(places) == 1:
+            (place,) = places
+            values[result] = storage.read(place.buffer, place.elements).reshape(shape)[()]
+            return
+        loaded = _filling(storage, shape, None if padding is None else values[padding])
+        for place in places:
+            loaded[place.chosen] = storage.read(place.buffer, place.elements)
+        values[result] = loaded.reshape(shape)[()]
+
+    return step
+
+
+def _filling(storage: Storage, shape: tuple[int, ...], padding: Array | None) -> Array:
+    """What a load gives where it loads nothing, as a flat tile."""
+    if padding is None:
+        return storage.undefined((int(np.prod(shape)),))
+    return np.array(np.broadcast_to(padding, shape)).ravel()
+
+
+def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:
+    storage = pointee_storage(operation.destination)
+    ordering = Ordering(operation, compiler)
+    destination, value = compiler.slots((operation.destination, operation.value))
+    mask = optional_slot(operation.mask, compiler)
+
+    def step(state: State) -> None:
+        values = state.values
+        chosen = None if mask is None else values[mask]
+        places = list(places_of(values[destination], chosen, storage, state.addresses))
+        stored = np.ravel(values[value])
+        ordering.observe(state, AccessKind.WRITE, places, storage, stored)
+        for place in places:
+            storage.write(place.buffer, place.elements, stored[place.chosen])
+
+    return step
+
+
+def _offset(operation: Operation, compiler: Compiler) -> Step:
+    step_size = np.int64(pointee_storage(operation.operands[0]).step)
+    pointers, offsets = compiler.slots(operation.operands)
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        distance = state.values[offsets].astype(np.int64) * step_size
+        state.values[result] = state.values[pointers] + distance
+
+    return step
+
+
+def _alloca(operation: AllocaOp, compiler: Compiler) -> Step:
+    storage = pointee_storage(operation.result)
+    count = integer_attribute(operation, "num_elem") or 0
+    units = -(-count // 2) if storage.is_packed else count
+    result = compiler.slot(operation.result)
+    name = name_of(operation.result)
+    is_local = operation.is_global is None
+    scale = 2 if storage.is_packed else 1
+
+    def step(state: State) -> None:
+        data = undefined(units, storage.dtype)
+        buffer = Buffer(data, name, is_local=is_local, is_initialized=False)
+        # It is freed at the end of the block, which may be executed again.
+        state.shared[operation] = buffer
+        if state.observer is not None:
+            state.observer.on_alloca(operation, buffer)
+        state.values[result] = np.int64(scale * state.addresses.address_of(buffer))
+
+    return step
+
+
+def free(state: State, operation: Operation) -> None:
+    """Ends the life of the memory of an `alloca`, if it was executed."""
+    buffer = state.shared.pop(operation, None)
+    if buffer is None:
+        return
+    if state.observer is not None:
+        state.observer.on_lifetime_stop(operation, buffer)
+    buffer.free()
+
+
+def _make_token(operation: Operation, compiler: Compiler) -> Step:
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        state.values[result] = None if state.observer is None else NOTHING
+
+    return step
+
+
+def _join_tokens(operation: JoinTokensOp, compiler: Compiler) -> Step:
+    tokens = compiler.slots(operation.tokens)
+    result = compiler.slot(operation.result)
+
+    def step(state: State) -> None:
+        if state.observer is None:
+            state.values[result] = None
+            return
+        joined = NOTHING
+        for token in tokens:
+            joined = joined.joined(cast("Token", state.values[token]))
+        state.values[result] = joined
+
+    return step
+
+
+HANDLERS: dict[str, Handler] = {
+    "cuda_tile.alloca": _alloca,
+    "cuda_tile.join_tokens": _join_tokens,
+    "cuda_tile.load_ptr_tko": _load,
+    "cuda_tile.make_token": _make_token,
+    "cuda_tile.offset": _offset,
+    "cuda_tile.store_ptr_tko": _store,
+}
+"""The handler of each operation, by name."""

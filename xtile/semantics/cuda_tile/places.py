@@ -1,0 +1,150 @@
+"""Where in memory the elements of a tile lie, and what an observer learns of accesses to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
+from xtile.semantics.addresses import AddressSpace
+from xtile.semantics.compiler import Compiler
+from xtile.semantics.cuda_tile.numbers import Tile
+from xtile.semantics.cuda_tile.storage import Storage
+from xtile.semantics.memory import Buffer, View, parts
+from xtile.semantics.observer import Access, AccessKind, IntArray
+from xtile.semantics.ordering import NOTHING, Order
+from xtile.semantics.state import State
+from xtile.semantics.upstream.constants import word_attribute
+from xtile.semantics.values import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Elements of one buffer.
+
+    Attributes:
+        buffer: The memory, in units of the storage.
+        elements: The places of the elements, one for each of `chosen`.
+        chosen: Which elements of a tile lie here, as indices or slices of it.
+    """
+
+    buffer: Buffer
+    elements: IntArray
+    chosen: Any
+
+
+ALL = slice(None)
+"""Chooses all elements of a flat tile."""
+
+
+def base_of(address: int, storage: Storage, addresses: AddressSpace) -> tuple[Buffer, int]:
+    """The memory at an address, and the number of the element there.
+
+    Raises:
+        UnlocatedError: There is none, or it lies between elements.
+    """
+    place = address >> 1 if storage.is_packed else address
+    view = addresses.memory_at(place, storage.dtype, None)
+    assert isinstance(view, View)
+    assert isinstance(view.offset, int)
+    if storage.is_packed:
+        return view.buffer, 2 * view.offset + (address & 1)
+    return view.buffer, view.offset
+
+
+def places_of(
+    pointers: Tile, mask: Tile | None, storage: Storage, addresses: AddressSpace
+) -> Iterator[Place]:
+    """Where pointers point: a place in each buffer, with indices into the flat tile.
+
+    Args:
+        pointers: A tile of addresses.
+        mask: Which of them count; None: all.
+        storage: How elements lie in memory.
+        addresses: Where the memory of the launch lies.
+
+    Raises:
+        UnlocatedError: An address belongs to no memory, or lies between elements.
+    """
+    flat: Array = np.ravel(pointers)
+    chosen: Any = ALL
+    if mask is not None:
+        chosen = np.flatnonzero(mask)
+        flat = flat[chosen]
+    if flat.size == 0:
+        return
+    found = addresses.memory_at(flat >> 1 if storage.is_packed else flat, storage.dtype, None)
+    for view, active in parts(found, None):
+        elements = np.asarray(view.offset, np.int64)
+        if storage.is_packed:
+            elements = 2 * elements + (flat & 1)
+        if active is None:
+            yield Place(view.buffer, elements, chosen)
+        else:
+            numbers = np.arange(np.size(pointers)) if chosen is ALL else chosen
+            yield Place(view.buffer, elements[active], numbers[active])
+
+
+class Ordering:
+    """How an operation's access is ordered: its attributes and tokens."""
+
+    def __init__(self, operation: Operation, compiler: Compiler) -> None:
+        """Compiles what says how an operation with an optional `token` is ordered."""
+        given: Any = operation
+        self._operation = operation
+        self._semantics = word_attribute(
+            operation, "memory_ordering_semantics", tuple(MemoryOrderingSemantics)
+        )
+        self._scope = word_attribute(operation, "memory_scope", tuple(MemoryScope))
+        self._token = None if given.token is None else compiler.slot(given.token)
+        self._result = compiler.slot(given.result_token)
+
+    def observe(
+        self,
+        state: State,
+        kind: AccessKind,
+        places: Sequence[Place],
+        storage: Storage,
+        values: Array | None = None,
+    ) -> None:
+        """Tells the observer of an access, and sets the token that comes after it.
+
+        Args:
+            state: What runs.
+            kind: A read, write or update; whether it is atomic follows from the operation.
+            places: What is accessed.
+            storage: How elements lie in memory.
+            values: What is written, indexed as the places say; None if it is not known yet.
+        """
+        observer = state.observer
+        if observer is None:
+            state.values[self._result] = None
+            return
+        token = NOTHING if self._token is None else state.values[self._token]
+        order = Order(token, self._semantics, self._scope)
+        strong = _ATOMIC[kind] if order.is_strong else kind
+        state.values[self._result] = observer.on_tile_access(
+            [self._access(strong, place, storage, values) for place in places], order
+        )
+
+    def _access(
+        self, kind: AccessKind, place: Place, storage: Storage, values: Array | None
+    ) -> Access:
+        units = np.ravel(storage.units(place.elements))
+        written = None
+        if values is not None and not storage.is_packed:
+            written = np.ravel(storage.encoded(values[place.chosen]))
+        size = np.broadcast_to(np.int64(place.buffer.size), units.shape)
+        return Access(self._operation, kind, place.buffer, units, (units,), (size,), None, written)
+
+
+_ATOMIC = {
+    AccessKind.READ: AccessKind.ATOMIC_READ,
+    AccessKind.WRITE: AccessKind.ATOMIC_WRITE,
+    AccessKind.ATOMIC_UPDATE: AccessKind.ATOMIC_UPDATE,
+}
+"""For each kind of access the one that allows concurrent accesses."""

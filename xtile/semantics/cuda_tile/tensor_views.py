@@ -1,0 +1,168 @@
+"""Tensors in memory, and which of their elements make the tile at an index.
+
+Source: CUDA Tile IR specification, "Tensor View" and "Subview Types", with the place of a tile as
+devices have it: the tile at index I of a partition view begins at element I T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xtile.dialects.cuda_tile.types import (
+    GatherScatterViewType,
+    PartitionViewType,
+    StridedViewType,
+    TileView,
+)
+from xtile.semantics.addresses import AddressSpace
+from xtile.semantics.cuda_tile.places import Place, base_of
+from xtile.semantics.cuda_tile.storage import Storage
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.memory import View
+from xtile.semantics.observer import IntArray
+from xtile.semantics.values import Array
+
+
+class TensorView:
+    """A tensor in memory; views that cut it into tiles are held as the tensor itself.
+
+    Attributes:
+        address: The pointer to its first element.
+        shape: Its sizes in elements.
+        strides: The distances of neighbours in elements.
+    """
+
+    __slots__ = ("address", "shape", "strides")
+
+    def __init__(self, address: int, shape: Sequence[int], strides: Sequence[int]) -> None:
+        self.address = address
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The part of a tile that lies inside of its tensor.
+
+    Attributes:
+        offset: The element of the tensor's memory at which it begins.
+        shape: Its sizes.
+        strides: The distances of neighbours in elements, along the tile's dimensions.
+        rows: Where the elements along one dimension are any, their distances from `offset`.
+        along: This dimension.
+        kept: Which elements of the tile it has: slices, and the indices of the rows.
+    """
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    rows: IntArray | None
+    along: int
+    kept: tuple[Any, ...]
+
+    def elements(self) -> IntArray:
+        """The places of its elements in the tensor's memory."""
+        places = np.full(self.shape, self.offset, np.int64)
+        for dimension, (size, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            distances = np.arange(size) * stride
+            if dimension == self.along and self.rows is not None:
+                distances = self.rows
+            places += distances.reshape(-1, *(1,) * (len(self.shape) - dimension - 1))
+        return places
+
+    def place(self, tensor: TensorView, storage: Storage, addresses: AddressSpace) -> Place:
+        """Where its elements lie.
+
+        Raises:
+            UnlocatedError: The tensor's pointer points to no memory.
+        """
+        buffer, first = base_of(tensor.address, storage, addresses)
+        return Place(buffer, first + self.elements(), self.kept)
+
+    def array(self, tensor: TensorView, storage: Storage, addresses: AddressSpace) -> Array:
+        """Its elements as an array on the memory itself, if none are packed and no rows are any.
+
+        Raises:
+            UnlocatedError: They do not lie in the memory.
+        """
+        buffer, first = base_of(tensor.address, storage, addresses)
+        return View(buffer, first + self.offset, self.shape, self.strides).array()
+
+
+class Tiling:
+    """How a view's type cuts a tensor into tiles."""
+
+    def __init__(self, type: TileView) -> None:
+        self.tile_shape = type.get_tile_shape()
+        self.padding = type.padding
+        self._order = type.get_dim_map()
+        self._steps = _steps(type)
+        self._sparse = type.sparse_dim.data if isinstance(type, GatherScatterViewType) else None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the elements along one dimension are any."""
+        return self._sparse is not None
+
+    def index_space(self, tensor: TensorView) -> tuple[int, ...]:
+        """How many indices there are along each dimension of the tiles."""
+        sizes = (tensor.shape[dimension] for dimension in self._order)
+        return tuple(-(-size // step) for size, step in zip(sizes, self._steps, strict=True))
+
+    def box(self, tensor: TensorView, indices: Sequence[Any]) -> Box:
+        """The part of the tile at an index that lies inside of the tensor.
+
+        Args:
+            tensor: The tensor.
+            indices: A number for each dimension; for that of gathered rows an array.
+
+        Raises:
+            UnlocatedError: The index lies outside of the view's index space.
+        """
+        offset = 0
+        shape: list[int] = []
+        kept: list[Any] = []
+        rows: IntArray | None = None
+        strides = tuple(tensor.strides[dimension] for dimension in self._order)
+        space = self.index_space(tensor)
+        for dimension, index in enumerate(indices):
+            size = tensor.shape[self._order[dimension]]
+            if dimension == self._sparse:
+                inside = np.flatnonzero(index < size)
+                rows = np.asarray(index[inside], np.int64) * strides[dimension]
+                shape.append(len(inside))
+                kept.append(inside)
+                continue
+            if index >= space[dimension]:
+                raise _outside(indices, dimension, space)
+            start = index * self._steps[dimension]
+            count = min(self.tile_shape[dimension], size - start)
+            offset += start * strides[dimension]
+            shape.append(count)
+            kept.append(slice(count))
+        along = -1 if self._sparse is None else self._sparse
+        return Box(offset, tuple(shape), strides, rows, along, tuple(kept))
+
+
+def _steps(type: TileView) -> tuple[int, ...]:
+    """The elements between the beginnings of neighbouring tiles, along their dimensions."""
+    match type:
+        case PartitionViewType():
+            return type.get_tile_shape()
+        case StridedViewType():
+            return type.get_traversal_strides()
+        case _:
+            return (1,) * type.index_rank
+
+
+def _outside(indices: Sequence[Any], dimension: int, space: tuple[int, ...]) -> UnlocatedError:
+    given = ", ".join("..." if np.ndim(index) else str(index) for index in indices)
+    sizes = ", ".join(map(str, space))
+    return UnlocatedError(
+        f"the index [{given}] lies outside of the view's index space [{sizes}] in dimension "
+        f"{dimension}"
+    )

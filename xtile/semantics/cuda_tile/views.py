@@ -1,0 +1,222 @@
+"""Views: how they are made, their sizes, and loads and stores of tiles.
+
+Source: CUDA Tile IR specification, "Operations", "Views"; NVIDIA/cuda-tile 13.3.0, `Ops.td`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.cuda_tile.enumerations import PaddingValue
+from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp, StoreViewTkoOp
+from xtile.dialects.cuda_tile.ops.views import MakeTensorViewOp
+from xtile.dialects.cuda_tile.types import TensorViewType, TileView
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.numbers import element_number
+from xtile.semantics.cuda_tile.places import Ordering
+from xtile.semantics.cuda_tile.storage import Storage, check_writable, storage_of
+from xtile.semantics.cuda_tile.tensor_views import Box, TensorView, Tiling
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.observer import AccessKind
+from xtile.semantics.state import State
+from xtile.semantics.upstream.numbers import Number
+from xtile.semantics.values import Array, Value
+
+
+def _make_tensor_view(operation: MakeTensorViewOp, compiler: Compiler) -> Step:
+    (made,) = operation.results
+    type_ = made.type
+    if not isinstance(type_, TensorViewType):
+        raise ValueError(f"expected a tensor_view, but got {type_}")
+    base, result = compiler.slots((operation.base, made))
+    shape = _extents(type_.get_shape(), operation.dynamic_shape, "size", compiler)
+    strides = _extents(type_.get_strides(), operation.dynamic_strides, "stride", compiler)
+
+    def step(state: State) -> None:
+        address = int(state.values[base])
+        state.values[result] = TensorView(address, shape(state), strides(state))
+
+    return step
+
+
+def _extents(
+    static: Sequence[int], dynamic: Sequence[SSAValue], what: str, compiler: Compiler
+) -> Callable[[State], Sequence[int]]:
+    """What gives sizes or strides, of which some are known at run time."""
+    if DYNAMIC_INDEX not in static:
+        return lambda state: static
+    given = iter(compiler.slots(dynamic))
+    sources = [(size, next(given) if size == DYNAMIC_INDEX else -1) for size in static]
+
+    def extents(state: State) -> Sequence[int]:
+        sizes = [size if slot < 0 else int(state.values[slot]) for size, slot in sources]
+        if min(sizes) < 0:
+            raise UnlocatedError(
+                f"a {what} of a tensor_view cannot be negative, but {sizes} are given"
+            )
+        return sizes
+
+    return extents
+
+
+def _make_view(operation: Operation, compiler: Compiler) -> Step:
+    """A view's type says how it cuts the tensor, so it is held as the tensor."""
+    (source,) = compiler.slots(operation.operands)
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        state.values[result] = state.values[source]
+
+    return step
+
+
+def _get_tensor_shape(operation: Operation, compiler: Compiler) -> Step:
+    return _shape(operation, compiler, lambda tensor: tensor.shape)
+
+
+def _get_index_space_shape(operation: Operation, compiler: Compiler) -> Step:
+    return _shape(operation, compiler, Tiling(view_type(operation.operands[0])).index_space)
+
+
+def _shape(
+    operation: Operation, compiler: Compiler, function: Callable[[TensorView], Sequence[int]]
+) -> Step:
+    """Gives sizes as the results of an operation."""
+    (source,) = compiler.slots(operation.operands)
+    results = compiler.slots(operation.results)
+    number = element_number(operation.results[0].type)
+
+    def step(state: State) -> None:
+        for result, size in zip(results, function(state.values[source]), strict=True):
+            if size >= 2**number.bits:
+                raise UnlocatedError(f"the size {size} does not fit into {number.text}")
+            state.values[result] = number.number(size)
+
+    return step
+
+
+def view_type(view: SSAValue) -> TileView:
+    """The type of a value that cuts a tensor into tiles.
+
+    Raises:
+        ValueError: The value is no such view.
+    """
+    if not isinstance(view.type, TileView):
+        raise ValueError(f"expected a view of tiles, but got {view.type}")
+    return cast("TileView", view.type)
+
+
+class TileAccess:
+    """An operation's access to the tile at an index of a view."""
+
+    def __init__(self, view: SSAValue, index: Sequence[SSAValue], compiler: Compiler) -> None:
+        """Compiles the operands that say which tile is accessed."""
+        type_ = view_type(view)
+        self.tiling = Tiling(type_)
+        self.storage = storage_of(type_.tensor_view.element_type)
+        self._view = compiler.slot(view)
+        self._index = [(compiler.slot(each), element_number(each.type)) for each in index]
+
+    @property
+    def is_block(self) -> bool:
+        """Whether the memory of a tile can be accessed as an array."""
+        return not self.tiling.is_sparse and not self.storage.is_packed
+
+    def tensor_and_box(self, state: State) -> tuple[TensorView, Box]:
+        """The tensor and the part of the tile that lies in it.
+
+        Raises:
+            UnlocatedError: The index lies outside of the view's index space.
+        """
+        tensor: TensorView = state.values[self._view]
+        indices = [_unsigned(state.values[slot], number) for slot, number in self._index]
+        return tensor, self.tiling.box(tensor, indices)
+
+
+def _unsigned(index: Value, number: Number) -> Any:
+    """An index as a Python integer, or indices as an array of unsigned numbers."""
+    bits = number.unsigned(np.asarray(index))
+    return int(bits) if bits.ndim == 0 else bits
+
+
+def _padding(padding: PaddingValue | None, storage: Storage, shape: Sequence[int]) -> Array:
+    """A tile as it is outside of the tensor: the padding, or anything without one."""
+    if padding is None:
+        return storage.undefined(shape)
+    return np.full(shape, storage.number.number(_PADDING[padding]), storage.number.dtype)
+
+
+_PADDING: dict[PaddingValue, float] = {
+    PaddingValue.ZERO: 0,
+    PaddingValue.NEG_ZERO: -0.0,
+    PaddingValue.NAN: float("nan"),
+    PaddingValue.POS_INF: float("inf"),
+    PaddingValue.NEG_INF: float("-inf"),
+}
+
+
+def _load_view(operation: LoadViewTkoOp, compiler: Compiler) -> Step:
+    access = TileAccess(operation.view, operation.index, compiler)
+    ordering = Ordering(operation, compiler)
+    result = compiler.slot(operation.tile)
+    shape, storage = access.tiling.tile_shape, access.storage
+
+    def step(state: State) -> None:
+        tensor, box = access.tensor_and_box(state)
+        loaded = read(state, tensor, box)
+        if box.shape != shape:
+            tile = _padding(access.tiling.padding, storage, shape)
+            tile[box.kept] = loaded
+            loaded = tile
+        state.values[result] = loaded
+
+    def read(state: State, tensor: TensorView, box: Box) -> Array:
+        if state.observer is None and access.is_block:
+            ordering.observe(state, AccessKind.READ, (), storage)
+            return storage.decoded(box.array(tensor, storage, state.addresses)).copy()
+        place = box.place(tensor, storage, state.addresses)
+        ordering.observe(state, AccessKind.READ, (place,), storage)
+        return storage.read(place.buffer, place.elements)
+
+    return step
+
+
+def _store_view(operation: StoreViewTkoOp, compiler: Compiler) -> Step:
+    access = TileAccess(operation.view, operation.index, compiler)
+    ordering = Ordering(operation, compiler)
+    source = compiler.slot(operation.tile)
+    storage = access.storage
+
+    def step(state: State) -> None:
+        tensor, box = access.tensor_and_box(state)
+        tile = np.asarray(state.values[source])
+        if state.observer is None and access.is_block:
+            ordering.observe(state, AccessKind.WRITE, (), storage)
+            array = box.array(tensor, storage, state.addresses)
+            if not array.flags.writeable:
+                check_writable(box.place(tensor, storage, state.addresses).buffer)
+            array[...] = storage.encoded(tile[box.kept])
+            return
+        place = box.place(tensor, storage, state.addresses)
+        ordering.observe(state, AccessKind.WRITE, (place,), storage, tile)
+        storage.write(place.buffer, place.elements, tile[box.kept])
+
+    return step
+
+
+HANDLERS: dict[str, Handler] = {
+    "cuda_tile.get_index_space_shape": _get_index_space_shape,
+    "cuda_tile.get_tensor_shape": _get_tensor_shape,
+    "cuda_tile.load_view_tko": _load_view,
+    "cuda_tile.make_gather_scatter_view": _make_view,
+    "cuda_tile.make_partition_view": _make_view,
+    "cuda_tile.make_strided_view": _make_view,
+    "cuda_tile.make_tensor_view": _make_tensor_view,
+    "cuda_tile.store_view_tko": _store_view,
+}
+"""The handler of each operation, by name."""
