@@ -169,6 +169,20 @@ def test_a_syntax_error_is_located() -> None:
     assert error_of("%") == ("t.mlir:1.1: error: expected a name after this character\n%\n~")
 
 
+def test_an_operand_that_only_a_region_of_the_operation_defines() -> None:
+    text = (
+        "func.func @f(%c: index) {\n"
+        "  scf.for %i = %c to %d step %c {\n"
+        "    %d = arith.constant 1 : index\n"
+        "  }\n"
+        "  return\n"
+        "}\n"
+    )
+    assert error_of(text).startswith(
+        "t.mlir:2.22-23: error: %d is not defined here: only a region of this operation defines it"
+    )
+
+
 def test_what_is_no_operation() -> None:
     assert error_of("}") == "t.mlir:1.1: error: expected an operation\n}\n~"
 

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.parser import ParserState, UnresolvedOperand
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input
@@ -87,6 +88,7 @@ class MlirParser(ResourceParser):
         name_start = self._name_starts.pop()
         span = Span(start, self.previous_end)
         places = [self._place_of_operand(operand) for operand in self._operands[first_operand:]]
+        self._check_forward_references(operation, self._operands[first_operand:])
         del self._operands[first_operand:]
         self._source.record(operation, span, _operand_spans(operation, places, span))
         has_location = self._location_end == span.end
@@ -147,6 +149,26 @@ class MlirParser(ResourceParser):
         except VerifyException as error:
             self.raise_error(str(error), start, self.previous_end)
         return type
+
+    def _check_forward_references(
+        self, operation: Operation, operands: Sequence[UnresolvedOperand]
+    ) -> None:
+        """Checks that no operand is a value that a region of the operation defines.
+
+        xDSL then takes what it resolved already for the operand.
+
+        Raises:
+            ParseError: One is.
+        """
+        if not any(isinstance(operand, ForwardDeclaredValue) for operand in operation.operands):
+            return
+        for operand in operands:
+            if self._place_of_operand(operand)[0] is None:
+                self.raise_error(
+                    f"%{operand.operand_name} is not defined here: only a region of this operation "
+                    "defines it",
+                    operand.span,
+                )
 
     def _place_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
         """Returns the value of an operand, if it is known in this scope, and where it stands."""
