@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from typing_extensions import override
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -17,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    VarConstraint,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -37,8 +37,19 @@ from xtile.dialects.cuda_tile.constraints import (
     POINTER_TILE,
     SCALAR_I32,
     TILE,
+    SameType,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.shape_rules import (
+    verify_broadcast,
+    verify_concatenation,
+    verify_extraction,
+    verify_iota,
+    verify_permutation,
+    verify_reshape,
+    verify_same_shape,
+    verify_selection,
+)
 from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import TileType
 
@@ -68,6 +79,10 @@ class BroadcastOp(CudaTileOperation):
     def __init__(self, source: SSAValue, shape: Sequence[int]) -> None:
         result = TileType(shape, tile_type(source).element_type)
         super().__init__(operands=(source,), result_types=(result,))
+
+    @override
+    def verify_(self) -> None:
+        verify_broadcast(tile_type(self.source), tile_type(self.result))
 
 
 @irdl_op_definition
@@ -102,6 +117,11 @@ class CatOp(CudaTileOperation):
             properties={"dim": IntegerAttr(dim, i64)},
             result_types=(TileType(shape, tile_type(lhs).element_type),),
         )
+
+    @override
+    def verify_(self) -> None:
+        lhs, rhs, result = map(tile_type, (self.lhs, self.rhs, self.result))
+        verify_concatenation(lhs, rhs, self.dim.value.data, result)
 
 
 @irdl_op_definition
@@ -161,6 +181,11 @@ class ExtractOp(CudaTileOperation):
         result = TileType(shape, tile_type(source).element_type)
         super().__init__(operands=(source, indices), result_types=(result,))
 
+    @override
+    def verify_(self) -> None:
+        source, result = tile_type(self.source), tile_type(self.result)
+        verify_extraction(source, len(self.indices), result)
+
 
 _INDEX = TileType((), i32)
 
@@ -177,7 +202,7 @@ class GetTileBlockIdOp(CudaTileOperation):
     name = "cuda_tile.get_tile_block_id"
     OPCODE: ClassVar[int] = 0x30
 
-    T: ClassVar = VarConstraint("T", SCALAR_I32)
+    T: ClassVar = SameType("T", SCALAR_I32)
 
     block_id_x = result_def(T)
     block_id_y = result_def(T)
@@ -203,7 +228,7 @@ class GetNumTileBlocksOp(CudaTileOperation):
     name = "cuda_tile.get_num_tile_blocks"
     OPCODE: ClassVar[int] = 0x2E
 
-    T: ClassVar = VarConstraint("T", SCALAR_I32)
+    T: ClassVar = SameType("T", SCALAR_I32)
 
     grid_size_x = result_def(T)
     grid_size_y = result_def(T)
@@ -238,6 +263,10 @@ class IotaOp(CudaTileOperation):
     def __init__(self, result_type: Attribute) -> None:
         super().__init__(result_types=(result_type,))
 
+    @override
+    def verify_(self) -> None:
+        verify_iota(tile_type(self.result))
+
 
 @irdl_op_definition
 class OffsetOp(CudaTileOperation):
@@ -251,7 +280,7 @@ class OffsetOp(CudaTileOperation):
     name = "cuda_tile.offset"
     OPCODE: ClassVar[int] = 0x51
 
-    T: ClassVar = VarConstraint("T", POINTER_TILE)
+    T: ClassVar = SameType("T", POINTER_TILE)
 
     ptr = operand_def(T)
     offset = operand_def(INTEGER_TILE)
@@ -266,6 +295,10 @@ class OffsetOp(CudaTileOperation):
 
     def __init__(self, ptr: SSAValue, offset: SSAValue) -> None:
         super().__init__(operands=(ptr, offset), result_types=(ptr.type,))
+
+    @override
+    def verify_(self) -> None:
+        verify_same_shape("the offsets", tile_type(self.offset), tile_type(self.result))
 
 
 @irdl_op_definition
@@ -300,6 +333,11 @@ class PermuteOp(CudaTileOperation):
             result_types=(TileType(shape, type.element_type),),
         )
 
+    @override
+    def verify_(self) -> None:
+        permutation = self.permutation.get_values()
+        verify_permutation(tile_type(self.source), permutation, tile_type(self.result))
+
 
 @irdl_op_definition
 class ReshapeOp(CudaTileOperation):
@@ -327,6 +365,10 @@ class ReshapeOp(CudaTileOperation):
         result = TileType(shape, tile_type(source).element_type)
         super().__init__(operands=(source,), result_types=(result,))
 
+    @override
+    def verify_(self) -> None:
+        verify_reshape(tile_type(self.source), tile_type(self.result))
+
 
 @irdl_op_definition
 class SelectOp(CudaTileOperation):
@@ -340,7 +382,7 @@ class SelectOp(CudaTileOperation):
     name = "cuda_tile.select"
     OPCODE: ClassVar[int] = 0x5F
 
-    T: ClassVar = VarConstraint("T", TILE)
+    T: ClassVar = SameType("T", TILE)
 
     cond = operand_def(BOOLEAN_TILE)
     val_if_true = operand_def(T)
@@ -358,6 +400,10 @@ class SelectOp(CudaTileOperation):
         super().__init__(
             operands=(cond, val_if_true, val_if_false), result_types=(val_if_true.type,)
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_selection(tile_type(self.cond), tile_type(self.result))
 
 
 OPERATIONS: list[type[Operation]] = [
