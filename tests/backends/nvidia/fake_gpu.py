@@ -1,0 +1,74 @@
+"""A GPU with a fake driver, and a cubin with one kernel that is a Python function."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import xtile
+from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel
+from xtile.backends.nvidia.compilation import Cubin
+from xtile.backends.nvidia.sidecar import write_cubin
+from xtile.launch import LaunchResult
+from xtile.launch.kernel import functions_of, signature_of
+
+CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
+
+Seen = list[tuple[int, ...]]
+
+
+class Gpu:
+    """A GPU and a cubin with one kernel.
+
+    Attributes:
+        api: The driver.
+        path: The cubin.
+        seen: The parameters of each block that ran.
+    """
+
+    def __init__(self, directory: Path, api: FakeApi) -> None:
+        self.api = api
+        self.path = directory / "k.cubin"
+        self.seen: Seen = []
+
+    def make(
+        self,
+        parameters: str,
+        sizes: Sequence[int],
+        body: Callable[..., None] | None = None,
+        store: str = "",
+    ) -> None:
+        """Makes the kernel @k; `store` is an instruction that tells which memory it writes."""
+        text = f"func @k({parameters}) {{\n parallel {{\n {store}\n }}\n}}\n"
+        signatures = {
+            name: signature_of(function)
+            for name, function in functions_of(xtile.parse(text)).items()
+        }
+        write_cubin(self.path, Cubin(CODE + text.encode(), "sm_90", "tileiras", signatures, {}))
+
+        def run(block: tuple[int, int, int], *values: int) -> None:
+            self.seen.append(values)
+            if body is not None:
+                body(*values)
+
+        self.api.kernels = {"k": FakeKernel(sizes, run)}
+
+    def run(self, *arguments: Any, grid: Any = 1, device: str = "cuda") -> LaunchResult:
+        return xtile.run(self.path, list(arguments), grid, device)
+
+
+STORE = "%zero = constant 0 : index\n %one = constant 1.0 : f32\n store %one, %B[%zero]"
+"""What makes a kernel one that writes to its memref %B."""
+
+
+def floats(address: int, count: int) -> Any:
+    """The memory of f32 at an address."""
+    return np.ctypeslib.as_array((ctypes.c_float * count).from_address(address))
+
+
+def address_of(array: Any) -> int:
+    return array.__array_interface__["data"][0]

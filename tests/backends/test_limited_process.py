@@ -1,0 +1,91 @@
+"""Processes that may die or hang without harm."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from xtile.backends.build_error import BuildError
+from xtile.backends.limited_process import run_limited, signal_name
+
+SECONDS = 60.0
+
+
+def run_python(code: str, seconds: float = SECONDS) -> str:
+    return run_limited([sys.executable, "-c", code], os.environ, seconds)
+
+
+def failure_of(code: str, seconds: float = SECONDS) -> BuildError:
+    with pytest.raises(BuildError) as raised:
+        run_python(code, seconds)
+    return raised.value
+
+
+def test_what_it_said() -> None:
+    said = run_python("import sys; print('out', flush=True); print('err', file=sys.stderr)")
+    assert said == "out\nerr"
+
+
+def test_its_environment() -> None:
+    code = "import os; print(os.environ['XTILE_TEST'])"
+    assert run_limited([sys.executable, "-c", code], {"XTILE_TEST": "5"}, SECONDS) == "5"
+
+
+def test_a_code() -> None:
+    failure = failure_of("import sys; sys.exit('no')")
+    assert (failure.cause, failure.log) == ("it ended the process with code 1", "no")
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGKILL"])
+def test_a_signal(name: str) -> None:
+    failure = failure_of(f"import os, signal; os.kill(os.getpid(), signal.{name})")
+    assert failure.cause == f"it died of {name}"
+    assert failure.seconds is None
+
+
+def test_a_signal_without_a_name() -> None:
+    assert signal_name(signal.SIGRTMIN + 1) == f"signal {signal.SIGRTMIN + 1}"
+
+
+def test_no_such_program(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nothing"):
+        run_limited([str(tmp_path / "nothing")], os.environ, SECONDS)
+
+
+STARTS_ANOTHER = """
+import subprocess, sys, time
+from pathlib import Path
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+Path({path!r}).write_text(str(child.pid))
+print("begun", flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_takes_too_long_is_stopped_with_all_that_it_started(tmp_path: Path) -> None:
+    path = tmp_path / "pid"
+    start = time.monotonic()
+    failure = failure_of(STARTS_ANOTHER.format(path=str(path)), 3.0)
+    # The process that it started holds the output open, so waiting for it would take 600 s.
+    assert time.monotonic() - start < SECONDS
+    assert (failure.cause, failure.log) == ("it was not done after 3 s", "begun")
+    assert failure.seconds == 3.0
+    assert not is_running(int(path.read_text()))
+
+
+def is_running(process: int) -> bool:
+    """Whether there is such a process that is no zombie, after some time in which it may end."""
+    state = Path(f"/proc/{process}/stat")
+    for _ in range(100):
+        try:
+            if state.read_text().rpartition(")")[2].split()[0] == "Z":
+                return False
+        except FileNotFoundError:
+            return False
+        time.sleep(0.05)
+    return True
