@@ -19,7 +19,7 @@ from xtile.dialects.cuda_tile.ops import (
     mathematics,
     matrix_multiply,
 )
-from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3
+from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4
 
 MODULES = (bitwise, conversions, floating_point, integer, mathematics, matrix_multiply)
 OPERATIONS = [operation for module in MODULES for operation in module.OPERATIONS]
@@ -100,6 +100,7 @@ def test_versions() -> None:
     assert {name: later[name] for name in later if "pack" not in name} == {
         "atan2": V13_2,
         "exp rounding_mode": V13_3,
+        "ftoi saturating": V13_4,
         "mmaf fast_acc": V13_3,
         "mmaf_scaled": V13_3,
         "negi overflow": V13_2,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import DenseArrayBase, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
@@ -74,6 +76,46 @@ def print_optional_hints(printer: Printer, hints: OptimizationHintsAttr | None) 
     if hints is not None:
         printer.print_string(" optimization_hints = ")
         hints.print_parameters(printer)
+
+
+def inbounds_of(indices: Sequence[bool]) -> DenseArrayBase | None:
+    """The property that says which indices are certainly within the view; None if none is said."""
+    return DenseArrayBase.from_list(i1, list(map(int, indices))) if any(indices) else None
+
+
+def parse_optional_inbounds(parser: Parser) -> DenseArrayBase | None:
+    """Reads `inbounds = [true, false]` if it stands there.
+
+    Raises:
+        ParseError: It is malformed.
+    """
+    if parser.parse_optional_keyword("inbounds") is None:
+        return None
+    parser.parse_punctuation("=")
+    return inbounds_of(
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_boolean)
+    )
+
+
+def print_optional_inbounds(printer: Printer, inbounds: DenseArrayBase | None) -> None:
+    """Prints ` inbounds = [true, false]` if an index is certainly within the view."""
+    values = [] if inbounds is None else [bool(byte) for byte in inbounds.data.data]
+    if any(values):
+        words = ", ".join("true" if value else "false" for value in values)
+        printer.print_string(f" inbounds = [{words}]")
+
+
+def verify_inbounds(inbounds: DenseArrayBase | None, indices: Sequence[SSAValue]) -> None:
+    """Checks that there is a truth value for each index.
+
+    Raises:
+        VerifyException: There are more or fewer.
+    """
+    if inbounds is not None and len(inbounds) != len(indices):
+        raise VerifyException(
+            f"expected {len(indices)} truth values in inbounds, one for each index, but got "
+            f"{len(inbounds)}"
+        )
 
 
 def parse_index_types(parser: Parser, indices: Sequence[UnresolvedOperand]) -> list[Attribute]:

@@ -8,7 +8,8 @@ A function names its list of numbers, counted from 1; 0 is a function without pl
 a number for the function and for each of its operations, those in regions after the operation
 that has the region. It is the number of an entry, counted from 1; 0 is an unknown place.
 
-A place in a file without a scope is not kept: the format has none.
+A place in a file without a scope is not kept, because the format has none; with line information
+the function becomes its scope, so that NVIDIA's tools name it.
 
 Source: NVIDIA/cuda-tile 13.3.0, `BytecodeWriter.cpp`, "Debug Info Section Management"; for 13.5
 the writer of cuda-tile 1.7.0.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr, UnknownLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.cuda_tile.bytecode.byte_writer import (
@@ -39,13 +40,12 @@ from xtile.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
 )
 from xtile.dialects.cuda_tile.versions import Version
-from xtile.text.mlir_attributes import FileLineColRange
 
 OFFSET_SIZE = 4
 NUMBER_SIZE = 8
 
-_PLACELESS = (UnknownLoc, FileLineColLoc, FileLineColRange)
-"""The locations that the format has not."""
+_PLACELESS = (UnknownLoc, FileLineColLoc)
+"""The locations that the format has not; a range in a file counts as a place in it."""
 
 
 class DebugWriter:
@@ -54,11 +54,14 @@ class DebugWriter:
     Args:
         strings: What collects strings.
         version: The version that is written.
+        line_info: Whether places in a file without a scope get the function as scope.
     """
 
-    def __init__(self, strings: StringWriter, version: Version) -> None:
+    def __init__(self, strings: StringWriter, version: Version, line_info: bool = False) -> None:
         self._strings = strings
         self._version = version
+        self._line_info = line_info
+        self._scope: DISubprogramAttr | None = None
         self._functions: list[list[int]] = []
         self._numbers: dict[Attribute, int] = {}
         self._entries: list[Attribute] = []
@@ -70,17 +73,25 @@ class DebugWriter:
         Raises:
             DiagnosticError: The format has no such location.
         """
-        if not any(_has_place(operation.location) for operation in function.walk()):
+        self._scope = _scope_of(function) if self._line_info else None
+        if not any(self._has_place(operation) for operation in function.walk()):
             return 0
         self._functions.append([])
         number = len(self._functions)
-        self.continue_function(number)
+        self.continue_function(function, number)
         self.add_location(function)
         return number
 
-    def continue_function(self, number: int) -> None:
-        """Makes what follows belong to the list with a number."""
+    def continue_function(self, function: Operation, number: int) -> None:
+        """Makes what follows belong to a function, whose list has a number."""
+        self._scope = _scope_of(function) if self._line_info else None
         self._current = self._functions[number - 1] if number else []
+
+    def _has_place(self, operation: Operation) -> bool:
+        location = operation.location
+        if isinstance(location, FileLineColLoc):
+            return self._scope is not None
+        return not isinstance(location, UnknownLoc)
 
     def add_location(self, operation: Operation) -> None:
         """Adds where an operation comes from to the list.
@@ -88,10 +99,13 @@ class DebugWriter:
         Raises:
             DiagnosticError: The format has no such location.
         """
-        location = operation.location
+        location: Attribute = operation.location
         if isinstance(location, _PLACELESS):
-            self._current.append(0)
-            return
+            if self._scope is None or not isinstance(location, FileLineColLoc):
+                self._current.append(0)
+                return
+            place = FileLineColLoc(location.filename, location.line, location.column)
+            location = DILocAttr(place, self._scope)
         try:
             self._current.append(self._index(location))
         except UnwritableError as error:
@@ -173,8 +187,15 @@ class DebugWriter:
             write_varint(out, value)
 
 
-def _has_place(location: LocationAttr) -> bool:
-    return not isinstance(location, _PLACELESS)
+def _scope_of(function: Operation) -> DISubprogramAttr | None:
+    """The function as the scope of places in its text; None if its own place is not known."""
+    location, name = function.location, function.properties.get("sym_name")
+    if not isinstance(location, FileLineColLoc) or not isinstance(name, StringAttr):
+        return None
+    directory, _, file_name = location.filename.data.rpartition("/")
+    file = DIFileAttr(StringAttr(file_name), StringAttr(directory))
+    line = location.line
+    return DISubprogramAttr(file, line, name, name, DICompileUnitAttr(file), line)
 
 
 def _parts(attribute: Attribute) -> tuple[Attribute, ...]:

@@ -26,7 +26,8 @@ from xtile.dialects.cuda_tile.bytecode.tables import (
 )
 from xtile.dialects.cuda_tile.bytecode.type_decoder import TypeReader
 from xtile.dialects.cuda_tile.enumerations import SymbolVisibility
-from xtile.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
+from xtile.dialects.cuda_tile.ops.global_variables import GlobalOp
+from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import Version

@@ -46,24 +46,32 @@ from xtile.dialects.cuda_tile.bytecode.tables import (
 )
 from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
 from xtile.dialects.cuda_tile.enumerations import SymbolVisibility, number_of
-from xtile.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
+from xtile.dialects.cuda_tile.ops.global_variables import GlobalOp
+from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, Version
 
 _NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
 
 
-def encode(module: ModuleOp | TileModuleOp, version: Version = DEFAULT_VERSION) -> bytes:
+def encode(
+    module: ModuleOp | TileModuleOp,
+    version: Version = DEFAULT_VERSION,
+    *,
+    line_info: bool = False,
+) -> bytes:
     """Writes a module as bytecode.
 
     Args:
         module: A verified module, or a `builtin.module` that holds nothing else.
         version: The version of the bytecode.
+        line_info: Whether to make debug information of places in files, which is lost otherwise,
+            so that NVIDIA's tools name them.
 
     Raises:
         DiagnosticError: The version lacks something of the module, or there are several modules.
     """
-    return _Encoder(version).encode(_only_module(module))
+    return _Encoder(version, line_info).encode(_only_module(module))
 
 
 def _only_module(module: ModuleOp | TileModuleOp) -> TileModuleOp:
@@ -107,10 +115,10 @@ class _Function(NamedTuple):
 class _Encoder:
     """Writes one module."""
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: Version, line_info: bool) -> None:
         self._version = version
         self._attributes = AttributeWriter(version)
-        self._debug = DebugWriter(self._attributes.strings, version)
+        self._debug = DebugWriter(self._attributes.strings, version, line_info)
 
     def encode(self, module: TileModuleOp) -> bytes:
         functions: list[_Function] = []
@@ -176,7 +184,7 @@ class _Encoder:
                 self._attributes.write_tagged(out, ArrayAttr[Attribute]([]))
         except UnwritableError as error:
             raise error_at(operation, f"{operation.name}: {error}") from None
-        self._debug.continue_function(function.places)
+        self._debug.continue_function(operation, function.places)
         writer = FunctionWriter(self._attributes, self._debug)
         body = writer.body(operation.body.block)
         write_varint(out, len(body))

@@ -100,7 +100,9 @@ class FunctionReader:
         properties: dict[str, Attribute] = {}
         for field in record.properties:
             if field.bit is None or flags >> field.bit & 1:
-                properties[field.name] = field.codec.read(self._attributes, reader, results)
+                value = field.codec.read(self._attributes, reader, results)
+                if value is not None:
+                    properties[field.name] = value
         for field in record.late_properties:
             if field.default is not None:
                 properties[field.name] = field.default

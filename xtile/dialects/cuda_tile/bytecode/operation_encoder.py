@@ -9,9 +9,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
 
 from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
-from xtile.dialects.cuda_tile.bytecode.byte_writer import write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_writer import write_numbers, write_varint
 from xtile.dialects.cuda_tile.bytecode.debug_encoder import DebugWriter
 from xtile.dialects.cuda_tile.bytecode.errors import error_at
+from xtile.dialects.cuda_tile.bytecode.property_codecs import BooleansCodec
 from xtile.dialects.cuda_tile.bytecode.records import TOP_LEVEL, PropertyField, Record, record_of
 from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
@@ -127,8 +128,15 @@ class FunctionWriter:
             value = properties.get(field.name, field.default)
             if value is not None:
                 field.codec.write(self._attributes, out, value)
+            elif isinstance(field.codec, BooleansCodec):
+                write_numbers(out, [0] * self._number_of_indices(record, operation), 1)
             elif field.bit is None:
                 raise UnwritableError(f"the property {field.name} is missing")
+
+    def _number_of_indices(self, record: Record, operation: Operation) -> int:
+        """How many operands say which tile of a view is accessed."""
+        sizes = zip(record.operands, self._sizes(operation), strict=True)
+        return next(size for field, size in sizes if field.name == "index")
 
     def _flags(self, record: Record, operation: Operation) -> int:
         flags = 0

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    i1,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, TypeAttribute
@@ -50,8 +51,10 @@ class Codec(ABC):
     @abstractmethod
     def read(
         self, attributes: AttributeReader, reader: ByteReader, results: Sequence[Attribute]
-    ) -> Attribute:
+    ) -> Attribute | None:
         """Reads a property of an operation whose results have the types `results`.
+
+        It is None where what is read means the same as no property.
 
         Raises:
             DiagnosticError: It is damaged.
@@ -192,20 +195,35 @@ class NumbersCodec(Codec):
     @override
     def write(self, writer: AttributeWriter, out: bytearray, value: Attribute) -> None:
         assert isinstance(value, DenseArrayBase)
-        is_boolean = self.type.width.data == 1
-        numbers = [abs(int(number)) if is_boolean else int(number) for number in value.get_values()]
-        write_numbers(out, numbers, self._size)
+        write_numbers(out, [int(number) for number in value.get_values()], self._size)
 
     @override
     def read(
         self, attributes: AttributeReader, reader: ByteReader, results: Sequence[Attribute]
     ) -> Attribute:
         count = reader.count("numbers", self._size)
-        start = reader.position
         numbers = reader.fixed_numbers(count, self._size, signed=True)
-        if self.type.width.data == 1 and any(number not in (0, 1) for number in numbers):
-            raise reader.error("an array of i1 has the elements 0 and 1", start)
         return DenseArrayBase.from_list(self.type, numbers)
+
+
+class BooleansCodec(Codec):
+    """A truth value for each index, which takes a byte; all are false where it is missing."""
+
+    @override
+    def write(self, writer: AttributeWriter, out: bytearray, value: Attribute) -> None:
+        assert isinstance(value, DenseArrayBase)
+        write_numbers(out, [int(bool(number)) for number in value.get_values()], 1)
+
+    @override
+    def read(
+        self, attributes: AttributeReader, reader: ByteReader, results: Sequence[Attribute]
+    ) -> Attribute | None:
+        count = reader.count("truth values")
+        start = reader.position
+        numbers = reader.fixed_numbers(count, 1)
+        if any(number > 1 for number in numbers):
+            raise reader.error("a truth value is 0 or 1", start)
+        return DenseArrayBase.from_list(i1, numbers) if any(numbers) else None
 
 
 class ArrayCodec(Codec):
@@ -281,6 +299,8 @@ def codec_of(constraint: AttrConstraint) -> Codec:
             return MemberCodec(cast("type[EnumAttribute[StrEnum]]", part))
     integers: list[IntegerType] = [part for part in parts if isinstance(part, IntegerType)]
     if DenseArrayBase in classes and integers:
+        if integers[0] == i1:
+            return BooleansCodec()
         return NumbersCodec(integers[0])
     if IntegerAttr in classes and integers:
         return IntegerCodec(integers[0])

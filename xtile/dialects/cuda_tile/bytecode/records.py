@@ -30,7 +30,12 @@ from xdsl.irdl import (
     VariadicDef,
 )
 
-from xtile.dialects.cuda_tile.bytecode.property_codecs import Codec, FlagCodec, codec_of
+from xtile.dialects.cuda_tile.bytecode.property_codecs import (
+    BooleansCodec,
+    Codec,
+    FlagCodec,
+    codec_of,
+)
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.versions import Version
 
@@ -223,7 +228,9 @@ def _bits(
     optional = [
         (_since_of_property(definition, model, name), name)
         for name, field in _properties(model)
-        if isinstance(field, OptionalDef) and field.default_value is None
+        if isinstance(field, OptionalDef)
+        and field.default_value is None
+        and not isinstance(codec_of(field.constr), BooleansCodec)
     ]
     if is_segmented:
         optional += [

@@ -39,9 +39,6 @@ PADDING_BYTE = 0xCB
 ALIGNED = 0x80
 """The bit of a section's number that says that its alignment follows."""
 
-DYNAMIC = -(1 << 63)
-"""A size or a stride that is known at run time only."""
-
 MODULE_NAME = "kernels"
 """The name of a module that is read: a file does not hold it."""
 

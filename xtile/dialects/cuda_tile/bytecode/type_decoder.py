@@ -6,17 +6,15 @@ nest only finitely: functions hold tiles, tiles hold pointers, and pointers numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
+from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
 from xtile.dialects.cuda_tile.bytecode.container import Entries, read_entries
 from xtile.dialects.cuda_tile.bytecode.tables import (
-    DYNAMIC,
     POINTER_FLAGS_SINCE,
     SIMPLE_TYPES,
     UNIFIED_FLAGS_SINCE,
@@ -141,8 +139,8 @@ class TypeReader:
     def _read_tensor_view(self, entry: ByteReader) -> TensorViewType:
         self._read_pointer_flags(entry)
         element_type = self.get(entry)
-        shape = _with_dynamic(entry, _numbers(entry, 8))
-        return TensorViewType(element_type, shape, _with_dynamic(entry, _numbers(entry, 8)))
+        shape = _numbers(entry, 8)
+        return TensorViewType(element_type, shape, _numbers(entry, 8))
 
     def _read_tile_view(self, entry: ByteReader, tag: int) -> TypeAttribute:
         is_unified = self._version >= UNIFIED_FLAGS_SINCE
@@ -206,14 +204,3 @@ def _padding(entry: ByteReader, is_unified: bool, has_padding: bool) -> PaddingV
 
 def _numbers(entry: ByteReader, size: int) -> list[int]:
     return entry.fixed_numbers(entry.count("numbers", size), size, signed=True)
-
-
-def _with_dynamic(entry: ByteReader, sizes: Sequence[int]) -> list[int]:
-    """The sizes with this package's number for what is known at run time only.
-
-    Raises:
-        DiagnosticError: That number is among the sizes.
-    """
-    if DYNAMIC_INDEX in sizes:
-        raise entry.error(f"a size is not {DYNAMIC_INDEX}")
-    return [DYNAMIC_INDEX if size == DYNAMIC else size for size in sizes]

@@ -2,16 +2,15 @@
 
     Type = count (varint), offsets (4 bytes each), types
 
-A type names its parts by their numbers, and stands after them.
+A type names its parts by their numbers, and stands after them. A size or a stride that is known
+at run time only is the lowest number of 64 bits, in MLIR and in xDSL too.
 
 Source: NVIDIA/cuda-tile 13.3.0, `BytecodeTypeCodeGen.cpp`; for 13.4 the writer of cuda-tile 1.7.0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
+from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
 from xtile.dialects.cuda_tile.bytecode.byte_writer import (
@@ -20,7 +19,6 @@ from xtile.dialects.cuda_tile.bytecode.byte_writer import (
     write_varint,
 )
 from xtile.dialects.cuda_tile.bytecode.tables import (
-    DYNAMIC,
     POINTER_FLAGS_SINCE,
     SIMPLE_TYPES,
     UNIFIED_FLAGS_SINCE,
@@ -123,8 +121,8 @@ class TypeWriter:
         out.append(TypeTag.TENSOR_VIEW)
         self._write_pointer_flags(out)
         write_varint(out, self.index(type.element_type))
-        write_numbers(out, _with_dynamic(type.get_shape()), 8)
-        write_numbers(out, _with_dynamic(type.get_strides()), 8)
+        write_numbers(out, type.get_shape(), 8)
+        write_numbers(out, type.get_strides(), 8)
 
     def _write_tile_view(
         self, type: PartitionViewType | StridedViewType | GatherScatterViewType, out: bytearray
@@ -149,10 +147,6 @@ class TypeWriter:
     def _write_pointer_flags(self, out: bytearray) -> None:
         if self._version >= POINTER_FLAGS_SINCE:
             out.append(0)
-
-
-def _with_dynamic(sizes: Sequence[int]) -> list[int]:
-    return [DYNAMIC if size == DYNAMIC_INDEX else size for size in sizes]
 
 
 _SIMPLE_TAGS: dict[Attribute, tuple[int, Version]] = {

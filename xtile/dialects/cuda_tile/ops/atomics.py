@@ -5,11 +5,12 @@ Source: CUDA Tile IR specification, "Operations", "Atomics"; NVIDIA/cuda-tile 13
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -17,6 +18,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     var_operand_def,
@@ -25,13 +27,17 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xtile.dialects.cuda_tile.access_text import (
+    inbounds_of,
     parse_access,
     parse_index_types,
+    parse_optional_inbounds,
     parse_optional_token,
     print_access,
     print_index_types,
+    print_optional_inbounds,
     print_optional_token,
     resolve_optional,
+    verify_inbounds,
 )
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.attributes import enumerated
@@ -60,7 +66,7 @@ from xtile.dialects.cuda_tile.keywords import (
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TokenType
-from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.cuda_tile.versions import V13_3, V13_5, Version
 
 
 @irdl_op_definition
@@ -192,6 +198,7 @@ class AtomicRedViewTkoOp(CudaTileOperation):
     name = "cuda_tile.atomic_red_view_tko"
     OPCODE: ClassVar[int] = 0x75
     SINCE: ClassVar[Version] = V13_3
+    SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({"inbounds": V13_5})
 
     memory_ordering_semantics = prop_def(IntegerAttr.constr(i32))
     memory_scope = prop_def(IntegerAttr.constr(i32))
@@ -200,6 +207,7 @@ class AtomicRedViewTkoOp(CudaTileOperation):
     mode = prop_def(IntegerAttr.constr(i32))
     value = operand_def(TILE)
     token = opt_operand_def(TOKEN)
+    inbounds = opt_prop_def(DenseArrayBase.constr(i1))
     result_token = result_def(TOKEN)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -214,6 +222,7 @@ class AtomicRedViewTkoOp(CudaTileOperation):
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.RELAXED,
         scope: MemoryScope = MemoryScope.DEVICE,
+        inbounds: Sequence[bool] = (),
     ) -> None:
         super().__init__(
             operands=(view, index, value, token),
@@ -221,9 +230,14 @@ class AtomicRedViewTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": enumerated(ordering),
                 "memory_scope": enumerated(scope),
                 "mode": enumerated(mode),
+                "inbounds": inbounds_of(inbounds),
             },
             result_types=(TokenType(),),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_inbounds(self.inbounds, self.index)
 
     @classmethod
     @override
@@ -238,6 +252,7 @@ class AtomicRedViewTkoOp(CudaTileOperation):
         parser.parse_punctuation(",")
         value = parser.parse_unresolved_operand()
         token = parse_optional_token(parser)
+        inbounds = parse_optional_inbounds(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         parser.parse_punctuation(":")
         value_type = parse_type(parser)
@@ -257,6 +272,7 @@ class AtomicRedViewTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": ordering,
                 "memory_scope": scope,
                 "mode": mode,
+                "inbounds": inbounds,
             },
             attributes={} if attributes is None else dict(attributes.data),
             result_types=(result,),
@@ -270,6 +286,7 @@ class AtomicRedViewTkoOp(CudaTileOperation):
         printer.print_string(f", {keyword_of(AtomicRMWMode, self.mode)}, ")
         printer.print_ssa_value(self.value)
         print_optional_token(printer, self.token)
+        print_optional_inbounds(printer, self.inbounds)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         print_type(printer, self.value.type)

@@ -7,12 +7,21 @@ and `CudaTile.cpp`.
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import FixedBitwidthType, Float8E8M0FNUType, FloatTF32Type
+from xdsl.dialects.builtin import FixedBitwidthType, Float8E8M0FNUType, FloatTF32Type, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -40,6 +49,7 @@ from xtile.dialects.cuda_tile.constraints import (
 from xtile.dialects.cuda_tile.enumerations import IntegerOverflow, RoundingMode, Signedness
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.cuda_tile.versions import V13_4, Version
 
 
 class _ConversionOperation(CudaTileOperation, ABC):
@@ -221,14 +231,17 @@ class FToIOp(_ConversionOperation):
 
     name = "cuda_tile.ftoi"
     OPCODE: ClassVar[int] = 0x2B
+    SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({"saturating": V13_4})
 
     from_ = operand_def(FLOAT_TILE)
     signedness = prop_def(SignednessAttr)
     rounding_mode = prop_def(RoundingModeAmong(TO_INTEGER_MODES))
+    saturating = opt_prop_def(UnitAttr)
     to = result_def(INTEGER_TILE)
 
     assembly_format = (
         "$from_ custom<SignednessOf>($signedness) custom<IntegerRounding>($rounding_mode) "
+        "(`saturating` $saturating^)? "
         "attr-dict `:` custom<CudaTileType>(type($from_)) `->` custom<CudaTileType>(type($to))"
     )
     custom_directives: ClassVar = (CudaTileType, IntegerRounding, SignednessOf)
@@ -240,6 +253,7 @@ class FToIOp(_ConversionOperation):
         *,
         signedness: Signedness,
         rounding_mode: RoundingMode = RoundingMode.NEAREST_INT_TO_ZERO,
+        saturating: bool = False,
     ) -> None:
         super().__init__(
             operands=(from_,),
@@ -247,6 +261,7 @@ class FToIOp(_ConversionOperation):
             properties={
                 "signedness": SignednessAttr(signedness),
                 "rounding_mode": RoundingModeAttr(rounding_mode),
+                "saturating": UnitAttr() if saturating else None,
             },
         )
 

@@ -5,11 +5,12 @@ Source: CUDA Tile IR specification, "Operations", "Views"; NVIDIA/cuda-tile 13.3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -25,15 +26,19 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xtile.dialects.cuda_tile.access_text import (
+    inbounds_of,
     parse_access,
     parse_index_types,
     parse_optional_hints,
+    parse_optional_inbounds,
     parse_optional_token,
     print_access,
     print_index_types,
     print_optional_hints,
+    print_optional_inbounds,
     print_optional_token,
     resolve_optional,
+    verify_inbounds,
 )
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr, enumerated
 from xtile.dialects.cuda_tile.constraints import INTEGER_TILE, TILE, TILE_VIEW, TOKEN
@@ -42,6 +47,7 @@ from xtile.dialects.cuda_tile.keywords import parse_optional_scope, parse_orderi
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TileView, TokenType
+from xtile.dialects.cuda_tile.versions import V13_4, Version
 
 
 @irdl_op_definition
@@ -57,6 +63,7 @@ class LoadViewTkoOp(CudaTileOperation):
 
     name = "cuda_tile.load_view_tko"
     OPCODE: ClassVar[int] = 0x3E
+    SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({"inbounds": V13_4})
 
     memory_ordering_semantics = prop_def(IntegerAttr.constr(i32))
     memory_scope = opt_prop_def(IntegerAttr.constr(i32))
@@ -64,6 +71,7 @@ class LoadViewTkoOp(CudaTileOperation):
     index = var_operand_def(INTEGER_TILE)
     token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    inbounds = opt_prop_def(DenseArrayBase.constr(i1))
     tile = result_def(TILE)
     result_token = result_def(TOKEN)
 
@@ -78,6 +86,7 @@ class LoadViewTkoOp(CudaTileOperation):
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.WEAK,
         scope: MemoryScope | None = None,
         optimization_hints: OptimizationHintsAttr | None = None,
+        inbounds: Sequence[bool] = (),
     ) -> None:
         assert isinstance(view.type, TileView)
         super().__init__(
@@ -86,9 +95,14 @@ class LoadViewTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": enumerated(ordering),
                 "memory_scope": None if scope is None else enumerated(scope),
                 "optimization_hints": optimization_hints,
+                "inbounds": inbounds_of(inbounds),
             },
             result_types=(view.type.tile_type, TokenType()),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_inbounds(self.inbounds, self.index)
 
     @classmethod
     @override
@@ -98,6 +112,7 @@ class LoadViewTkoOp(CudaTileOperation):
         view, indices = parse_access(parser)
         token = parse_optional_token(parser)
         hints = parse_optional_hints(parser)
+        inbounds = parse_optional_inbounds(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         parser.parse_punctuation(":")
         view_type = parse_type(parser)
@@ -116,6 +131,7 @@ class LoadViewTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": ordering,
                 "memory_scope": scope,
                 "optimization_hints": hints,
+                "inbounds": inbounds,
             },
             attributes={} if attributes is None else dict(attributes.data),
             result_types=(tile, result_token),
@@ -128,6 +144,7 @@ class LoadViewTkoOp(CudaTileOperation):
         print_access(printer, self.view, self.index)
         print_optional_token(printer, self.token)
         print_optional_hints(printer, self.optimization_hints)
+        print_optional_inbounds(printer, self.inbounds)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         print_type(printer, self.view.type)
@@ -151,6 +168,7 @@ class StoreViewTkoOp(CudaTileOperation):
 
     name = "cuda_tile.store_view_tko"
     OPCODE: ClassVar[int] = 0x66
+    SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({"inbounds": V13_4})
 
     memory_ordering_semantics = prop_def(IntegerAttr.constr(i32))
     memory_scope = opt_prop_def(IntegerAttr.constr(i32))
@@ -159,6 +177,7 @@ class StoreViewTkoOp(CudaTileOperation):
     index = var_operand_def(INTEGER_TILE)
     token = opt_operand_def(TOKEN)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    inbounds = opt_prop_def(DenseArrayBase.constr(i1))
     result_token = result_def(TOKEN)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -173,6 +192,7 @@ class StoreViewTkoOp(CudaTileOperation):
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.WEAK,
         scope: MemoryScope | None = None,
         optimization_hints: OptimizationHintsAttr | None = None,
+        inbounds: Sequence[bool] = (),
     ) -> None:
         super().__init__(
             operands=(tile, view, index, token),
@@ -180,9 +200,14 @@ class StoreViewTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": enumerated(ordering),
                 "memory_scope": None if scope is None else enumerated(scope),
                 "optimization_hints": optimization_hints,
+                "inbounds": inbounds_of(inbounds),
             },
             result_types=(TokenType(),),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_inbounds(self.inbounds, self.index)
 
     @classmethod
     @override
@@ -194,6 +219,7 @@ class StoreViewTkoOp(CudaTileOperation):
         view, indices = parse_access(parser)
         token = parse_optional_token(parser)
         hints = parse_optional_hints(parser)
+        inbounds = parse_optional_inbounds(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         parser.parse_punctuation(":")
         tile_type = parse_type(parser)
@@ -213,6 +239,7 @@ class StoreViewTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": ordering,
                 "memory_scope": scope,
                 "optimization_hints": hints,
+                "inbounds": inbounds,
             },
             attributes={} if attributes is None else dict(attributes.data),
             result_types=(result_token,),
@@ -227,6 +254,7 @@ class StoreViewTkoOp(CudaTileOperation):
         print_access(printer, self.view, self.index)
         print_optional_token(printer, self.token)
         print_optional_hints(printer, self.optimization_hints)
+        print_optional_inbounds(printer, self.inbounds)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         print_type(printer, self.tile.type)

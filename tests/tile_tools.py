@@ -1,0 +1,50 @@
+"""NVIDIA's tools for CUDA Tile IR, of the packages that the tests install."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from xtile.backends.nvidia.tools import find_tool
+
+SECONDS = 120
+
+
+def disassembled(bytecode: bytes, *, debug_info: bool = False) -> str:
+    """What `tileirdisasm` makes of bytecode: the operations of the module without the module.
+
+    Raises:
+        ValueError: It refuses the bytecode; the message is its own.
+    """
+    options = ["--print-debug-info"] if debug_info else []
+    # 13.4 calls pow by another name, and its disassembler does so in files of every version.
+    return _run("tileirdisasm", bytecode, options).replace(" = fpowf ", " = pow ")
+
+
+def assembled(bytecode: bytes, chip: str, level: int = 0) -> None:
+    """Has `tileiras` compile bytecode.
+
+    Raises:
+        ValueError: It refuses the bytecode; the message is its own.
+    """
+    _run("tileiras", bytecode, ["--gpu-name", chip, f"-O{level}", "-o", "kernel.cubin"])
+
+
+def _run(name: str, bytecode: bytes, options: list[str]) -> str:
+    tool = find_tool(name)
+    assert tool is not None, f"{name} is in the package nvidia-cuda-tileiras"
+    with TemporaryDirectory() as directory:
+        (Path(directory) / "kernel.tileirbc").write_bytes(bytecode)
+        done = subprocess.run(
+            [str(tool.path), *options, "kernel.tileirbc"],
+            cwd=directory,
+            env=dict(tool.environment()),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    if done.returncode:
+        raise ValueError(done.stderr)
+    return done.stdout
