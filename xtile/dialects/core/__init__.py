@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from xtile.dialects.core.atomic_scatter import AtomicScatterOp
 from xtile.dialects.core.attributes import AtomicKind, ComplexPart, Level, ScanKind, level_of
 from xtile.dialects.core.blas import (
     AxpbyOp,
@@ -40,6 +41,7 @@ from xtile.dialects.core.subgroup import (
 __all__ = [
     "AtomicKind",
     "AtomicKindAttr",
+    "AtomicScatterOp",
     "AtomicUpdateOp",
     "AxpbyOp",
     "BlasA2Operation",
@@ -77,6 +79,7 @@ __all__ = [
 Core = Dialect(
     "core",
     [
+        AtomicScatterOp,
         AtomicUpdateOp,
         AxpbyOp,
         ComplexPartOp,

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.arith.casts import ExtSIOp, SIToFPOp, TruncIOp
+from xtile.dialects.arith.casts import ExtSIOp, IndexCastOp, SIToFPOp, TruncIOp
 from xtile.transforms.emitter import Emitter
 
 
@@ -58,7 +58,7 @@ def cast_number(kernel: Emitter, value: SSAValue, target: Attribute) -> SSAValue
     if isinstance(wanted, ComplexType):
         return _to_complex(kernel, value, cast("ComplexType[AnyFloat]", wanted))
     if isinstance(source, IndexType) and isinstance(wanted, AnyFloat):
-        value = _convert(kernel, arith.IndexCastOp, value, i64)
+        value = _convert(kernel, IndexCastOp, value, i64)
         source = i64
     conversion = _conversion(source, wanted)
     if conversion is None:
@@ -72,7 +72,7 @@ def _conversion(source: Attribute, target: Attribute) -> Callable[..., Any] | No
         return SIToFPOp
     if is_integer(source) and is_integer(target):
         if isinstance(source, IndexType) or isinstance(target, IndexType):
-            return arith.IndexCastOp
+            return IndexCastOp
         return ExtSIOp if _width(source) < _width(target) else TruncIOp
     if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
         return arith.ExtFOp if _width(source) < _width(target) else arith.TruncFOp

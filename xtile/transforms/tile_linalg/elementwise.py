@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
+from xtile.transforms.emitter import Index
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.operands import Operand, operand_of, span_along
-from xtile.transforms.tile_linalg.spans import Span, power_of_two
+from xtile.transforms.tile_linalg.operands import Operand, operand_of, size_of
+from xtile.transforms.tile_linalg.spans import Span
 from xtile.transforms.tile_linalg.update import update_of
 
 
@@ -57,20 +58,31 @@ def spans_of(
 ) -> list[Span]:
     """The tiles of what is limited by memory.
 
-    The innermost dimension gets a line of the device, others what is left of a tile's elements.
-
     Args:
         kernel: The kernel.
         operands: Each operand with its dimension for each of the tiles', if it has one.
     """
+    equal = [[(each, dims[axis]) for each, dims in operands] for axis in range(len(operands[0][1]))]
+    pairs = [[(each, dim) for each, dim in pairs if dim is not None] for pairs in equal]
+    sizes = [size_of(kernel, *of_axis) for of_axis in pairs]
+    return cut(kernel, sizes, [any(each.is_tile for each, _ in of_axis) for of_axis in pairs])
+
+
+def cut(kernel: Kernel, sizes: Sequence[Index], is_whole: Sequence[bool] = ()) -> list[Span]:
+    """Cuts a space into tiles of as many elements as the device likes.
+
+    The innermost dimension gets a line of the device, others what is left of a tile's elements.
+
+    Args:
+        kernel: The kernel.
+        sizes: The size of each dimension.
+        is_whole: The dimensions that are not cut.
+    """
     left, spans = kernel.device.elements, list[Span]()
-    count = len(operands[0][1])
-    for axis in reversed(range(count)):
+    for axis in reversed(range(len(sizes))):
         most = left if axis == 0 else min(left, kernel.device.line)
-        if axis == 0 and count == 1:
-            most = left
-        equal = [(each, dims[axis]) for each, dims in operands]
-        span = span_along(kernel, most, *((each, dim) for each, dim in equal if dim is not None))
+        whole = axis < len(is_whole) and is_whole[axis]
+        span = kernel.span(sizes[axis], most, whole)
         spans.insert(0, span)
-        left = max(1, left // power_of_two(span.tile))
+        left = max(1, left // span.tile)
     return spans

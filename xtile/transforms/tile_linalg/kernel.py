@@ -52,7 +52,7 @@ class Kernel(Emitter):
         diagnostics: Diagnostics | None,
     ) -> None:
         super().__init__({}, f"tiles of {device.name}", source, diagnostics)
-        self._rule_for = rules
+        self._rule_for: Callable[[Operation], KernelRule] = rules
         self.device = device
         self.facts = SizeFacts(function)
         self.hints: tuple[int, Hints] = (0, device.elementwise_hints)
@@ -63,6 +63,16 @@ class Kernel(Emitter):
     def rule_of(self, operation: Operation) -> Rule:
         rule = self._rule_for(operation)
         return lambda operation, _: rule(operation, self)
+
+    @contextmanager
+    def lifting(self, rule: KernelRule) -> Generator[None]:
+        """Applies another rule to operations for a while."""
+        before = self._rule_for
+        self._rule_for = lambda operation: rule
+        try:
+            yield
+        finally:
+            self._rule_for = before
 
     def use_hints(self, work: int, hints: Hints) -> None:
         """Compiles the kernel for an operation, unless another one has more work."""

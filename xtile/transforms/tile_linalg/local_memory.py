@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.backends.nvidia.devices import Device
-from xtile.dialects.core import BlasA2Operation, BlasA3Operation, BlasOperation
+from xtile.dialects.core import BlasA2Operation, BlasA3Operation, BlasOperation, ParallelOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
@@ -55,8 +55,16 @@ def _uses_all_of(user: Operation, memory: SSAValue) -> bool:
         return user.atomic is None or output_of(user) is not memory
     if isinstance(user, memref.DimOp):
         return constant_of(user.index) is not None
-    is_access = isinstance(user, memref.LoadOp | memref.StoreOp)
+    is_access = isinstance(user, memref.LoadOp | memref.StoreOp) and is_collective(user)
     return is_access and cast("AnyMemRef", memory.type).get_num_dims() == 0
+
+
+def is_collective(operation: Operation) -> bool:
+    """Whether an operation stands in no parallel region."""
+    around = operation.parent_op()
+    while around is not None and not isinstance(around, ParallelOp):
+        around = around.parent_op()
+    return around is None
 
 
 def output_of(operation: BlasOperation) -> SSAValue:

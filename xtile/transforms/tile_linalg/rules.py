@@ -17,6 +17,7 @@ from xtile.dialects.core import (
 )
 from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions
 from xtile.transforms.tile_linalg.kernel import Kernel, KernelRule
+from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
 
 
 def rule_of(operation: Operation) -> KernelRule:
@@ -26,7 +27,7 @@ def rule_of(operation: Operation) -> KernelRule:
 
 def copy(operation: Operation, kernel: Kernel) -> None:
     """The operation stays what it is; the values are the whole work-group's."""
-    if operation.name in _OF_WORK_ITEMS:
+    if operation.name in OF_WORK_ITEMS:
         raise kernel.error(not_lifted(operation))
     if operation.regions:
         raise kernel.error(f"{operation.name} cannot become code on tiles; use scf.for or scf.if")
@@ -39,27 +40,6 @@ def copy(operation: Operation, kernel: Kernel) -> None:
             attributes=operation.attributes.copy(),
         ),
     )
-
-
-def not_lifted(operation: Operation) -> str:
-    """The message for an operation of work-items or subgroups."""
-    return (
-        f"subgroup-level kernels are not lifted to tiles yet; {operation.name} tells work-items "
-        "apart, use collective instructions and foreach instead"
-    )
-
-
-_OF_WORK_ITEMS = frozenset(
-    {
-        "gpu.barrier",
-        "gpu.block_dim",
-        "gpu.lane_id",
-        "gpu.num_subgroups",
-        "gpu.subgroup_id",
-        "gpu.subgroup_size",
-        "gpu.thread_id",
-    }
-)
 
 
 def _alloca(operation: memref.AllocaOp, kernel: Kernel) -> None:
@@ -83,8 +63,9 @@ def _of_memory(operation: memref.LoadOp | memref.StoreOp | memref.DimOp, kernel:
 
 
 def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
-    inner = next((op for op in operation.walk() if op.name in _OF_WORK_ITEMS), operation)
-    raise kernel.error(not_lifted(inner), inner)
+    from xtile.transforms.tile_linalg.foreach.rules import parallel
+
+    parallel(operation, kernel)
 
 
 _RULES: dict[str, KernelRule] = {

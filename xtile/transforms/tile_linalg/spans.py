@@ -44,7 +44,7 @@ def span_of(size: Index, most: int, facts: Facts) -> Span:
     """Cuts a size into tiles of at most so many numbers."""
     if isinstance(size, int):
         tile = _tile_of(size, most)
-        return Span(size, tile, size % tile == 0, size <= tile)
+        return Span(size, tile, size % tile == 0, 0 < size <= tile)
     limit = upper_bound(size)
     if limit is not None and power_of_two(limit) <= most:
         return Span(size, power_of_two(limit), is_even=False, is_single=True)

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.arith.types import truth_type
@@ -46,6 +47,11 @@ def part_of(element: Attribute) -> Attribute:
     if isinstance(element, ComplexType):
         return cast("ComplexType[AnyFloat]", element).element_type
     return element
+
+
+def element_of(type: Attribute) -> Attribute:
+    """The type of the elements of a vector; that of a number itself."""
+    return type.element_type if isa(type, VectorType) else type
 
 
 def count_of(element: Attribute) -> int:

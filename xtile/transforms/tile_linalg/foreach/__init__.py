@@ -1,0 +1,1 @@
+"""Loops over the points of a space become loops over tiles of points."""

@@ -1,0 +1,306 @@
+"""Where the points of a tile access memory: blocks of it, or elements that lie anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    MemRefType,
+    StridedLayoutAttr,
+    i64,
+)
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.memref.views import ReinterpretCastOp, SubviewOp
+from xtile.transforms.emitter import AnyMemRef, Index
+from xtile.transforms.facts import constant_of
+from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
+from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.spans import known_size
+from xtile.transforms.tile_linalg.tiles import Tile
+from xtile.translate.layouts import layout_of
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of memory whose dimensions are axes of a tile.
+
+    Attributes:
+        memory: The memory, with a dimension for each axis of the block.
+        axes: The axis of the tile for each of the memory's dimensions.
+        indices: Where the block begins.
+        is_inside: For each dimension whether the block certainly ends before the memory does.
+    """
+
+    memory: SSAValue
+    axes: Sequence[int]
+    indices: Sequence[Index]
+    is_inside: Sequence[bool]
+
+    @property
+    def order(self) -> list[int]:
+        """The memory's dimensions in the order of their axes."""
+        return sorted(range(len(self.axes)), key=lambda dimension: self.axes[dimension])
+
+
+def number(trip: Trip, old: SSAValue) -> Index:
+    """An index that is the same at all points."""
+    known = constant_of(old)
+    return trip.kernel.value(old) if known is None else known
+
+
+def block_of(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Block | None:
+    """The block of memory that the points access, if it is one.
+
+    Args:
+        trip: The points.
+        memory: The memory.
+        indices: The indices in the source.
+    """
+    lines = [trip.line(index) for index in indices]
+    if any(trip.is_varying(i) and line is None for i, line in zip(indices, lines, strict=True)):
+        return None
+    axes = [line.axis for line in lines if line is not None]
+    if not axes or len(set(axes)) != len(axes):
+        return None
+    numbers = [
+        number(trip, i) if line is None else 0 for i, line in zip(indices, lines, strict=True)
+    ]
+    parts = [
+        _Part(n, 1) if line is None else _part(trip, memory, dimension, line)
+        for dimension, (n, line) in enumerate(zip(numbers, lines, strict=True))
+    ]
+    kept = [part for part, line in zip(parts, lines, strict=True) if line is not None]
+    if any(part.is_cut for part in parts):
+        memory = _view(trip.kernel, memory, parts, [line is not None for line in lines])
+    inside = [trip.spans[axis].is_even for axis in axes]
+    return Block(memory, axes, [part.index for part in kept], inside)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The part of a dimension that points access.
+
+    Attributes:
+        offset: Where it begins.
+        size: Its size; None for all of the dimension.
+        index: The first index of this tile in it.
+    """
+
+    offset: Index
+    size: Index | None
+    index: Index = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is not all of the dimension."""
+        return self.size is not None
+
+
+def _part(trip: Trip, memory: SSAValue, dimension: int, line: Line) -> _Part:
+    """What a line of points accesses; points beyond the end of the space access nothing."""
+    span, start = trip.spans[line.axis], trip.starts[line.axis]
+    if span.is_even:
+        return _Part(0, None, trip.kernel.add(start, line.offset))
+    if line.offset == 0 and _is_size(memory, dimension, span.size):
+        return _Part(0, None, start)
+    return _Part(line.offset, span.size, start)
+
+
+def _is_size(memory: SSAValue, dimension: int, size: Index) -> bool:
+    """Whether a size that is not negative certainly is the size of a dimension."""
+    known = known_size(memory, dimension)
+    if isinstance(size, int):
+        return known == size
+    owner = size.owner
+    if isinstance(owner, Operation) and owner.name == "arith.maxsi":
+        values = [value for value in owner.operands if constant_of(value) != 0]
+        if len(values) == 1:
+            return _is_size(memory, dimension, values[0])
+    if known is not None:
+        return known is size
+    return (
+        isinstance(owner, memref.DimOp)
+        and owner.source is memory
+        and constant_of(owner.index) == dimension
+    )
+
+
+def _view(
+    kernel: Kernel, memory: SSAValue, parts: Sequence[_Part], is_kept: Sequence[bool]
+) -> SSAValue:
+    """A part of memory, without the dimensions that are not kept."""
+    sizes = [
+        kernel.size((memory, dimension)) if part.size is None else part.size
+        for dimension, part in enumerate(parts)
+    ]
+    offsets = [part.offset for part in parts]
+    type_ = cast("AnyMemRef", memory.type)
+    layout = layout_of(type_)
+    offset = layout.offset
+    for first, stride in zip(offsets, layout.strides, strict=True):
+        offset = _moved(offset, first, stride)
+    kept = [i for i, keeps in enumerate(is_kept) if keeps]
+    result = MemRefType(
+        type_.element_type,
+        [_static(sizes[i]) for i in kept],
+        StridedLayoutAttr([layout.strides[i] for i in kept], offset),
+        type_.memory_space,
+    )
+    values = [value for value in (*offsets, *sizes) if not isinstance(value, int)]
+
+    def emit() -> SSAValue:
+        operation = SubviewOp.build(
+            operands=[memory, _values(offsets), _values(sizes), []],
+            result_types=[result],
+            properties={
+                "static_offsets": _statics(offsets),
+                "static_sizes": _statics(sizes),
+                "static_strides": _statics([1] * len(parts)),
+            },
+        )
+        return kernel.emit(operation).results[0]
+
+    return kernel.shared((SubviewOp, memory, *offsets, *sizes, result), (memory, *values), emit)
+
+
+def _moved(offset: int | None, first: Index, stride: int | None) -> int | None:
+    """An offset after some steps of a stride, if that is known."""
+    if first == 0:
+        return offset
+    if offset is None or stride is None or not isinstance(first, int):
+        return None
+    return offset + first * stride
+
+
+def _static(number: Index) -> int:
+    return number if isinstance(number, int) else DYNAMIC_INDEX
+
+
+def _statics(numbers: Sequence[Index]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, list(map(_static, numbers)))
+
+
+def _values(numbers: Sequence[Index]) -> list[SSAValue]:
+    return [number for number in numbers if not isinstance(number, int)]
+
+
+# --- elements that lie anywhere ---
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Elements that lie anywhere in memory.
+
+    Attributes:
+        memory: The memory.
+        indices: Where positions are counted from.
+        positions: The position of each point's element along the last dimension.
+    """
+
+    memory: SSAValue
+    indices: Sequence[SSAValue]
+    positions: SSAValue
+
+
+def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Elements:
+    """The elements of memory that the points access."""
+    kernel = trip.kernel
+    varying = [dimension for dimension, i in enumerate(indices) if trip.is_varying(i)]
+    rank, zero = len(indices), kernel.index(0)
+    if rank == 0:
+        memory = _reinterpreted(kernel, memory)
+        return Elements(memory, [zero], tiles.constant(kernel, 0, IndexType(), trip.shape))
+    if varying in ([], [rank - 1]):
+        at = [zero if trip.is_varying(i) else kernel.value(i) for i in indices]
+        last = indices[-1] if varying else None
+        return Elements(memory, at, _positions(trip, last))
+    if len(varying) == 1:
+        (dimension,) = varying
+        parts = [
+            _Part(0, None) if d == dimension else _Part(number(trip, i), 1)
+            for d, i in enumerate(indices)
+        ]
+        line = _view(kernel, memory, parts, [d == dimension for d in range(rank)])
+        return Elements(line, [zero], _positions(trip, indices[dimension]))
+    return _scattered(trip, memory, indices)
+
+
+def _positions(trip: Trip, index: SSAValue | None) -> SSAValue:
+    if index is None:
+        return tiles.constant(trip.kernel, 0, IndexType(), trip.shape)
+    return trip.vector(index)
+
+
+def _scattered(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Elements:
+    """Elements with several indices that differ: positions in memory as one line."""
+    kernel = trip.kernel
+    strides = _strides(kernel, memory)
+    total: SSAValue | None = None
+    for index, stride in zip(indices, strides, strict=True):
+        spread = tiles.broadcast(
+            kernel, tiles.scalar(kernel, kernel.value_of(stride)), trip.shape
+        ).parts[0]
+        term = trip.vector(index)
+        if stride != 1:
+            term = kernel.pure(arith.MuliOp, term, spread)
+        total = term if total is None else kernel.pure(arith.AddiOp, total, term)
+    assert total is not None
+    return Elements(_reinterpreted(kernel, memory), [kernel.index(0)], total)
+
+
+def _strides(kernel: Kernel, memory: SSAValue) -> list[Index]:
+    layout = layout_of(cast("AnyMemRef", memory.type))
+    if None not in layout.strides:
+        return [stride for stride in layout.strides if stride is not None]
+    _, _, _, strides = _metadata(kernel, memory)
+    return [
+        value if stride is None else stride
+        for stride, value in zip(layout.strides, strides, strict=True)
+    ]
+
+
+def _metadata(
+    kernel: Kernel, memory: SSAValue
+) -> tuple[SSAValue, SSAValue, Sequence[SSAValue], Sequence[SSAValue]]:
+    """The base, the offset, the sizes and the strides of memory."""
+
+    def emit() -> tuple[SSAValue, SSAValue, Sequence[SSAValue], Sequence[SSAValue]]:
+        operation = kernel.emit(memref.ExtractStridedMetaDataOp(memory))
+        return operation.base_buffer, operation.offset, operation.sizes, operation.strides
+
+    return kernel.shared((memref.ExtractStridedMetaDataOp, memory), (memory,), emit)
+
+
+def _reinterpreted(kernel: Kernel, memory: SSAValue) -> SSAValue:
+    """The first element of memory, from which positions count in elements."""
+    type_ = cast("AnyMemRef", memory.type)
+    known = layout_of(type_).offset
+    offset: Index = _metadata(kernel, memory)[1] if known is None else known
+    result = MemRefType(type_.element_type, [1], StridedLayoutAttr([1], known), type_.memory_space)
+
+    def emit() -> SSAValue:
+        operation = ReinterpretCastOp.build(
+            operands=[memory, _values([offset]), [], []],
+            result_types=[result],
+            properties={
+                "static_offsets": _statics([offset]),
+                "static_sizes": _statics([1]),
+                "static_strides": _statics([1]),
+            },
+        )
+        return kernel.emit(operation).results[0]
+
+    return kernel.shared((ReinterpretCastOp, memory), (memory, *_values([offset])), emit)
+
+
+def whole(trip: Trip, tile: Tile, axes: Sequence[int]) -> Tile:
+    """A tile of some axes at all points."""
+    return tiles.broadcast(trip.kernel, tile, trip.shape, axes)

@@ -1,0 +1,134 @@
+"""Arithmetic at the points of a tile."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IndexType, VectorType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.arith.casts import IndexCastOp
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.transforms.emitter import Index
+from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.foreach.accesses import number
+from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
+from xtile.transforms.tile_linalg.rules import copy
+from xtile.transforms.tile_linalg.tiles import Tile
+
+_DIVISIONS = frozenset(
+    {
+        "arith.ceildivsi",
+        "arith.ceildivui",
+        "arith.divsi",
+        "arith.divui",
+        "arith.floordivsi",
+        "arith.remsi",
+        "arith.remui",
+    }
+)
+"""What stops a kernel if the divisor is 0."""
+
+_CASTS = frozenset({"arith.extsi", "arith.index_cast", "arith.trunci"})
+"""What keeps integers that fit both types."""
+
+_WIDE = (IndexType(), i32, i64)
+"""Narrower integers may wrap around on purpose."""
+
+
+def elementwise(operation: Operation, trip: Trip) -> None:
+    """An operation on numbers becomes the same on vectors, or stays one on scalars."""
+    if not any(map(trip.is_varying, operation.results)):
+        _uniform(operation, trip)
+        return
+    if operation.dialect_name() not in ("arith", "math", "complex"):
+        raise trip.kernel.error(f"{operation.name} in foreach is not lifted to tiles yet")
+    if operation.dialect_name() == "complex" or _has_complex(operation):
+        from xtile.transforms.tile_linalg.foreach.complex_numbers import of_complex
+
+        of_complex(operation, trip)
+        return
+    line = _line(operation, trip)
+    if line is not None:
+        trip.define(operation.results[0], line)
+        return
+    _vectors(operation, trip)
+
+
+def _has_complex(operation: Operation) -> bool:
+    return any(tiles.count_of(type_) == 2 for type_ in operation.operand_types)
+
+
+def _uniform(operation: Operation, trip: Trip) -> None:
+    """The same at all points; a division that no point may execute must not stop the kernel."""
+    kernel = trip.kernel
+    if trip.mask is None or operation.name not in _DIVISIONS:
+        copy(operation, kernel)
+        return
+    a, b = kernel.values(operation.operands)
+    one = kernel.constant(1, b.type)
+    is_zero = kernel.compare("eq", b, kernel.constant(0, b.type))
+    divisor = kernel.pure(SelectOp, is_zero, one, b)
+    _create(operation, trip, [a, divisor])
+
+
+def _create(operation: Operation, trip: Trip, operands: list[SSAValue]) -> None:
+    new = type(operation).create(
+        operands=operands,
+        result_types=[result.type for result in operation.results],
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+    )
+    trip.kernel.replace(operation, new)
+
+
+def _vectors(operation: Operation, trip: Trip) -> None:
+    kernel = trip.kernel
+    operands = [trip.vector(operand) for operand in operation.operands]
+    if operation.name == "arith.select" and not trip.is_varying(operation.operands[0]):
+        operands[0] = kernel.value(operation.operands[0])
+    if operation.name in _DIVISIONS:
+        operands[1] = _guarded(trip, operands[1])
+    new = type(operation).create(
+        operands=operands,
+        result_types=[VectorType(result.type, trip.shape) for result in operation.results],
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+    )
+    for old, result in zip(operation.results, kernel.emit(new).results, strict=True):
+        trip.define(old, Tile((result,), old.type, trip.shape))
+
+
+def _guarded(trip: Trip, divisor: SSAValue) -> SSAValue:
+    """A divisor that is 1 where nothing is to be divided."""
+    active = trip.active()
+    if active is None:
+        return divisor
+    one = tiles.constant(trip.kernel, 1, tiles.element_of(divisor.type), trip.shape)
+    return trip.kernel.pure(SelectOp, active, divisor, one)
+
+
+def _line(operation: Operation, trip: Trip) -> Line | None:
+    """Integers that follow each other, if the result is that."""
+    type_: Attribute = operation.results[0].type
+    if operation.name in _CASTS:
+        line = trip.line(operation.operands[0])
+        return None if line is None else Line(line.axis, line.offset, type_)
+    if operation.name not in ("arith.addi", "arith.subi") or type_ not in _WIDE:
+        return None
+    a, b = operation.operands
+    lines = trip.line(a), trip.line(b)
+    if operation.name == "arith.addi" and lines[0] is None:
+        a, b, lines = b, a, (lines[1], lines[0])
+    if lines[0] is None or trip.is_varying(b):
+        return None
+    other = _as_index(trip, b)
+    kernel, offset = trip.kernel, lines[0].offset
+    moved = kernel.subtract if operation.name == "arith.subi" else kernel.add
+    return Line(lines[0].axis, moved(offset, other), type_)
+
+
+def _as_index(trip: Trip, old: SSAValue) -> Index:
+    """An integer that is the same at all points, as index."""
+    known = number(trip, old)
+    if isinstance(known, int) or isinstance(known.type, IndexType):
+        return known
+    return trip.kernel.pure_with_type(IndexCastOp, IndexType(), known)

@@ -1,0 +1,219 @@
+"""Loads, stores and atomic updates at the points of a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, VectorType, i1, i64
+from xdsl.ir import SSAValue
+
+from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.core import (
+    AtomicKind,
+    AtomicKindAttr,
+    AtomicScatterOp,
+    AtomicUpdateOp,
+)
+from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.transforms.emitter import element_type
+from xtile.transforms.tile_linalg import memory as blocks
+from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.foreach.accesses import (
+    Block,
+    Elements,
+    block_of,
+    elements_of,
+    whole,
+)
+from xtile.transforms.tile_linalg.foreach.trip import Trip
+from xtile.transforms.tile_linalg.rules import copy
+from xtile.transforms.tile_linalg.tiles import Tile
+
+
+def load(operation: memref.LoadOp, trip: Trip) -> None:
+    """A load is a read of a block where the points' elements are one, and else a gather."""
+    kernel, (source, *indices) = trip.kernel, operation.operands
+    if not trip.is_varying(operation.res):
+        copy(operation, kernel)
+        return
+    if trip.is_varying(source) or isinstance(operation.res.type, MemRefType):
+        raise kernel.error(
+            "memory that differs between the points of foreach is not lifted to tiles yet"
+        )
+    memory = kernel.value(source)
+    block = block_of(trip, memory, indices)
+    axes = [] if block is None else sorted(block.axes)
+    if block is None or (trip.mask is not None and len(axes) < len(trip.shape)):
+        trip.define(operation.res, _gather(trip, elements_of(trip, memory, indices)))
+        return
+    order = block.order
+    tile = blocks.read(
+        kernel,
+        block.memory,
+        [block.indices[dimension] for dimension in order],
+        [trip.shape[axis] for axis in axes],
+        [block.is_inside[dimension] for dimension in order],
+        order,
+        _mask_in_memory(trip, block),
+    )
+    trip.define(operation.res, whole(trip, tile, axes))
+
+
+def _mask_in_memory(trip: Trip, block: Block) -> SSAValue | None:
+    """The mask of a block with all axes, in the order of memory's dimensions."""
+    if trip.mask is None:
+        return None
+    mask = Tile((trip.mask,), i1, trip.shape)
+    dropped = [axis for axis in range(len(trip.shape)) if axis not in block.axes]
+    kept = [axis for axis in range(len(trip.shape)) if axis in block.axes]
+    if dropped:
+        mask = tiles.reshaped(trip.kernel, mask, [trip.shape[axis] for axis in kept])
+    return tiles.transposed(trip.kernel, mask, [kept.index(axis) for axis in block.axes]).parts[0]
+
+
+def _gather(trip: Trip, elements: Elements) -> Tile:
+    kernel, element = trip.kernel, element_type(elements.memory)
+    part = tiles.part_of(element)
+    type_ = VectorType(part, trip.shape)
+    nothing = tiles.constant(kernel, 0, part, trip.shape)
+    parts = [
+        kernel.emit(
+            GatherOp.build(
+                operands=[view, elements.indices, elements.positions, _mask(trip), nothing],
+                result_types=[type_],
+            )
+        ).result
+        for view in blocks.part_views(kernel, elements.memory)
+    ]
+    return Tile(tuple(parts), element, trip.shape)
+
+
+def _mask(trip: Trip) -> SSAValue:
+    active = trip.active()
+    return tiles.constant(trip.kernel, 1, i1, trip.shape) if active is None else active
+
+
+def store(operation: memref.StoreOp, trip: Trip) -> None:
+    """A store is a write of a block where the points' elements are one, and else a scatter."""
+    kernel, (value, target, *indices) = trip.kernel, operation.operands
+    if trip.mask is None and not any(map(trip.is_varying, operation.operands)):
+        copy(operation, kernel)
+        return
+    _check_memory(trip, target)
+    memory = kernel.value(target)
+    tile = tiles.complete(kernel, trip.tile(value))
+    block = block_of(trip, memory, indices)
+    if block is None or not _has_all_axes(trip, block):
+        _scatter(trip, tile, elements_of(trip, memory, indices))
+        return
+    order, axes = block.order, sorted(block.axes)
+    tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
+    blocks.write(
+        kernel,
+        tile,
+        block.memory,
+        [block.indices[dimension] for dimension in order],
+        [block.is_inside[dimension] for dimension in order],
+        order,
+        _mask_in_memory(trip, block),
+    )
+
+
+def _check_memory(trip: Trip, memory: SSAValue) -> None:
+    if trip.is_varying(memory):
+        raise trip.kernel.error(
+            "memory that differs between the points of foreach is not lifted to tiles yet"
+        )
+
+
+def _has_all_axes(trip: Trip, block: Block) -> bool:
+    """Whether each point has an element of its own."""
+    return all(axis in block.axes or span.size == 1 for axis, span in enumerate(trip.spans))
+
+
+def _scatter(trip: Trip, tile: Tile, elements: Elements) -> None:
+    kernel = trip.kernel
+    views = blocks.part_views(kernel, elements.memory)
+    for part, view in zip(tile.parts, views, strict=True):
+        kernel.emit(
+            ScatterOp.build(
+                operands=[view, elements.indices, elements.positions, _mask(trip), part],
+                result_types=[[]],
+            )
+        )
+
+
+def atomic_rmw(operation: memref.AtomicRMWOp, trip: Trip) -> None:
+    """An atomic update of one element at each point."""
+    kind = kind_of(operation.kind)
+    if kind.name not in [known.value for known in AtomicKind]:
+        raise trip.kernel.error("this atomic update is not lifted to tiles yet")
+    value, target, *indices = operation.operands
+    _update(trip, AtomicKind(kind.name), value, target, indices, operation.result)
+
+
+def atomic_update(operation: AtomicUpdateOp, trip: Trip) -> None:
+    """The same of numbers that upstream's operation does not take."""
+    value, target, *indices = operation.operands
+    if isinstance(value.type, VectorType):
+        raise trip.kernel.error("an atomic update of a matrix is not lifted to tiles yet")
+    _update(trip, operation.kind.data, value, target, indices, operation.result)
+
+
+def _update(
+    trip: Trip,
+    kind: AtomicKind,
+    value: SSAValue,
+    target: SSAValue,
+    indices: Sequence[SSAValue],
+    result: SSAValue,
+) -> None:
+    kernel = trip.kernel
+    _check_memory(trip, target)
+    memory = kernel.value(target)
+    tile = tiles.complete(kernel, trip.tile(value))
+    block = block_of(trip, memory, indices) if trip.mask is None else None
+    if block is None or not _has_all_axes(trip, block):
+        old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, indices))
+    else:
+        old = _update_block(trip, kind, tile, block)
+    trip.define(result, old)
+
+
+def _scatter_atomically(trip: Trip, kind: AtomicKind, tile: Tile, elements: Elements) -> Tile:
+    kernel = trip.kernel
+    views = blocks.part_views(kernel, elements.memory)
+    parts = [
+        kernel.emit(
+            AtomicScatterOp.build(
+                operands=[view, elements.indices, elements.positions, _mask(trip), part],
+                result_types=[part.type],
+                properties={"kind": AtomicKindAttr(kind)},
+            )
+        ).result
+        for part, view in zip(tile.parts, views, strict=True)
+    ]
+    return Tile(tuple(parts), tile.element, trip.shape)
+
+
+def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Tile:
+    kernel, axes = trip.kernel, sorted(block.axes)
+    tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
+    tile = tiles.transposed(kernel, tile, [axes.index(axis) for axis in block.axes])
+    checked = [i for i, inside in enumerate(block.is_inside) if not inside]
+    at = [kernel.value_of(index) for index in block.indices]
+    parts: list[SSAValue] = []
+    for part, view in zip(tile.parts, blocks.part_views(kernel, block.memory), strict=True):
+        operation = AtomicUpdateOp.build(
+            operands=[part, view, at],
+            result_types=[part.type],
+            properties={
+                "kind": AtomicKindAttr(kind),
+                "checked": DenseArrayBase.from_list(i64, checked),
+            },
+        )
+        parts.append(kernel.emit(operation).result)
+    old = Tile(tuple(parts), tile.element, tile.shape)
+    old = tiles.transposed(kernel, old, block.order)
+    return tiles.reshaped(kernel, old, trip.shape)

@@ -1,0 +1,123 @@
+"""The points of one tile, and what values of the source are at them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.transforms.emitter import Index
+from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.operands import inside_of, numbers_along
+from xtile.transforms.tile_linalg.spans import Span
+from xtile.transforms.tile_linalg.tiles import Tile
+
+
+@dataclass(frozen=True)
+class Line:
+    """Integers that follow each other along an axis of the tile.
+
+    Attributes:
+        axis: The axis.
+        offset: What is added to the number of a point along the axis.
+        type: The type of the integers.
+    """
+
+    axis: int
+    offset: Index
+    type: Attribute
+
+
+class Trip:
+    """What is emitted for the points of one tile.
+
+    Args:
+        kernel: The kernel that is built.
+        spans: The tiles of each dimension of the space.
+        starts: The first number of this tile along each dimension.
+        varying: The values of the source that differ between points.
+
+    Attributes:
+        mask: At which points the current operation is executed; None: all.
+        values: What has become of values that differ between points.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        spans: Sequence[Span],
+        starts: Sequence[Index],
+        varying: frozenset[SSAValue],
+    ) -> None:
+        self.kernel = kernel
+        self.spans = spans
+        self.starts = starts
+        self.shape = tuple(span.tile for span in spans)
+        self.mask: SSAValue | None = None
+        self.values: dict[SSAValue, Tile | Line] = {}
+        self._varying = varying
+
+    def is_varying(self, old: SSAValue) -> bool:
+        """Whether a value of the source differs between points."""
+        return old in self._varying
+
+    def define(self, old: SSAValue, new: Tile | Line) -> None:
+        """Records what has become of a value that differs between points."""
+        self.values[old] = new
+        if isinstance(new, Tile) and len(new.parts) == 1 and new.parts[0].name_hint is None:
+            new.parts[0].name_hint = old.name_hint
+
+    def line(self, old: SSAValue) -> Line | None:
+        """A value as integers that follow each other, if it is."""
+        value = self.values.get(old)
+        return value if isinstance(value, Line) else None
+
+    def tile(self, old: SSAValue) -> Tile:
+        """A value at each point."""
+        if not self.is_varying(old):
+            number = tiles.scalar(self.kernel, self.kernel.value(old))
+            return tiles.broadcast(self.kernel, number, self.shape)
+        value = self.values[old]
+        return self.numbers(value) if isinstance(value, Line) else value
+
+    def vector(self, old: SSAValue) -> SSAValue:
+        """A value that is not complex at each point."""
+        (part,) = self.tile(old).parts
+        return part
+
+    def numbers(self, line: Line) -> Tile:
+        """The integers of a line at each point."""
+        first = self.kernel.add(self.starts[line.axis], line.offset)
+        vector = numbers_along(self.kernel, self.shape, line.axis, first)
+        return tiles.converted(self.kernel, Tile((vector,), IndexType(), self.shape), line.type)
+
+    def active(self) -> SSAValue | None:
+        """The points of the space at which the current operation is executed; None: all."""
+        conditions = [] if self.mask is None else [self.mask]
+        for axis, span in enumerate(self.spans):
+            if not span.is_even:
+                start = self.starts[axis]
+                inside = inside_of(self.kernel, self.shape, axis, start, span.size)
+                conditions.append(inside)
+        if not conditions:
+            return None
+        result, *others = conditions
+        for other in others:
+            result = self.kernel.pure(arith.AndIOp, result, other)
+        return result
+
+    @contextmanager
+    def where(self, condition: SSAValue) -> Generator[None]:
+        """What is executed only at points at which a condition holds."""
+        before = self.mask
+        both = condition if before is None else self.kernel.pure(arith.AndIOp, before, condition)
+        self.mask = both
+        try:
+            yield
+        finally:
+            self.mask = before
