@@ -9,6 +9,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, OpTrait
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, place_of, source_of
@@ -23,6 +24,18 @@ _DIALECT_VERIFIERS = {
 
 It checks the operations of other dialects too, by what they say about themselves.
 """
+
+
+class VerifyExceptionAt(VerifyException):
+    """What an operation's own verifier finds wrong with another one, which stands in it.
+
+    Attributes:
+        operation: The other one.
+    """
+
+    def __init__(self, message: str, operation: Operation) -> None:
+        super().__init__(message)
+        self.operation = operation
 
 
 class NamesBlocks(OpTrait):
@@ -48,10 +61,10 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
         visited.add(operation)
         if operation.dialect_name() not in special:
             problems += _problems_of_blocks(operation)
-        if not special:
-            problems += _problems(operation)
         for problem in problems:
             diagnostics.error(source, place_of(operation, source), problem)
+        if not special:
+            _verify_operation(operation, diagnostics, source)
     for function in operations:
         if "core.level" in function.attributes:
             _verify_level(function, diagnostics, source)
@@ -68,16 +81,19 @@ def _verify_level(function: Operation, diagnostics: Diagnostics, source: Source 
         diagnostics.error(source, place_of(operation, source), problem)
 
 
-def _problems(operation: Operation) -> list[str]:
-    """Returns the first thing that an operation's own verifier finds."""
+def _verify_operation(
+    operation: Operation, diagnostics: Diagnostics, source: Source | None
+) -> None:
+    """Adds the first thing that an operation's own verifier finds."""
     try:
         # `Operation.verify` would print the whole module for each error.
         operation.verify_()
+    except VerifyExceptionAt as error:
+        diagnostics.error(source, place_of(error.operation, source), str(error))
     # A verifier may meet values that its author did not expect, and raise anything.
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        return [f"'{operation.name}': {reason}"]
-    return []
+        diagnostics.error(source, place_of(operation, source), f"'{operation.name}': {reason}")
 
 
 def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterator[str]:

@@ -5,7 +5,7 @@ Source: CUDA Tile IR specification, "Operations", "Core"; NVIDIA/cuda-tile 13.3.
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
@@ -23,9 +23,16 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import RecursiveMemoryEffect
+from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.constraints import TILE
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.aggregate_rules import (
+    verify_combination,
+    verify_identities,
+    verify_operands,
+    verify_results,
+)
 from xtile.dialects.cuda_tile.ops.control_flow import YieldOp
 from xtile.dialects.cuda_tile.region_text import (
     parse_arguments,
@@ -101,6 +108,20 @@ class _AggregateOperation(CudaTileOperation, ABC):
         return properties
 
     @override
+    def verify_(self) -> None:
+        sources = [tile_type(source) for source in self.sources]
+        verify_operands(sources, self.dimension, len(self.result_values))
+        verify_results(self.expected_results(sources), self.result_values.types)
+        identities = self.properties["identities"]
+        assert isa(identities, ArrayAttr)
+        verify_identities(sources, identities)
+        verify_combination(self, sources)
+
+    @abstractmethod
+    def expected_results(self, sources: Sequence[TileType]) -> list[TileType]:
+        """The types of the results for tiles of some types."""
+
+    @override
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_list(self.sources, printer.print_ssa_value)
@@ -121,6 +142,15 @@ class _AggregateOperation(CudaTileOperation, ABC):
         print_arguments(printer, body.blocks[0].args)
         printer.print_string(" ")
         printer.print_region(body, print_entry_block_args=False)
+
+
+def _reduced(sources: Sequence[TileType], dim: int) -> list[TileType]:
+    """Tiles without a dimension."""
+    shapes = [source.get_shape() for source in sources]
+    return [
+        TileType((*shape[:dim], *shape[dim + 1 :]), source.element_type)
+        for shape, source in zip(shapes, sources, strict=True)
+    ]
 
 
 @irdl_op_definition
@@ -149,19 +179,17 @@ class ReduceOp(_AggregateOperation):
         identities: Sequence[Attribute],
         body: Region,
     ) -> None:
-        types = [tile_type(source) for source in sources]
-        shapes = [[*type.get_shape()[:dim], *type.get_shape()[dim + 1 :]] for type in types]
+        types = _reduced([tile_type(source) for source in sources], dim)
         super().__init__(
             operands=(sources,),
             properties={"dim": IntegerAttr(dim, i32), "identities": ArrayAttr(identities)},
-            result_types=(
-                [
-                    TileType(shape, type.element_type)
-                    for shape, type in zip(shapes, types, strict=True)
-                ],
-            ),
+            result_types=(types,),
             regions=(body,),
         )
+
+    @override
+    def expected_results(self, sources: Sequence[TileType]) -> list[TileType]:
+        return _reduced(sources, self.dimension)
 
 
 @irdl_op_definition
@@ -204,6 +232,10 @@ class ScanOp(_AggregateOperation):
             result_types=([source.type for source in sources],),
             regions=(body,),
         )
+
+    @override
+    def expected_results(self, sources: Sequence[TileType]) -> list[TileType]:
+        return [*sources]
 
 
 OPERATIONS: list[type[Operation]] = [ReduceOp, ScanOp]
