@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -302,6 +303,8 @@ class TensorViewType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
             )
 
 
+# As a dataclass, so that its parameters belong to those that types are compared by.
+@dataclass(frozen=True, init=False)
 class TileView(ABC):
     """A view that tiles are loaded from and stored to, at an index for each dimension (5.4.3)."""
 
