@@ -38,7 +38,7 @@ Body = Callable[..., tuple[list[Operation], list[SSAValue]]]
 
 
 def region(types: Sequence[str], body: Body) -> Region:
-    """The region of a reduction of tiles with these elements: an element and what came before."""
+    """The region of a reduction or scan: a pair of arguments for each tile."""
     arguments = [tile((), type) for type in types for _ in range(2)]
     block = Block(arg_types=arguments)
     operations, yielded = body(*block.args)
@@ -124,7 +124,7 @@ def test_a_tile_of_one_element_is_combined_with_the_identity() -> None:
 
 
 def affine(
-    a: SSAValue, a_before: SSAValue, b: SSAValue, b_before: SSAValue
+    a_before: SSAValue, a: SSAValue, b_before: SSAValue, b: SSAValue
 ) -> tuple[list[Operation], list[SSAValue]]:
     """First x -> a' x + b', then x -> a x + b: associative, but not commutative."""
     scale = integer.MulIOp(a, a_before)
@@ -133,26 +133,18 @@ def affine(
     return [scale, moved, offset], [scale.result, offset.result]
 
 
-def test_several_tiles_are_combined_in_order() -> None:
+@pytest.mark.parametrize("reverse", [False, True])
+def test_several_tiles_are_scanned_in_order(reverse: bool) -> None:
+    """The first of each pair of arguments is what came before, as on devices."""
     a, b = random_integers("i32", (2, 32)), random_integers("i32", (2, 32))
-    operands = (a, "i32"), (b, "i32")
-    scale, offset = evaluate(reduce_of(1, ["i32", "i32"], [1, 0], affine), *operands)
-    scales, offsets = evaluate(scan_of(1, ["i32", "i32"], [1, 0], affine), *operands)
+    scan = scan_of(1, ["i32", "i32"], [1, 0], affine, reverse=reverse)
+    scales, offsets = evaluate(scan, (a, "i32"), (b, "i32"))
     for row in range(2):
-        p, q = 1, 0
-        for i in range(32):
-            p, q = int(a[row, i]) * p, int(a[row, i]) * q + int(b[row, i])
-            assert (p - int(scales[row, i])) % 2**32 == 0
-            assert (q - int(offsets[row, i])) % 2**32 == 0
-        assert (scale[row], offset[row]) == (scales[row, -1], offsets[row, -1])
-    back, back_offsets = evaluate(
-        scan_of(1, ["i32", "i32"], [1, 0], affine, reverse=True), *operands
-    )
-    p, q = 1, 0
-    for i in reversed(range(32)):
-        p, q = int(a[0, i]) * p, int(a[0, i]) * q + int(b[0, i])
-        assert (p - int(back[0, i])) % 2**32 == 0
-        assert (q - int(back_offsets[0, i])) % 2**32 == 0
+        scale, offset = 1, 0
+        for i in reversed(range(32)) if reverse else range(32):
+            scale, offset = int(a[row, i]) * scale, int(a[row, i]) * offset + int(b[row, i])
+            assert (scale - int(scales[row, i])) % 2**32 == 0
+            assert (offset - int(offsets[row, i])) % 2**32 == 0
 
 
 def largest_with_place(
@@ -174,6 +166,22 @@ def test_the_place_of_the_largest_number() -> None:
     largest, place = evaluate(reduction, (values, "f32"), (places, "i32"))
     assert np.array_equal(largest, values.max(1))
     assert np.array_equal(place, values.argmax(1))
+
+
+def test_a_result_that_depends_on_the_order_is_reported() -> None:
+    reduction = reduce_of(0, ["f32", "i32"], [-np.inf, -1], largest_with_place)
+
+    def messages(values: list[float]) -> list[str]:
+        observer = Sanitizer()
+        places = np.arange(len(values), dtype=np.int32)
+        tiles = (np.array(values, np.float32), "f32"), (places, "i32")
+        evaluate(reduction, *tiles, observer=observer)
+        return [report.message for report in observer.reports]
+
+    assert messages([1, 5, 3, 2]) == []
+    (message,) = messages([1, 5, 3, 5])
+    assert "the result depends on the order of the elements" in message
+    assert "it is 1 forwards and 3 backwards" in message
 
 
 def squares_with_constant(
@@ -208,13 +216,14 @@ def test_a_region_that_looks_at_nothing() -> None:
 def through_other_shapes(
     element: SSAValue, accumulated: SSAValue
 ) -> tuple[list[Operation], list[SSAValue]]:
-    """The sum of the two in a tile: not one operation for each element."""
+    """The sum of the two parts of a tile of both: not one operation for each element."""
     rows = [core.ReshapeOp(value, (1,)) for value in (element, accumulated)]
     both = core.CatOp(rows[0].result, rows[1].result, 0)
-    total = ReduceOp(
-        [both.result], 0, [identity(0, "f16")], region(["f16"], one(floating_point.AddFOp))
-    )
-    return [*rows, both, total], [total.results[0]]
+    places = [core.ConstantOp(constant_attribute(tile((), "i32"), [i])) for i in range(2)]
+    parts = [core.ExtractOp(both.result, [place.result], (1,)) for place in places]
+    numbers = [core.ReshapeOp(part.result, ()) for part in parts]
+    total = floating_point.AddFOp(numbers[0].result, numbers[1].result)
+    return [*rows, both, *places, *parts, *numbers, total], [total.result]
 
 
 def test_a_region_that_changes_shapes() -> None:
@@ -229,11 +238,11 @@ def test_errors_and_broken_promises_have_their_place() -> None:
     values = np.array([[1, 2], [0, 3]], np.int32)
 
     def divide(element: SSAValue, accumulated: SSAValue) -> Operation:
-        return integer.DivIOp(accumulated, element, signedness=Signedness.SIGNED)
+        return integer.RemIOp(accumulated, element, signedness=Signedness.SIGNED)
 
     with pytest.raises(ExecutionError, match="division by zero") as caught:
         evaluate(reduce_of(0, ["i32"], [1], one(divide)), (values, "i32"))
-    assert caught.value.operation.name == "cuda_tile.divi"
+    assert caught.value.operation.name == "cuda_tile.remi"
 
     def add(element: SSAValue, accumulated: SSAValue) -> Operation:
         return integer.AddIOp(element, accumulated, overflow=IntegerOverflow.NSW)

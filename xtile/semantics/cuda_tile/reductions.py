@@ -1,8 +1,12 @@
 """Reductions and scans with any function.
 
 The function is applied to neighbours first and to their results next, so that it runs on many
-elements at once, in the order of the elements: it is associative, but need not be commutative. The
-first element is combined with the identity.
+elements at once, in the order of the elements. An observer is told of reductions that depend on
+that order, which is not specified.
+
+Of each pair of arguments, that of a reduction has an element first and what was accumulated before
+second, as `Ops.td` says. That of a scan has them the other way round: so does the formula in
+`Ops.td`, and so do devices (H200 with tileiras 13.5), though the text above the formula differs.
 
 Source: NVIDIA/cuda-tile 13.3.0, `Ops.td`; docs/semantics.md, "CUDA Tile IR: numbers".
 """
@@ -26,12 +30,13 @@ from xtile.semantics.cuda_tile import (
     mathematics,
 )
 from xtile.semantics.cuda_tile.numbers import Tile, element_number
+from xtile.semantics.cuda_tile.promises import report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import integer_attribute
 from xtile.semantics.values import Array, Value
 
 Combine: TypeAlias = Callable[[Sequence[Tile], Sequence[Tile]], "list[Array]"]
-"""Combines an element of each tile with what was accumulated before; all at once."""
+"""Applies the function to the first and to the second arguments of all pairs, at all places."""
 
 _OTHER_ELEMENTWISE = (
     "cuda_tile.assume",
@@ -54,79 +59,70 @@ class _Function:
     """The function in a region.
 
     Args:
-        region: Takes an element of a tile and what was accumulated before, for each tile, and
-            yields what is accumulated then.
+        region: Takes a pair of numbers for each tile, and yields what they make.
         compiler: Compiles it.
     """
 
     def __init__(self, region: Region, compiler: Compiler) -> None:
-        arguments = compiler.slots(region.blocks[0].args)
-        self._elements, self._accumulated = arguments[0::2], arguments[1::2]
+        arguments = region.blocks[0].args
+        self._first = compiler.slots(arguments[0::2])
+        self._second = compiler.slots(arguments[1::2])
+        self._types = [element_number(each.type).dtype for each in arguments[0::2]]
         self._body: Body = compiler.region(region)
-        self._types = [element_number(each.type).dtype for each in region.blocks[0].args[0::2]]
         self._is_elementwise = all(each.name in _elementwise() for each in region.walk())
 
-    def combiner(self, state: State) -> Combine:
+    def on(self, state: State) -> Combine:
         """The function, run on the elements of arrays that broadcast to one shape."""
         run = self._on_all if self._is_elementwise else self._on_each
 
-        def combine(elements: Sequence[Tile], accumulated: Sequence[Tile]) -> list[Array]:
-            shape = np.broadcast_shapes(*(np.shape(each) for each in (*elements, *accumulated)))
-            return run(state, elements, accumulated, shape)
+        def combine(first: Sequence[Tile], second: Sequence[Tile]) -> list[Array]:
+            shape = np.broadcast_shapes(*(np.shape(each) for each in (*first, *second)))
+            return run(state, first, second, shape)
 
         return combine
 
     def _on_all(
-        self,
-        state: State,
-        elements: Sequence[Tile],
-        accumulated: Sequence[Tile],
-        shape: tuple[int, ...],
+        self, state: State, first: Sequence[Tile], second: Sequence[Tile], shape: tuple[int, ...]
     ) -> list[Array]:
-        return [np.broadcast_to(value, shape) for value in self._run(state, elements, accumulated)]
+        return [np.broadcast_to(value, shape) for value in self._run(state, first, second)]
 
     def _on_each(
-        self,
-        state: State,
-        elements: Sequence[Tile],
-        accumulated: Sequence[Tile],
-        shape: tuple[int, ...],
+        self, state: State, first: Sequence[Tile], second: Sequence[Tile], shape: tuple[int, ...]
     ) -> list[Array]:
         """Runs the region for one element after another: it changes shapes or has branches."""
-        given = [np.broadcast_to(each, shape).reshape(-1) for each in (*elements, *accumulated)]
-        count = len(elements)
+        given = [np.broadcast_to(each, shape).reshape(-1) for each in (*first, *second)]
+        count = len(first)
         rows = [self._run(state, row[:count], row[count:]) for row in zip(*given, strict=True)]
         columns = zip(zip(*rows, strict=True), self._types, strict=True)
         return [np.array(column, dtype).reshape(shape) for column, dtype in columns]
 
-    def _run(
-        self, state: State, elements: Sequence[Tile], accumulated: Sequence[Tile]
-    ) -> list[Value]:
+    def _run(self, state: State, first: Sequence[Tile], second: Sequence[Tile]) -> list[Value]:
         values = state.values
-        for slot, value in zip(self._elements, elements, strict=True):
-            values[slot] = value
-        for slot, value in zip(self._accumulated, accumulated, strict=True):
-            values[slot] = value
+        for slots, given in ((self._first, first), (self._second, second)):
+            for slot, value in zip(slots, given, strict=True):
+                values[slot] = value
         self._body.run(state)
         return [values[slot] for slot in self._body.yields]
 
 
 def reduced(tiles: Sequence[Array], identities: Sequence[Value], combine: Combine) -> list[Array]:
-    """All elements along the first axis combined."""
-    entries = _with_identities(tiles, identities, combine)
+    """All elements along the first axis combined; the function takes later ones first."""
+    start = combine([tile[0] for tile in tiles], identities)
+    entries = _beginning_with(start, tiles)
     while len(entries[0]) > 1:
-        left, right = ([entry[start::2] for entry in entries] for start in (0, 1))
-        entries = combine(right, left)
+        earlier, later = ([entry[first::2] for entry in entries] for first in (0, 1))
+        entries = combine(later, earlier)
     return [entry[0] for entry in entries]
 
 
 def scanned(tiles: Sequence[Array], identities: Sequence[Value], combine: Combine) -> list[Array]:
-    """For each element along the first axis, those up to it combined."""
-    entries = _with_identities(tiles, identities, combine)
+    """For each element along the first axis, those up to it; the function takes later ones last."""
+    start = combine(identities, [tile[0] for tile in tiles])
+    entries = _beginning_with(start, tiles)
     distance = 1
     while distance < len(entries[0]):
         joined = combine(
-            [entry[distance:] for entry in entries], [entry[:-distance] for entry in entries]
+            [entry[:-distance] for entry in entries], [entry[distance:] for entry in entries]
         )
         pairs = zip(entries, joined, strict=True)
         entries = [np.concatenate([entry[:distance], later]) for entry, later in pairs]
@@ -134,11 +130,8 @@ def scanned(tiles: Sequence[Array], identities: Sequence[Value], combine: Combin
     return entries
 
 
-def _with_identities(
-    tiles: Sequence[Array], identities: Sequence[Value], combine: Combine
-) -> list[Array]:
-    """The tiles with their first elements combined with the identities."""
-    first = combine([tile[0] for tile in tiles], identities)
+def _beginning_with(first: Sequence[Array], tiles: Sequence[Array]) -> list[Array]:
+    """The tiles with other first elements."""
     pairs = zip(first, tiles, strict=True)
     return [np.concatenate([entry[np.newaxis], tile[1:]]) for entry, tile in pairs]
 
@@ -157,11 +150,32 @@ def _reduce(operation: Operation, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         tiles = [np.moveaxis(state.values[slot], axis, 0) for slot in operands]
-        totals = reduced(tiles, identities, function.combiner(state))
+        totals = reduced(tiles, identities, function.on(state))
+        if state.observer is not None:
+            reverse = reduced([tile[::-1] for tile in tiles], identities, function.on(state))
+            _check_order(state, operation, totals, reverse)
         for slot, total in zip(results, totals, strict=True):
             state.values[slot] = total[()]
 
     return step
+
+
+def _check_order(
+    state: State, operation: Operation, forwards: list[Array], backwards: list[Array]
+) -> None:
+    """Tells the observer of integers that depend on the order of the elements.
+
+    Floats depend on it by their rounding.
+    """
+    for total, other in zip(forwards, backwards, strict=True):
+        if total.dtype.kind in "bi" and not np.array_equal(total, other):
+            differs = np.asarray(total != other)
+            first, last = (int(np.ravel(each)[differs.argmax()]) for each in (total, other))
+            message = (
+                f"the result depends on the order of the elements, which is not specified: it is "
+                f"{first} forwards and {last} backwards"
+            )
+            report_broken_promise(state, operation, differs, message)
 
 
 def _scan(operation: Operation, compiler: Compiler) -> Step:
@@ -173,7 +187,7 @@ def _scan(operation: Operation, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         tiles = [np.moveaxis(state.values[slot], axis, 0)[order] for slot in operands]
-        totals = scanned(tiles, identities, function.combiner(state))
+        totals = scanned(tiles, identities, function.on(state))
         for slot, total in zip(results, totals, strict=True):
             state.values[slot] = np.moveaxis(total[order], 0, axis)
 
