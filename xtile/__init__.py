@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xtile.api import parse, port, to_text, verify
+    from xtile.backends.compiling import compile
     from xtile.launch import run
+    from xtile.launch.cuda_prepared import prepare
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "parse", "port", "run", "to_text", "verify"]
+__all__ = ["__version__", "compile", "parse", "port", "prepare", "run", "to_text", "verify"]
 
 _HOMES = {
+    "compile": "xtile.backends.compiling",
     "parse": "xtile.api",
     "port": "xtile.api",
+    "prepare": "xtile.launch.cuda_prepared",
     "run": "xtile.launch",
     "to_text": "xtile.api",
     "verify": "xtile.api",

@@ -58,6 +58,27 @@ def check_alignment(parameter: Parameter, addresses: Array) -> None:
         )
 
 
+def check_address(parameter: Parameter, address: int, natural: int = 1) -> None:
+    """Like `check_alignment`, for one array.
+
+    Args:
+        parameter: The function's parameter.
+        address: Where kernels find the array.
+        natural: Bytes that the address must be a multiple of, whatever the kernel promises.
+
+    Raises:
+        ArgumentError: The address is no multiple of the promised alignment, or of `natural`.
+    """
+    if address % natural:
+        raise ArgumentError(
+            f"{parameter}: expected an address that is a multiple of the {natural} bytes of a "
+            f"number, given {address:#x}"
+        )
+    alignment = promised_alignment(parameter)
+    if address % alignment:
+        check_alignment(parameter, np.array([address]))
+
+
 def bytes_before(parameter: Parameter) -> int:
     """Bytes between the memory's element 0 and an array that begins at the type's offset."""
     memory, type = parameter.memory, parameter.type

@@ -34,11 +34,11 @@ class Wanted:
 
     def fits(self, device: CudaDevice) -> bool:
         """Whether a GPU is what is asked for."""
-        from xtile.backends.nvidia.cuda.device import chip_for
+        from xtile.backends.nvidia.cuda.device import runs
 
         if self.ordinal not in (None, device.ordinal) or device.chip is None:
             return False
-        return self.chip is None or chip_for(device.capability, [self.chip]) is not None
+        return self.chip is None or runs(device, self.chip)
 
     def __str__(self) -> str:
         if self.chip is not None:
@@ -172,9 +172,9 @@ def _find(wanted: Wanted) -> tuple[CudaDevice | None, str]:
 
 
 def _check_chip(cubin: Cubin, device: CudaDevice) -> None:
-    from xtile.backends.nvidia.cuda.device import chip_for
+    from xtile.backends.nvidia.cuda.device import runs
 
-    if chip_for(device.capability, [cubin.chip]) is None:
+    if not runs(device, cubin.chip):
         raise ArgumentError(
             f"the cubin is for {cubin.chip}, which the device {device} does not run"
         )

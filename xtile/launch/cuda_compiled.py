@@ -41,6 +41,10 @@ class MachineCode:
 
 
 _kept: RecentlyUsed[MachineCode] = RecentlyUsed(_TEXTS)
+"""What texts became, by the keys of the texts."""
+
+_files: RecentlyUsed[tuple[str, MachineCode]] = RecentlyUsed(_TEXTS)
+"""What files became that have not changed since, so that they need not be read."""
 
 
 def _path_of(kernel: Kernel) -> str | None:
@@ -69,6 +73,35 @@ def machine_code(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
         DeviceError: There is no assembler, or it fails.
         DiagnosticError: The text has errors or cannot be compiled, or a file is damaged.
     """
+    stamp = _stamp(kernel)
+    if stamp is None:
+        key, ready = _made(kernel, chip)
+    else:
+        place = (stamp, chip, kernel.entry)
+        key, ready = _files.get(place, lambda: _made(kernel, chip))
+    show(ready.warnings, kernel)
+    return key, ready
+
+
+def _stamp(kernel: Kernel) -> tuple[object, ...] | None:
+    """What changes when a file changes that a kernel comes from; None where it is no file."""
+    path = _path_of(kernel)
+    if path is None:
+        return None
+    cubin = path if kernel.binary is None else os.fspath(kernel.binary)
+    paths = (path, cubin, os.fspath(sidecar_path(cubin)))
+    return tuple(_state(path) for path in dict.fromkeys(paths))
+
+
+def _state(path: str) -> tuple[object, ...]:
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return (path,)
+    return path, state.st_mtime_ns, state.st_size, state.st_ino
+
+
+def _made(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
     path = _cubin_path(kernel)
     if path is not None:
         return _from_file(kernel, path)
@@ -76,15 +109,11 @@ def machine_code(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
     architecture = chip or DEFAULT_CHIP
     key = text.key(architecture)
     if kernel.binary is None:
-        ready = _kept.get(key, lambda: _assembled(text, key, architecture, kernel))
-    else:
-        binary = kernel.binary
-        code = read_code(binary)
-        digest = sha256(code).hexdigest()
-        key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
-        ready = _kept.get(key, lambda: _with_binary(text, code, binary, architecture, kernel))
-    show(ready.warnings, kernel)
-    return key, ready
+        return key, _kept.get(key, lambda: _assembled(text, key, architecture, kernel))
+    code = read_code(kernel.binary)
+    digest = sha256(code).hexdigest()
+    key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
+    return key, _with_binary(text, code, kernel.binary, architecture, kernel)
 
 
 def _assembled(text: Text, key: str, chip: str, kernel: Kernel) -> MachineCode:

@@ -73,8 +73,11 @@ def slots_of(arguments: Iterable[KernelArgument]) -> tuple[Slot, ...]:
 
 def sizes_of(argument: KernelArgument) -> tuple[int, ...]:
     """Bytes of each parameter that an argument becomes."""
-    if argument.pointer_depth:
-        return (POINTER_SIZE,)
+    return (POINTER_SIZE,) if argument.pointer_depth else sizes_of_element(argument)
+
+
+def sizes_of_element(argument: KernelArgument) -> tuple[int, ...]:
+    """Bytes of each number that an argument is or points to; a complex one is two."""
     if argument.type.name == ComplexType.name:
         part = cast("ComplexType[AnyFloat]", argument.type).element_type
         return (_size(part),) * 2

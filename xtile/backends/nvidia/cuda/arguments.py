@@ -12,13 +12,13 @@ from xtile.backends.argument_values import (
     AnyView,
     addresses_of,
     bytes_before,
-    check_alignment,
+    check_address,
     size_or_stride,
     sizes_or_strides,
 )
 from xtile.backends.calling_convention import KernelArgument, Role
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
-from xtile.backends.nvidia.parameters import POINTER_SIZE
+from xtile.backends.nvidia.parameters import POINTER_SIZE, sizes_of_element
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
@@ -78,7 +78,7 @@ def kernel_values(
     if convention[0].role is Role.VALUE:
         return _scalar(parameter, convention[0], argument, memory)
     assert not isinstance(argument, np.generic)
-    pointer = _pointer(parameter, argument, memory)
+    pointer = _pointer(parameter, convention[0], argument, memory)
     numbers = (size_or_stride(part, argument) for part in convention[1:])
     return [_integer(pointer), *map(_integer, numbers)]
 
@@ -101,11 +101,14 @@ def _integer(value: int) -> bytes:
     return value.to_bytes(POINTER_SIZE, "little", signed=value < 0)
 
 
-def _pointer(parameter: Parameter, view: AnyView | None, memory: CopiedMemory) -> int:
+def _pointer(
+    parameter: Parameter, part: KernelArgument, view: AnyView | None, memory: CopiedMemory
+) -> int:
     if view is None:
         return NULL
     address = _address_of(str(parameter), view, memory)
-    check_alignment(parameter, np.array([address]))
+    # Compiled kernels promise it of every pointer.
+    check_address(parameter, address, sizes_of_element(part)[0])
     return address - bytes_before(parameter)
 
 

@@ -29,6 +29,7 @@ class CudaDevice:
         memory: Bytes of its memory.
         shared_memory: Bytes of shared memory that a block can have.
         multiprocessors: Their number.
+        chip: The newest architecture whose machine code it runs; None if there is none.
     """
 
     ordinal: int
@@ -38,14 +39,15 @@ class CudaDevice:
     memory: int
     shared_memory: int
     multiprocessors: int
-
-    @property
-    def chip(self) -> str | None:
-        """The newest architecture whose machine code it runs; None if there is none."""
-        return chip_for(self.capability, DEVICES)
+    chip: str | None
 
     def __str__(self) -> str:
         return f"{self.chip or 'cuda'} ({self.name})"
+
+
+def runs(device: CudaDevice, chip: str) -> bool:
+    """Whether a GPU runs the machine code of an architecture."""
+    return chip == device.chip or chip_for(device.capability, [chip]) is not None
 
 
 def chip_for(capability: tuple[int, int], chips: Iterable[str]) -> str | None:
@@ -97,6 +99,7 @@ def _device(ordinal: int, version: int) -> CudaDevice:
         int(driver.call("cuDeviceTotalMem", handle)),
         driver.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", handle),
         driver.attribute("MULTIPROCESSOR_COUNT", handle),
+        chip_for(capability, DEVICES),
     )
 
 

@@ -1,0 +1,168 @@
+"""Compiling kernels to files that devices run without the kernels' source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.api import parse_source, read_source, show_warnings
+from xtile.launch.errors import ArgumentError
+from xtile.launch.signature import choose_entry
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import attach_source, source_of
+
+
+class OptionError(ValueError):
+    """An option is none of those that there are."""
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How kernels are compiled; what is None is the format's own choice.
+
+    Attributes:
+        chip: The architecture.
+        level: How much NVIDIA's assembler optimizes.
+        seconds: How long the assembler may take.
+    """
+
+    chip: str | None
+    level: int | None
+    seconds: float | None
+
+
+def compile(
+    kernel: ModuleOp | str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    chip: str | None = None,
+    entry: str | None = None,
+    level: int | None = None,
+    build_seconds: float | None = None,
+    diagnostics: Diagnostics | None = None,
+) -> None:
+    """Compiles kernels to a file, which `run` takes on a device that runs it.
+
+    Args:
+        kernel: A module, or a path or a text that `parse` reads.
+        output: The file. Its name ends with `.cubin` for machine code of NVIDIA's GPUs, beside
+            which a sidecar with the signatures is written; with `.tileirbc` for bytecode of CUDA
+            Tile IR; or with `.spv` for SPIR-V.
+        chip: The architecture; None is that of the NVIDIA GPU here, or `sm_90`, and `cpu` for
+            SPIR-V.
+        entry: The only kernel to compile; None compiles all.
+        level: How much NVIDIA's assembler optimizes, from 0 to 3; None is 3.
+        build_seconds: How long the assembler may take; None is 300.
+        diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
+
+    Raises:
+        ArgumentError: There is no such kernel.
+        DeviceError: The assembler is missing or fails.
+        DiagnosticError: The kernel has errors, or cannot be compiled for the architecture.
+        OSError: The file cannot be written.
+        ValueError: The name of the file ends with something else, or there is no such
+            architecture.
+    """
+    path = os.fspath(output)
+    write = _WRITERS.get(os.path.splitext(path)[1])
+    if write is None:
+        raise OptionError(f"{path}: expected a file ending with one of {', '.join(_WRITERS)}")
+    collected = Diagnostics() if diagnostics is None else diagnostics
+    module = _read(kernel, collected)
+    options = _Options(chip, level, build_seconds)
+    write(_kernels_only(module, entry), path, options, collected)
+    if diagnostics is None:
+        show_warnings(collected)
+
+
+def _read(kernel: ModuleOp | str | os.PathLike[str], diagnostics: Diagnostics) -> ModuleOp:
+    if isinstance(kernel, ModuleOp):
+        return kernel
+    source, language = read_source(kernel)
+    return parse_source(source, language, diagnostics)
+
+
+def _kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
+    """A module without functions of the host, and without other kernels if one is named."""
+    from xtile.launch.kernel import functions_of, is_host_function, name_of
+
+    functions = functions_of(module)
+    kernels = [name for name, function in functions.items() if not is_host_function(function)]
+    if not kernels:
+        raise ArgumentError("there is no kernel to compile")
+    kept = kernels if entry is None else [choose_entry(kernels, [], entry)]
+    if len(kept) == len(functions):
+        return module
+    copy = module.clone()
+    source = source_of(module)
+    if source is not None:
+        attach_source(copy, source)
+        source.record_copy(module, copy)
+    for function in functions_of(copy).values():
+        if name_of(function) not in kept:
+            function.detach()
+            function.erase(safe_erase=False)
+    return copy
+
+
+def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
+    from xtile.backends.nvidia.compilation import compile_to_cubin
+    from xtile.backends.nvidia.sidecar import write_cubin
+
+    cubin = compile_to_cubin(
+        module,
+        _nvidia_chip(options.chip),
+        diagnostics,
+        level=options.level,
+        seconds=options.seconds,
+    )
+    write_cubin(path, cubin)
+
+
+def _write_bytecode(
+    module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics
+) -> None:
+    from xtile.backends.nvidia.compilation import compile_program
+
+    program = compile_program(module, _nvidia_chip(options.chip), diagnostics)
+    Path(path).write_bytes(program.bytecode)
+
+
+def _nvidia_chip(chip: str | None) -> str:
+    from xtile.backends.nvidia.compilation import DEFAULT_CHIP
+    from xtile.backends.nvidia.devices import DEVICES
+
+    if chip is not None:
+        return _known_chip(chip, DEVICES)
+    from xtile.backends.nvidia.cuda.device import available_devices
+
+    devices = available_devices()
+    return (devices[0].chip if devices else None) or DEFAULT_CHIP
+
+
+def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
+    from xtile.backends.intel.compilation import compile_program
+    from xtile.backends.intel.devices import DEVICES
+    from xtile.targets import DEFAULT_SPIRV_CHIP
+
+    chip = _known_chip(options.chip or DEFAULT_SPIRV_CHIP, DEVICES)
+    program = compile_program(module, DEVICES[chip], diagnostics)
+    Path(path).write_bytes(program.spirv)
+
+
+def _known_chip(chip: str, known: Mapping[str, object]) -> str:
+    if chip not in known:
+        raise OptionError(f"there is no chip '{chip}'; there are {', '.join(known)}")
+    return chip
+
+
+_WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] = {
+    ".cubin": _write_cubin,
+    ".spv": _write_spirv,
+    ".tileirbc": _write_bytecode,
+}
+"""What writes a file, by how its name ends."""
