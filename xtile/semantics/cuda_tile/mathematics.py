@@ -16,7 +16,6 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.floating_point import flushable
 from xtile.semantics.cuda_tile.numbers import operand_number
 from xtile.semantics.upstream import floats
-from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Value
 
@@ -39,18 +38,5 @@ def _handler(name: str) -> Handler:
     return handler
 
 
-def _fpowi(operation: Operation, compiler: Compiler) -> Step:
-    base, exponent = operand_number(operation, 0), operand_number(operation, 1)
-    power = floats.power_of_integer(base)
-
-    def function(a: Value, b: Value) -> Value:
-        return power(a, exponent.signed(b))
-
-    return apply(operation, compiler, function)
-
-
-HANDLERS: dict[str, Handler] = {
-    **{f"cuda_tile.{name}": _handler(name) for name in FUNCTIONS},
-    "cuda_tile.fpowi": _fpowi,
-}
+HANDLERS: dict[str, Handler] = {f"cuda_tile.{name}": _handler(name) for name in FUNCTIONS}
 """The handler of each operation, by name."""
