@@ -183,6 +183,14 @@ def test_an_operand_that_only_a_region_of_the_operation_defines() -> None:
     )
 
 
+def test_a_value_that_nothing_defines_is_an_error_at_its_use() -> None:
+    text = (
+        'func.func @f() {\n  "test.op"(%x) : (i32) -> ()\n  %x = "test.op"() : () -> i32\n'
+        '  return\n}\nfunc.func @g() {\n  "test.op"(%x) : (i32) -> ()\n  return\n}\n'
+    )
+    assert error_of(text).startswith("t.mlir:7.13-14: error: %x is used but not defined")
+
+
 def test_what_is_no_operation() -> None:
     assert error_of("}") == "t.mlir:1.1: error: expected an operation\n}\n~"
 

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IntAttr,
     LocationAttr,
+    ModuleOp,
     NoneType,
     StringAttr,
     TupleType,
@@ -20,10 +21,10 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, AttributeInvT, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.parser import ParserState, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input
 from xdsl.utils.lexer import Span as XdslSpan
@@ -55,6 +56,8 @@ class MlirParser(ResourceParser):
         self._file_name = StringAttr(source.name)
         # The operands read so far; an operation takes its own.
         self._operands: list[UnresolvedOperand] = []
+        # Where names stood first that were not defined before.
+        self._first_uses: dict[str, XdslSpan] = {}
         self._operation_starts: list[int] = []
         self._name_starts: list[int] = []
 
@@ -149,6 +152,25 @@ class MlirParser(ResourceParser):
         except VerifyException as error:
             self.raise_error(str(error), start, self.previous_end)
         return type
+
+    @override
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        if operand.operand_name not in self.forward_ssa_references:
+            self._first_uses[operand.operand_name] = operand.span
+        return super().resolve_operand(operand, type)
+
+    @override
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        try:
+            return super().parse_module(allow_implicit_module)
+        except ParseError as error:
+            # xDSL would name the values at the end of the text.
+            if not error.msg.startswith("values used but not defined"):
+                raise
+            name = next(iter(self.forward_ssa_references))
+            self.raise_error(f"%{name} is used but not defined", self._first_uses[name])
 
     def _check_forward_references(
         self, operation: Operation, operands: Sequence[UnresolvedOperand]
