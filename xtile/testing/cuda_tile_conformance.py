@@ -1,11 +1,14 @@
 """Measures how often this package and NVIDIA's own tools agree on CUDA Tile IR text.
 
-    python -m xtile.testing.cuda_tile_conformance --tests DIRECTORY --output conformance.md
+    python -m xtile.testing.cuda_tile_conformance --tests DIRECTORY --filecheck FileCheck-22
+        --output conformance.md
 
 The directory is `test/Dialect/CudaTile` of NVIDIA/cuda-tile. Every `.mlir` file of it is cut into
 pieces at the lines `// -----`. The verdict of NVIDIA's tools is what the file states: a piece is
 wrong if a comment in it expects an error, or a file if its RUN line expects the tool to fail; every
 other piece is right. Errors of passes do not count: only reading and verifying is compared.
+
+Files that state what is printed are printed, and LLVM's FileCheck compares.
 
 NVIDIA's tests wrap much of their text in `testing$func`, which is no public operation;
 `xtile.testing.cuda_tile_functions` stands in for it.
@@ -15,7 +18,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +34,7 @@ from xtile.testing.conformance import (
 )
 from xtile.testing.cuda_tile_conformance_reasons import REASONS
 from xtile.testing.cuda_tile_functions import make_testing_context
+from xtile.testing.cuda_tile_printed import compare_text
 from xtile.text.diagnostics import Diagnostic
 from xtile.text.expected import expected_error_lines
 from xtile.text.source import Source
@@ -175,8 +180,13 @@ _COLUMNS = (
 )
 
 
-def report(results: Sequence[FileResult]) -> str:
-    """Returns the tables as Markdown."""
+def report(results: Sequence[FileResult], printed: Mapping[str, bool]) -> str:
+    """Returns the tables as Markdown.
+
+    Args:
+        results: What the files came to.
+        printed: Whether the text of a file is printed as it states.
+    """
     total = FileResult("**all**")
     for result in results:
         total.add(result)
@@ -187,6 +197,12 @@ def report(results: Sequence[FileResult]) -> str:
         f"The verdicts agree on {total.agreeing} of {total.pieces} pieces ({share:.1f} %).",
         "",
         *disagreement_table("cuda-tile-opt", total.disagreements),
+        (
+            f"{sum(printed.values())} of the {len(printed)} files that state what is printed are "
+            "printed so, from the custom and from the generic form."
+        ),
+        "",
+        *(f"- not so: {name}" for name, is_right in printed.items() if not is_right),
     ]
     if total.elsewhere:
         lines += ["Refused at another line than stated:", ""]
@@ -210,12 +226,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compares, prints the tables and writes them to a page if one is given."""
     parser = argparse.ArgumentParser(prog="python -m xtile.testing.cuda_tile_conformance")
     parser.add_argument("--tests", type=Path, required=True, help="a folder of .mlir files")
+    parser.add_argument("--filecheck", default="FileCheck-22", help="LLVM's FileCheck")
     parser.add_argument("--output", type=Path, help="the page that the tables are put into")
     options = parser.parse_args(arguments)
     files = sorted(options.tests.glob("*.mlir"))
     if not files:
         parser.error(f"there are no .mlir files in {options.tests}")
-    tables = report(compare(files))
+    if shutil.which(options.filecheck) is None:
+        parser.error(f"there is no command {options.filecheck}; --filecheck names another")
+    tables = report(compare(files), compare_text(files, options.filecheck))
     print(tables)
     if options.output is not None:
         write_report(options.output, tables, SUBJECT)

@@ -13,6 +13,7 @@ from xdsl.context import Context
 
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.text.languages import make_context
+from xtile.text.mlir_printer import DEFAULT_DIALECTS
 
 
 class TestingFunctionOp(EntryOp):
@@ -24,6 +25,10 @@ class TestingFunctionOp(EntryOp):
     @override
     def verify_(self) -> None:
         """Accepts parameters of any type."""
+
+
+# As in an entry, the dialect's name is left out in it.
+DEFAULT_DIALECTS[TestingFunctionOp.name] = "cuda_tile"
 
 
 def make_testing_context(*, is_lenient: bool) -> Context:
