@@ -86,7 +86,9 @@ def _load(options: Namespace, device: Device) -> Executable:
     except ArgumentError:
         raise
     except ValueError:
-        raise UsageError(f"{options.kernel}: expected a file ending with .ir or .mlir") from None
+        raise UsageError(
+            f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc"
+        ) from None
     _show(list(diagnostics))
     return executable
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from xtile.launch.arrays import Output, as_array, element_strides
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
 from xtile.launch.memory_types import MemoryType
-from xtile.launch.views import View, memory_of
+from xtile.launch.views import View, flat_memory, list_text
 
 _BITS = 64
 
@@ -37,8 +38,8 @@ def bind_words(label: str, value: Sequence[Any] | Group, is_written: bool) -> Wo
     cuTile's kernels take a list of arrays so: for each array its address, sizes and strides.
 
     Raises:
-        ArgumentError: An entry is neither an integer nor an array whose elements follow each other,
-            or it is read-only although the kernel writes.
+        ArgumentError: An entry is neither an integer nor an array, has negative strides, or is
+            read-only although the kernel writes.
     """
     if isinstance(value, Group):
         if value.offset or value.shapes is not None:
@@ -56,7 +57,13 @@ def _word(label: str, entry: Any, is_written: bool) -> View | int:
         if not -(2 ** (_BITS - 1)) <= number < 2 ** (_BITS - 1):
             raise ArgumentError(f"{label}: {number} does not fit into {_BITS} bits")
         return number
-    view = memory_of(label, entry)
-    if is_written and not view.memory.flags.writeable:
+    is_output = isinstance(entry, Output)
+    array = as_array(label, entry.array if isinstance(entry, Output) else entry)
+    if is_written and not array.flags.writeable:
         raise ArgumentError(f"{label}: the kernel writes to it, but the given array is read-only")
-    return view
+    strides = element_strides(label, array, is_row_major=True)
+    if min(strides, default=0) < 0:
+        raise ArgumentError(
+            f"{label}: expected strides of at least 0, given strides {list_text(strides)}"
+        )
+    return View(flat_memory(array, strides), array.shape, strides, is_output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FileLineColLoc
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import place_of, source_of
@@ -30,13 +30,23 @@ class UnlocatedError(Exception):
 def located(operation: Operation, message: str, severity: Severity = Severity.ERROR) -> Diagnostic:
     """A diagnostic at an operation.
 
-    Without a source that knows the operation, the message begins with its location, if any.
+    Without a source that knows the operation, the message begins with its location or, if it has
+    none, with its name.
     """
     module = operation.get_toplevel_object()
     source = source_of(module) if isinstance(module, Operation) else None
     span = place_of(operation, source)
-    location = operation.location
-    if span is None and isinstance(location, FileLineColLoc):
-        line, column = location.line.data, location.column.data
-        message = f"{location.filename.data}:{line}.{column}: {message}"
+    if span is None:
+        message = f"{_place(operation)}: {message}"
     return Diagnostic(severity, message, source, span)
+
+
+def _place(operation: Operation) -> str:
+    """How messages name an operation that no text is known of."""
+    location: Attribute | None = operation.location
+    while location is not None and not isinstance(location, FileLineColLoc):
+        # What was inlined is shown where it stands itself, and not where it was called.
+        location = getattr(location, "callee", getattr(location, "source_location", None))
+    if location is None:
+        return f"'{operation.name}'"
+    return f"{location.filename.data}:{location.line.data}.{location.column.data}"
