@@ -18,8 +18,6 @@ from xtile.testing.cuda_tile_conformance import (
 from xtile.testing.cuda_tile_printed import compare_text, states_text
 from xtile.text.source import Source
 
-FILECHECK = "FileCheck-22"
-
 STATED = "// RUN: cuda-tile-opt %s -verify-diagnostics -allow-unregistered-dialect"
 
 # The second piece is refused at another line than it states, the third is right.
@@ -114,9 +112,9 @@ def test_comparison(folder: Path) -> None:
 
 def test_text(folder: Path) -> None:
     paths = sorted(folder.iterdir())
-    assert compare_text(paths, FILECHECK) == {"printed.mlir": True}
+    assert compare_text(paths) == {"printed.mlir": True}
     (folder / "printed.mlir").write_text(PRINTED.replace("absi %{{", "negi %{{"))
-    assert compare_text(paths, FILECHECK) == {"printed.mlir": False}
+    assert compare_text(paths) == {"printed.mlir": False}
     assert not states_text("// RUN: cuda-tile-opt %s --canonicalize | FileCheck %s")
     assert not states_text("// RUN: cuda-tile-opt %s -verify-diagnostics")
 
@@ -142,14 +140,8 @@ def test_the_page(folder: Path) -> None:
     assert "old" not in text
 
 
-def test_wrong_arguments(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    for arguments, message in (
-        (["--tests", str(empty)], "there are no .mlir files"),
-        (["--tests", str(folder), "--filecheck", "no-such-tool"], "there is no command no-such"),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        assert ended.value.code == 2
-        assert message in capsys.readouterr().err
+def test_wrong_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--tests", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "there are no .mlir files" in capsys.readouterr().err

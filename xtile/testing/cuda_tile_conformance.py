@@ -1,14 +1,13 @@
 """Measures how often this package and NVIDIA's own tools agree on CUDA Tile IR text.
 
-    python -m xtile.testing.cuda_tile_conformance --tests DIRECTORY --filecheck FileCheck-22
-        --output conformance.md
+    python -m xtile.testing.cuda_tile_conformance --tests DIRECTORY --output conformance.md
 
 The directory is `test/Dialect/CudaTile` of NVIDIA/cuda-tile. Every `.mlir` file of it is cut into
 pieces at the lines `// -----`. The verdict of NVIDIA's tools is what the file states: a piece is
 wrong if a comment in it expects an error, or a file if its RUN line expects the tool to fail; every
 other piece is right. Errors of passes do not count: only reading and verifying is compared.
 
-Files that state what is printed are printed, and LLVM's FileCheck compares.
+Files that state what is printed are printed, and FileCheck compares.
 
 NVIDIA's tests wrap much of their text in `testing$func`, which is no public operation;
 `xtile.testing.cuda_tile_functions` stands in for it.
@@ -18,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -226,15 +224,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compares, prints the tables and writes them to a page if one is given."""
     parser = argparse.ArgumentParser(prog="python -m xtile.testing.cuda_tile_conformance")
     parser.add_argument("--tests", type=Path, required=True, help="a folder of .mlir files")
-    parser.add_argument("--filecheck", default="FileCheck-22", help="LLVM's FileCheck")
     parser.add_argument("--output", type=Path, help="the page that the tables are put into")
     options = parser.parse_args(arguments)
     files = sorted(options.tests.glob("*.mlir"))
     if not files:
         parser.error(f"there are no .mlir files in {options.tests}")
-    if shutil.which(options.filecheck) is None:
-        parser.error(f"there is no command {options.filecheck}; --filecheck names another")
-    tables = report(compare(files), compare_text(files, options.filecheck))
+    tables = report(compare(files), compare_text(files))
     print(tables)
     if options.output is not None:
         write_report(options.output, tables, SUBJECT)

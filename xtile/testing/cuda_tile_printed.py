@@ -1,6 +1,6 @@
 """Whether CUDA Tile IR text is printed as NVIDIA's tests state.
 
-LLVM's FileCheck compares the comments of a test file with what this package prints, from the
+FileCheck, of the package `filecheck`, compares the comments of a test file with what this package prints, from the
 custom form and, read again, from the generic one. Both must also be equal.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
@@ -33,25 +34,24 @@ def states_text(text: str) -> bool:
     )
 
 
-def compare_text(files: Iterable[Path], filecheck: str) -> dict[str, bool]:
+def compare_text(files: Iterable[Path]) -> dict[str, bool]:
     """Prints the test files that state their text.
 
     Args:
         files: The test files.
-        filecheck: The command FileCheck.
 
     Returns:
         Whether each is printed as it states, by its name.
     """
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     return {
-        path.name: _is_printed_as_stated(path, text, filecheck)
+        path.name: _is_printed_as_stated(path, text)
         for path, text in texts.items()
         if states_text(text)
     }
 
 
-def _is_printed_as_stated(path: Path, text: str, filecheck: str) -> bool:
+def _is_printed_as_stated(path: Path, text: str) -> bool:
     pieces = pieces_of(text) if "split-input-file" in text else [text]
     has_locations = "mlir-print-debuginfo" in text
     printed: list[str] = []
@@ -61,7 +61,7 @@ def _is_printed_as_stated(path: Path, text: str, filecheck: str) -> bool:
         if {_print(_read(form), has_locations) for form in (custom, generic)} != {custom}:
             return False
         printed.append(custom)
-    command = [filecheck, str(path), "--dump-input=never"]
+    command = [sys.executable, "-m", "filecheck", str(path)]
     done = subprocess.run(
         command, input=_CUT.join(printed), capture_output=True, text=True, check=False
     )
