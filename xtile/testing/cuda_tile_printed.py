@@ -1,7 +1,7 @@
 """Whether CUDA Tile IR text is printed as NVIDIA's tests state.
 
-FileCheck, of the package `filecheck`, compares the comments of a test file with what this package prints, from the
-custom form and, read again, from the generic one. Both must also be equal.
+FileCheck, of the package `filecheck`, compares the comments of a test file with what this package
+prints, from the custom form and, read again, from the generic one. Both must also be equal.
 """
 
 from __future__ import annotations
