@@ -279,6 +279,20 @@ class TestErrors:
             "the access to element 32 lies outside of the memory of %a, which has 30 elements"
         )
 
+    def test_a_tile_that_must_not_leave_the_tensor(self) -> None:
+        type = view("partition_view", "2x4", MATRIX, padding="zero")
+
+        def promised(inbounds: str, row: int, column: int) -> str:
+            body = constants([row, column]) + loading(type, "%c0, %c1", "2x4")
+            return body.replace("[%c0, %c1] :", f"[%c0, %c1] inbounds = {inbounds} :")
+
+        run(F32, promised("[true, true]", 1, 0), numbers(5, 7), blank(2, 4))
+        run(F32, promised("[true, false]", 1, 1), numbers(5, 7), blank(2, 4))
+        message, _ = failure(F32, promised("[true, false]", 2, 0), numbers(5, 7), blank(2, 4))
+        assert message == (
+            "the tile leaves the tensor in dimension 0, for which inbounds is promised"
+        )
+
     def test_a_negative_size(self) -> None:
         tensor = "tensor_view<?xf32, strides=[1]>"
         body = f"%tensor = make_tensor_view %a, shape = [%n], strides = [1] : tile<i32> -> {tensor}"

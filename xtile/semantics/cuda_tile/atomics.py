@@ -124,7 +124,7 @@ def _through_pointers(
 
 
 def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
-    tile = TileAccess(operation.view, operation.index, compiler)
+    tile = TileAccess(operation, compiler)
     ordering = Ordering(operation, compiler)
     function = _update(operation, tile.storage.number)
     value = compiler.slot(operation.value)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
+from xtile.dialects.cuda_tile.ops.atomics import AtomicRedViewTkoOp
 from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp, StoreViewTkoOp
 from xtile.dialects.cuda_tile.ops.views import MakeTensorViewOp
 from xtile.dialects.cuda_tile.types import TensorViewType, TileView
@@ -114,13 +115,16 @@ def view_type(view: SSAValue) -> TileView:
 class TileAccess:
     """An operation's access to the tile at an index of a view."""
 
-    def __init__(self, view: SSAValue, index: Sequence[SSAValue], compiler: Compiler) -> None:
-        """Compiles the operands that say which tile is accessed."""
-        type_ = view_type(view)
+    def __init__(
+        self, operation: LoadViewTkoOp | StoreViewTkoOp | AtomicRedViewTkoOp, compiler: Compiler
+    ) -> None:
+        """Compiles what says which tile is accessed."""
+        type_ = view_type(operation.view)
         self.tiling = Tiling(type_)
         self.storage = storage_of(type_.tensor_view.element_type)
-        self._view = compiler.slot(view)
-        self._index = [(compiler.slot(each), element_number(each.type)) for each in index]
+        self._view = compiler.slot(operation.view)
+        self._index = [(compiler.slot(each), element_number(each.type)) for each in operation.index]
+        self._inside = _inside_dimensions(operation)
 
     @property
     def is_block(self) -> bool:
@@ -131,11 +135,26 @@ class TileAccess:
         """The tensor and the part of the tile that lies in it.
 
         Raises:
-            UnlocatedError: The index lies outside of the view's index space.
+            UnlocatedError: The index lies outside of the view's index space, or the tile leaves
+                the tensor where it must not.
         """
         tensor: TensorView = state.values[self._view]
         indices = [_unsigned(state.values[slot], number) for slot, number in self._index]
-        return tensor, self.tiling.box(tensor, indices)
+        box = self.tiling.box(tensor, indices)
+        for dimension in self._inside:
+            if box.shape[dimension] < self.tiling.tile_shape[dimension]:
+                raise UnlocatedError(
+                    f"the tile leaves the tensor in dimension {dimension}, for which inbounds is "
+                    "promised"
+                )
+        return tensor, box
+
+
+def _inside_dimensions(operation: Operation) -> list[int]:
+    """The dimensions of a tile in which it is promised to lie in the tensor."""
+    promised: Any = operation.properties.get("inbounds")
+    values = () if promised is None else promised.get_values()
+    return [dimension for dimension, is_inside in enumerate(values) if is_inside]
 
 
 def _unsigned(index: Value, number: Number) -> Any:
@@ -161,7 +180,7 @@ _PADDING: dict[PaddingValue, float] = {
 
 
 def _load_view(operation: LoadViewTkoOp, compiler: Compiler) -> Step:
-    access = TileAccess(operation.view, operation.index, compiler)
+    access = TileAccess(operation, compiler)
     ordering = Ordering(operation, compiler)
     result = compiler.slot(operation.tile)
     shape, storage = access.tiling.tile_shape, access.storage
@@ -187,7 +206,7 @@ def _load_view(operation: LoadViewTkoOp, compiler: Compiler) -> Step:
 
 
 def _store_view(operation: StoreViewTkoOp, compiler: Compiler) -> Step:
-    access = TileAccess(operation.view, operation.index, compiler)
+    access = TileAccess(operation, compiler)
     ordering = Ordering(operation, compiler)
     source = compiler.slot(operation.tile)
     storage = access.storage
