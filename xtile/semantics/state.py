@@ -31,6 +31,8 @@ class State:
     work-item varies along both, one that a subgroup holds together has the shape (rows, 1, ...),
     and one of a work-group (1, 1, ...).
 
+    Tiles of CUDA Tile IR have no such axes: `cuda_tile/numbers.py` says how they are held.
+
     Whatever is no number, such as a memref, has a method `merged(mask, other)`, which gives the
     object that it is where the mask is set and that `other` is elsewhere.
 
