@@ -66,12 +66,14 @@ class Target:
         attributes: The kernel's attributes.
         last_stride: The last stride of memrefs whose sizes are not known.
         has_gaps: Whether memory of unknown size has gaps between rows.
+        launch: Runs the kernel of a module on arrays and numbers.
     """
 
     rewrite: Callable[[str], ModuleOp]
     attributes: str
     last_stride: str
     has_gaps: bool = False
+    launch: Callable[..., None] = run
 
 
 def rng_of(*key: object) -> np.random.Generator:
@@ -141,7 +143,7 @@ class Case:
         alpha = self.alpha.item() if self.input_type != "bf16" else float(self.alpha)
         beta = [] if self.is_beta_known else [self.beta]
         *placed, found = (array for array, _ in memory)
-        run(self.target.rewrite(text), alpha, *placed, *beta, found)
+        self.target.launch(self.target.rewrite(text), alpha, *placed, *beta, found)
         for array, whole in memory:
             array_then = array.copy()
             array[...] = unused(array.dtype)

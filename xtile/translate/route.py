@@ -154,6 +154,14 @@ def _lower_to_spirv(
     return translate_module(module, options.spirv_device, diagnostics)
 
 
+def _lower_to_cuda_tile(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_cuda_tile import translate_module
+
+    return translate_module(module, options.tile_device, diagnostics)
+
+
 ROUTES: Mapping[str, tuple[Step, ...]] = {
     "tensorlang-to-core": (_raise_tensorlang,),
     "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
@@ -177,6 +185,8 @@ ROUTES: Mapping[str, tuple[Step, ...]] = {
     "xegpu-to-spirv": (_lower_to_spirv,),
     "tensorlang-to-tile": (_raise_tensorlang, _tile, _clean_up),
     "core-to-tile": (_tile, _clean_up),
+    "tensorlang-to-cuda_tile": (_raise_tensorlang, _tile, _clean_up, _lower_to_cuda_tile),
+    "core-to-cuda_tile": (_tile, _clean_up, _lower_to_cuda_tile),
 }
 """The steps of each translation."""
 

@@ -1,0 +1,200 @@
+"""Runs kernels of the core form as entries of CUDA Tile IR; has NVIDIA's assembler take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tests.tile_tools import assembled
+from tests.transforms.distribute.kernels import arguments_of, printed, read
+from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.backends.nvidia.devices import DEVICES
+from xtile.dialects.cuda_tile.bytecode import encode
+from xtile.dialects.cuda_tile.ops.module import EntryOp
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.semantics.arguments import (
+    Argument,
+    GroupArgument,
+    MemrefArgument,
+    ScalarArgument,
+    WordsArgument,
+)
+from xtile.semantics.configuration import Size3
+from xtile.semantics.engine import launch
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.verification import verify_module
+from xtile.translate.core_to_cuda_tile import translate_module
+from xtile.translate.route import Options, translate
+
+CHIPS = ("sm_80", "sm_90", "sm_100", "sm_120")
+"""One architecture of each generation."""
+
+ONE_BLOCK: Size3 = (1, 1, 1)
+
+
+def tile_kernel(parameters: str, body: str, attributes: str = "", name: str = "k") -> str:
+    """The text of a module with one kernel at tile level."""
+    return f"gpu.module @m {{\n{tile_function(parameters, body, attributes, name)}\n}}\n"
+
+
+def tile_function(parameters: str, body: str, attributes: str = "", name: str = "k") -> str:
+    """The text of one kernel at tile level."""
+    all_attributes = ", ".join(filter(None, ['core.level = "tile"', attributes]))
+    return (
+        f"gpu.func @{name}({parameters}) kernel attributes {{{all_attributes}}} {{\n"
+        f"{body}\ngpu.return\n}}"
+    )
+
+
+def lowered(text: str, chip: str = "sm_90") -> ModuleOp:
+    """What a module at tile level becomes; it is verified, printed and read again."""
+    return _checked(translate_module(read(text), DEVICES[chip]))
+
+
+def from_block_level(text: str, chip: str = "sm_90") -> ModuleOp:
+    """What a module at block level becomes."""
+    return _checked(translate(read(text), "core-to-cuda_tile", Options(chip)))
+
+
+def _checked(module: ModuleOp) -> ModuleOp:
+    verify(module)
+    return read(printed(module))
+
+
+def verify(module: ModuleOp) -> None:
+    """Checks a module."""
+    diagnostics = Diagnostics()
+    verify_module(module, diagnostics)
+    assert not diagnostics.has_errors, diagnostics.render()
+
+
+def body_of(module: ModuleOp) -> list[str]:
+    """The lines of the only entry, without their indentation."""
+    lines = [line.strip() for line in printed(module).splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("entry"))
+    return lines[start + 1 : lines.index("return")]
+
+
+def assemble_for_all(module: ModuleOp, chips: Sequence[str] = CHIPS) -> None:
+    """Has `tileiras` compile a module.
+
+    Raises:
+        ValueError: It refuses it.
+    """
+    data = encode(module)
+    for chip in chips:
+        assembled(data, chip)
+
+
+def entry_of(module: ModuleOp, name: str | None = None) -> EntryOp:
+    """The only entry of a module, or the one of a name."""
+    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
+    (entry,) = [each for each in entries if name in (None, each.sym_name.data)]
+    return entry
+
+
+def functions_of(module: Operation) -> list[FuncOp]:
+    """The kernels of a module in core form."""
+    return [op for op in module.walk() if isinstance(op, FuncOp)]
+
+
+def run_entry(text: str, module: ModuleOp, *values: Any, grid: Size3 = ONE_BLOCK) -> None:
+    """Runs the entry that the only kernel of a text has become."""
+    (function,) = functions_of(read(text))
+    launch_entry(function, entry_of(module), arguments_of(values), grid)
+
+
+def launch_entry(
+    function: FuncOp, entry: EntryOp, arguments: Sequence[Argument], grid: Size3 = ONE_BLOCK
+) -> None:
+    """Runs an entry with the arguments of the kernel that it was."""
+    types = [argument.type for argument in function.arguments]
+    flat = [
+        value
+        for type_, argument in zip(types, arguments, strict=True)
+        for value in flattened(type_, argument)
+    ]
+    padded = _Padded()
+    launch(entry, [padded.argument(argument) for argument in flat], grid)
+    padded.copy_back()
+
+
+class _Padded:
+    """Memory of narrow numbers with room for a whole word at its end.
+
+    Atomic updates of 8 and 16 bits swap words of 32 bits, and GPUs allocate memory in larger units.
+    """
+
+    def __init__(self) -> None:
+        self._copies: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+    def argument(self, argument: Argument) -> Argument:
+        """The argument, or one with a padded copy of its memory."""
+        base = argument.base if isinstance(argument, MemrefArgument) else None
+        if base is None or base.itemsize >= _WORD:
+            return argument
+        key = base.ctypes.data, base.size
+        if key not in self._copies:
+            copy = np.zeros(base.size + _WORD, base.dtype)
+            copy[: base.size] = base
+            self._copies[key] = base, copy
+        return replace(argument, base=self._copies[key][1])
+
+    def copy_back(self) -> None:
+        """Writes what the copies hold to the memory that they are of."""
+        for base, copy in self._copies.values():
+            base[...] = copy[: base.size]
+
+
+_WORD = 4
+
+
+def flattened(type: Attribute, argument: Argument) -> Iterator[Argument]:
+    """The arguments of an entry that one argument of a kernel becomes."""
+    if isinstance(argument, MemrefArgument):
+        yield from (_of_memref(each, argument) for each in kernel_arguments(type))
+    elif isinstance(argument, GroupArgument):
+        assert isinstance(type, MemRefType)
+        yield from (_of_group(each, argument) for each in kernel_arguments(type))
+    elif isinstance(argument, ScalarArgument) and str(type).startswith("complex"):
+        number = complex(np.asarray(argument.value).item())
+        yield from (ScalarArgument(number.real), ScalarArgument(number.imag))
+    else:
+        yield argument
+
+
+def _of_memref(part: KernelArgument, memref: MemrefArgument) -> Argument:
+    if part.role is Role.POINTER:
+        return _pointer(memref)
+    return ScalarArgument(np.int64(_number(part, memref)))
+
+
+def _number(part: KernelArgument, memref: MemrefArgument) -> int:
+    if part.role in (Role.OFFSET, Role.COUNT):
+        return 0
+    assert part.mode is not None
+    is_size = part.role in (Role.SIZE, Role.SIZES)
+    return (memref.shape if is_size else memref.strides)[part.mode]
+
+
+def _pointer(memref: MemrefArgument) -> MemrefArgument:
+    """Memory from the first element on; complex numbers are pairs of real ones."""
+    base = memref.base
+    assert base is not None
+    offset = memref.offset
+    if base.dtype.kind == "c":
+        base, offset = base.view(base.real.dtype), 2 * offset
+    return MemrefArgument(base, base.shape, (1,), offset)
+
+
+def _of_group(part: KernelArgument, group: GroupArgument) -> Argument:
+    if part.role is Role.POINTERS:
+        return WordsArgument([_pointer(entry) for entry in group.entries])
+    if part.role is Role.COUNT:
+        return ScalarArgument(np.int64(len(group.entries)))
+    return WordsArgument([_number(part, entry) for entry in group.entries])

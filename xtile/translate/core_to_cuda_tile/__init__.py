@@ -1,0 +1,41 @@
+"""From the core form at tile level to CUDA Tile IR.
+
+All kernels become entries of one module, with the arguments of the calling convention.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
+
+from xtile.backends.nvidia.devices import Device
+from xtile.dialects.cuda_tile.ops.module import ModuleOp as CudaTileModuleOp
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import source_of
+from xtile.translate.core_to_cuda_tile.dead_code import remove_dead_code
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.rules import rule_of
+
+
+def translate_module(
+    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """Translates kernels at tile level.
+
+    Args:
+        module: The module, with one or more `gpu.module`.
+        device: What the code is for.
+        diagnostics: Where remarks go; None drops them.
+
+    Returns:
+        A module with one `cuda_tile.module`.
+
+    Raises:
+        DiagnosticError: Something cannot be translated.
+    """
+    lowering = Lowering(rule_of, device, source_of(module), diagnostics)
+    body = Block()
+    with lowering.at_end_of(body):
+        lowering.translate_block(module.body.block)
+    remove_dead_code(body)
+    return ModuleOp([CudaTileModuleOp("kernels", Region(body))])

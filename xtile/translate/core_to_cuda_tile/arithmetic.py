@@ -1,0 +1,169 @@
+"""Sums, products, bits, minima and maxima of numbers.
+
+Source: CUDA Tile IR specification, "Integer", "Bitwise", "Floating Point"; docs/semantics.md, 1 and
+7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, Signedness
+from xtile.dialects.cuda_tile.ops import bitwise, floating_point, integer
+from xtile.translate.core_to_cuda_tile.elementwise import (
+    Compute,
+    elementwise,
+    emitted,
+    first,
+    named,
+)
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import INDEX, element_type, scalar_tile
+from xtile.translate.layouts import Number
+from xtile.translate.rule import Rule
+
+_AND, _OR, _DIFFER = (
+    emitted(bitwise.AndIOp),
+    emitted(bitwise.OrIOp),
+    emitted(bitwise.XOrIOp),
+)
+
+
+def _signed(kind: Callable[..., Operation], is_signed: bool) -> Compute:
+    return emitted(kind, signedness=Signedness.SIGNED if is_signed else Signedness.UNSIGNED)
+
+
+INTEGERS: dict[str, tuple[Compute, Compute]] = {
+    "addi": (emitted(integer.AddIOp), _DIFFER),
+    "subi": (emitted(integer.SubIOp), _DIFFER),
+    "muli": (emitted(integer.MulIOp), _AND),
+    "andi": (_AND, _AND),
+    "ori": (_OR, _OR),
+    "xori": (_DIFFER, _DIFFER),
+    # True is -1 as a signed number.
+    "maxsi": (_signed(integer.MaxIOp, True), _AND),
+    "maxui": (_signed(integer.MaxIOp, False), _OR),
+    "minsi": (_signed(integer.MinIOp, True), _OR),
+    "minui": (_signed(integer.MinIOp, False), _AND),
+    # One bit is shifted by 0.
+    "shli": (emitted(integer.ShLIOp), first),
+    "shrsi": (_signed(integer.ShRIOp, True), first),
+    "shrui": (_signed(integer.ShRIOp, False), first),
+}
+"""What is done with integers, and with truth values."""
+
+FLOATS: dict[str, Compute] = {
+    "addf": emitted(floating_point.AddFOp),
+    "subf": emitted(floating_point.SubFOp),
+    "mulf": emitted(floating_point.MulFOp),
+    "divf": emitted(floating_point.DivFOp),
+    "negf": emitted(floating_point.NegFOp),
+    "remf": emitted(floating_point.RemFOp),
+    "maxnumf": emitted(floating_point.MaxFOp),
+    "minnumf": emitted(floating_point.MinFOp),
+    "maximumf": emitted(floating_point.MaxFOp, propagate_nan=True),
+    "minimumf": emitted(floating_point.MinFOp, propagate_nan=True),
+}
+"""What is done with floats."""
+
+
+def of_integers(name: str) -> Compute:
+    """A function of integers of any width."""
+    on_integers, on_truth_values = INTEGERS[name]
+
+    def compute(lowering: Lowering, *operands: SSAValue) -> SSAValue:
+        is_truth = element_type(operands[0]) == i1
+        return (on_truth_values if is_truth else on_integers)(lowering, *operands)
+
+    return compute
+
+
+_FOLDED: dict[str, Callable[[Lowering, Number, Number], Number]] = {
+    "addi": Lowering.add,
+    "subi": Lowering.subtract,
+    "muli": Lowering.multiply,
+}
+"""Index arithmetic of which accesses of memory use what is known."""
+
+_SHARED = frozenset({"andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"})
+
+
+def _integer(name: str) -> Rule:
+    plain = elementwise(of_integers(name))
+    folded = _FOLDED.get(name)
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        a, b = lowering.values(operation.operands)
+        (result,) = operation.results
+        if a.type != scalar_tile(INDEX):
+            plain(operation, lowering)
+        elif folded is not None:
+            a, b = lowering.facts.number(a), lowering.facts.number(b)
+            lowering.define(result, lowering.as_value(folded(lowering, a, b)))
+        elif name in _SHARED:
+            key = name, a, b
+            value = lowering.shared(key, (a, b), lambda: of_integers(name)(lowering, a, b))
+            lowering.define(result, value)
+        else:
+            plain(operation, lowering)
+
+    return rule
+
+
+# --- results of twice the width ---
+
+
+def _extended(sides: Callable[[Lowering, SSAValue, SSAValue], tuple[SSAValue, SSAValue]]) -> Rule:
+    """The rule of an operation with two results, from what emits them."""
+
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        made = sides(lowering, *lowering.values(operation.operands))
+        for result, value in zip(operation.results, made, strict=True):
+            lowering.define(result, value)
+
+    return rule
+
+
+def _sum_and_carry(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The sum, and whether it does not fit: it is less than an operand then."""
+    total = of_integers("addi")(lowering, a, b)
+    if element_type(a) == i1:
+        return total, _AND(lowering, a, b)
+    return total, lowering.compare(ComparisonPredicate.LESS_THAN, total, a, is_signed=False)
+
+
+def _product(is_signed: bool) -> Callable[..., tuple[SSAValue, SSAValue]]:
+    """The lower and the upper half of a product."""
+
+    def sides(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+        if element_type(a) == i1:
+            # (-1) (-1) is 1, too.
+            return _AND(lowering, a, b), lowering.like(0, a)
+        low = lowering.compute(integer.MulIOp, a, b)
+        high = lowering.compute(integer.MulhiIOp, a, b)
+        return low, _signed_upper_half(lowering, high, a, b) if is_signed else high
+
+    return sides
+
+
+def _signed_upper_half(lowering: Lowering, high: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+    """A negative number is 2^n too large as an unsigned one, and adds the other to the half."""
+    zero = lowering.like(0, a)
+    for number, other in ((a, b), (b, a)):
+        is_negative = lowering.compare(ComparisonPredicate.LESS_THAN, number, zero)
+        excess = lowering.select(is_negative, other, zero)
+        high = lowering.compute(integer.SubIOp, high, excess)
+    return high
+
+
+RULES: dict[str, Rule] = {
+    **named("arith", {name: _integer(name) for name in INTEGERS}),
+    **named("arith", {name: elementwise(compute) for name, compute in FLOATS.items()}),
+    "arith.addui_extended": _extended(_sum_and_carry),
+    "arith.mulsi_extended": _extended(_product(is_signed=True)),
+    "arith.mului_extended": _extended(_product(is_signed=False)),
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,211 @@
+"""Atomic updates of memory: relaxed, visible to the device.
+
+Source: CUDA Tile IR specification, "Atomics"; docs/semantics.md, 7, "Memory". What the hardware has
+no instruction for is a loop of compare-and-swap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ComplexType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.atomic_kinds import AtomicRMWKind
+from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.cuda_tile.enumerations import (
+    AtomicRMWMode,
+    MemoryOrderingSemantics,
+    MemoryScope,
+)
+from xtile.dialects.cuda_tile.ops import atomics, memory
+from xtile.dialects.cuda_tile.types import is_integer
+from xtile.translate.core_to_cuda_tile import pointer_tiles
+from xtile.translate.core_to_cuda_tile.accesses import Access
+from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
+from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor
+from xtile.translate.core_to_cuda_tile.gathers import pointers_at
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.memory import parts_of, pointer_to
+from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
+from xtile.translate.rule import Rule
+
+_INTEGER_MODES = {
+    "addi": AtomicRMWMode.ADD,
+    "andi": AtomicRMWMode.AND,
+    "maxs": AtomicRMWMode.MAX,
+    "maxu": AtomicRMWMode.UMAX,
+    "mins": AtomicRMWMode.MIN,
+    "minu": AtomicRMWMode.UMIN,
+    "ori": AtomicRMWMode.OR,
+    "xori": AtomicRMWMode.XOR,
+}
+"""The updates of integers of 32 and 64 bits that there are instructions for."""
+
+_WIDTHS = (32, 64)
+
+
+def update(
+    lowering: Lowering,
+    kind: str,
+    described: Descriptor,
+    pointers: SSAValue,
+    value: SSAValue,
+    mask: SSAValue | None,
+    is_used: bool,
+) -> SSAValue | None:
+    """Updates elements atomically.
+
+    Args:
+        lowering: Where to emit.
+        kind: How, such as `addf`.
+        described: The memory.
+        pointers: Points to the elements.
+        value: The operands.
+        mask: Which elements are updated; None: all.
+        is_used: Whether anybody looks at what they were before.
+
+    Returns:
+        What the elements were before, where the mask holds; None if nobody looks at it.
+    """
+    order, place = lowering.order, described.place
+    token = order.before_write(place)
+    relaxed, device = MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE
+    mode = _mode(kind, element_type(value))
+    if mode is not None:
+        operation: Operation = atomics.AtomicRMWTkoOp(
+            pointers, mode, value, mask, token, ordering=relaxed, scope=device
+        )
+        old, done = lowering.emit(operation).results
+    elif kind == "assign" and not is_used:
+        operation = memory.StorePtrTkoOp(
+            pointers, value, mask, token, ordering=relaxed, scope=device
+        )
+        old, done = None, lowering.emit(operation).results[0]
+    else:
+        old, done = swapped(lowering, kind, pointers, value, mask, token)
+    order.after_write(place, done)
+    return old
+
+
+def _mode(kind: str, element: Attribute) -> AtomicRMWMode | None:
+    """The instruction of an update; None if there is none."""
+    if kind == "assign":
+        width = cast(Any, element).bitwidth
+        return AtomicRMWMode.XCHG if width in _WIDTHS else None
+    if is_integer(element):
+        width = cast(IntegerType, element).width.data
+        return _INTEGER_MODES.get(kind) if width in _WIDTHS else None
+    return AtomicRMWMode.ADDF if kind == "addf" else None
+
+
+# --- single elements ---
+
+
+def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
+    value, target, *indices = operation.operands
+    number = cast("IntegerAttr[Any]", operation.properties["kind"]).value.data
+    kind = AtomicRMWKind(number).name
+    _update_element(operation, lowering, kind, value, target, indices)
+
+
+def _update_element(
+    operation: Operation,
+    lowering: Lowering,
+    kind: str,
+    value: SSAValue,
+    target: SSAValue,
+    indices: Sequence[SSAValue],
+    mask: SSAValue | None = None,
+) -> None:
+    """Updates one element; the parts of a complex number one after the other."""
+    described, numbers = lowering.descriptor(target), lowering.numbers(indices)
+    meaning = lowering.meaning(value)
+    given = (meaning.real, meaning.imaginary) if isinstance(meaning, Complex) else (meaning,)
+    (result,) = operation.results
+    old: list[SSAValue | None] = []
+    for part, number in zip(parts_of(described), given, strict=True):
+        pointer = pointer_to(lowering, described, numbers, part)
+        before = update(lowering, kind, described, pointer, number, mask, bool(result.uses))
+        old.append(_kept(lowering, before, mask))
+    if any(each is None for each in old):
+        return
+    known = [each for each in old if each is not None]
+    lowering.define(result, Complex(*known) if len(known) > 1 else known[0])
+
+
+def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SSAValue | None:
+    """What elements were before, and 0 where they were left alone."""
+    if old is None or mask is None:
+        return old
+    return lowering.select(mask, old, lowering.like(0, old))
+
+
+# --- tiles ---
+
+
+def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+    kind = str(operation.kind.data.value)
+    checked = cast("Sequence[int]", operation.checked.get_values())
+    shape = shape_of(operation.value.type)
+    described = lowering.descriptor(operation.memory)
+    starts = tuple(lowering.numbers(operation.indices))
+    first = described.rank - len(shape)
+    axes = tuple(range(first, described.rank))
+    if operation.transpose is not None:
+        axes = axes[::-1]
+    is_element = not shape or isinstance(operation.value.type, ComplexType)
+    if is_element and not checked:
+        _update_element(
+            operation, lowering, kind, operation.value, operation.memory, operation.indices
+        )
+        return
+    if is_element:
+        mask = _is_element_inside(lowering, described, starts, checked)
+        memory_, indices = operation.memory, operation.indices
+        _update_element(operation, lowering, kind, operation.value, memory_, indices, mask)
+        return
+    inside = tuple(axis not in checked for axis in axes)
+    access = Access(described, starts, shape, axes, inside)
+    mask = pointer_tiles.is_inside(lowering, access)
+    single = [dimension for dimension in checked if dimension < first]
+    if single:
+        fits = _is_element_inside(lowering, described, starts, single)
+        mask = lowering.both(mask, None if fits is None else lowering.spread(fits, shape))
+    pointers = pointer_tiles.pointers(lowering, access)
+    value, (result,) = lowering.value(operation.value), operation.results
+    old = update(lowering, kind, described, pointers, value, mask, bool(result.uses))
+    if old is not None:
+        lowering.define(result, _kept(lowering, old, mask))
+
+
+def _is_element_inside(
+    lowering: Lowering, described: Descriptor, starts: Sequence[Any], checked: Sequence[int]
+) -> SSAValue | None:
+    """Whether indices are inside of some dimensions; None if they are known to be."""
+    mask: SSAValue | None = None
+    for dimension in checked:
+        start, size = starts[dimension], described.sizes[dimension]
+        line = pointer_tiles.is_inside_along(lowering, start, 1, size)
+        if line is not None:
+            mask = lowering.both(mask, lowering.reshape(line, ()))
+    return mask
+
+
+def _atomic_scatter(operation: Any, lowering: Lowering) -> None:
+    described = lowering.descriptor(operation.memory)
+    positions, mask, value = lowering.values((operation.positions, operation.mask, operation.value))
+    pointers = pointers_at(lowering, described, operation.indices, positions)
+    kind, result = str(operation.kind.data.value), operation.result
+    old = update(lowering, kind, described, pointers, value, mask, bool(result.uses))
+    if old is not None:
+        lowering.define(result, _kept(lowering, old, mask))
+
+
+RULES: dict[str, Rule] = {
+    "core.atomic_scatter": _atomic_scatter,
+    "core.atomic_update": _atomic_update,
+    "memref.atomic_rmw": _atomic_rmw,
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,99 @@
+"""How reductions, scans and atomic updates combine two numbers."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float16Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    i1,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from xtile.dialects.cuda_tile.types import is_integer
+from xtile.translate.core_to_cuda_tile.arithmetic import FLOATS, INTEGERS, of_integers
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import element_type
+
+_INTEGER_NAMES = {
+    "add": "addi",
+    "and": "andi",
+    "maxs": "maxsi",
+    "maxu": "maxui",
+    "mins": "minsi",
+    "minu": "minui",
+    "mul": "muli",
+    "or": "ori",
+    "xor": "xori",
+}
+_FLOAT_NAMES = {"add": "addf", "mul": "mulf"}
+"""Names of kinds that differ from those of `arith`."""
+
+
+def combine(lowering: Lowering, kind: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Combines two tiles element by element.
+
+    Args:
+        lowering: Where to emit.
+        kind: How: `add`, `mul`, `and`, `maxsi`, `maxs`, `maximumf` and so on.
+        a: The first tile.
+        b: The second one, of the same type.
+    """
+    name = _name(lowering, kind, element_type(a))
+    if is_integer(element_type(a)):
+        return of_integers(name)(lowering, a, b)
+    return FLOATS[name](lowering, a, b)
+
+
+def _name(lowering: Lowering, kind: str, element: Attribute) -> str:
+    names, known = (_INTEGER_NAMES, INTEGERS) if is_integer(element) else (_FLOAT_NAMES, FLOATS)
+    name = names.get(kind, kind)
+    if name not in known:
+        raise lowering.error(f"<{kind}> cannot combine numbers of type {element}")
+    return name
+
+
+def wide_type(element: Attribute) -> Attribute:
+    """The type in which numbers are added up: f32 for narrower floats."""
+    return f32 if isinstance(element, Float16Type | BFloat16Type) else element
+
+
+_NEUTRAL_FLOATS = {
+    "addf": 0.0,
+    "mulf": 1.0,
+    "maxnumf": math.nan,
+    "minnumf": math.nan,
+    "maximumf": -math.inf,
+    "minimumf": math.inf,
+}
+
+
+def neutral(lowering: Lowering, kind: str, element: Attribute) -> Attribute:
+    """The number that changes no other one."""
+    name = _name(lowering, kind, element)
+    if isa(element, IntegerType):
+        number = _neutral_integer(name, element.width.data)
+        if element == i1:
+            number &= 1
+        return IntegerAttr(number, element)
+    assert isinstance(element, AnyFloat)
+    return FloatAttr(_NEUTRAL_FLOATS[name], element)
+
+
+def _neutral_integer(name: str, width: int) -> int:
+    highest = 1 << (width - 1)
+    numbers = {
+        "muli": 1,
+        "andi": -1,
+        "maxsi": -highest,
+        "minsi": highest - 1,
+        "minui": -1,
+    }
+    return numbers.get(name, 0)

@@ -1,0 +1,217 @@
+"""Atomic updates that there are no instructions for, as loops of compare-and-swap."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import IntegerType, i1, i32, i64
+from xdsl.ir import Attribute, Block, SSAValue
+
+from xtile.dialects.cuda_tile.enumerations import (
+    ComparisonPredicate,
+    MemoryOrderingSemantics,
+    MemoryScope,
+    Signedness,
+)
+from xtile.dialects.cuda_tile.ops import (
+    atomics,
+    bitwise,
+    control_flow,
+    conversions,
+    integer,
+    loops,
+    memory,
+)
+from xtile.dialects.cuda_tile.types import PointerType, TokenType
+from xtile.translate.core_to_cuda_tile.combining import combine
+from xtile.translate.core_to_cuda_tile.conversions import resize
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.reductions import holds_anywhere
+from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
+
+_RELAXED, _DEVICE = MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE
+_WORD = 32
+
+
+def swapped(
+    lowering: Lowering,
+    kind: str,
+    pointers: SSAValue,
+    value: SSAValue,
+    mask: SSAValue | None,
+    token: SSAValue | None,
+) -> tuple[SSAValue, SSAValue]:
+    """Tries to replace elements until nobody else did meanwhile.
+
+    Args:
+        lowering: Where to emit.
+        kind: How an element changes, such as `maxnumf`; `assign` replaces it.
+        pointers: Points to the elements.
+        value: The operands.
+        mask: Which elements are updated; None: all.
+        token: What is waited for.
+
+    Returns:
+        What the elements were before, where the mask holds, and a token.
+    """
+    word = _word(lowering, pointers, value)
+    shape = tile_type(value).get_shape()
+    pending = mask
+    if pending is None:
+        pending = lowering.constant(1, tile_type(value).with_element_type(i1))
+    padding = lowering.constant(0, word.type)
+    first = lowering.emit(
+        memory.LoadPtrTkoOp(
+            word.pointers, pending, padding, token, ordering=_RELAXED, scope=_DEVICE
+        )
+    )
+    expected, before = first.results
+    block = Block(arg_types=[pending.type, expected.type, TokenType()])
+    with lowering.at_end_of(block):
+        left, known, last = block.args
+        old = word.element(known)
+        new = value if kind == "assign" else combine(lowering, kind, old, value)
+        exchange = atomics.AtomicCASTkoOp(
+            word.pointers,
+            known,
+            word.with_element(known, new),
+            left,
+            last,
+            ordering=_RELAXED,
+            scope=_DEVICE,
+        )
+        found, done = lowering.emit(exchange).results
+        failed = lowering.compare(ComparisonPredicate.NOT_EQUAL, found, known)
+        left = lowering.compute(bitwise.AndIOp, left, failed)
+        known = lowering.select(left, found, known)
+        goes_on, ends = Block(), Block()
+        with lowering.at_end_of(goes_on):
+            lowering.emit(control_flow.YieldOp([]))
+        with lowering.at_end_of(ends):
+            lowering.emit(control_flow.BreakOp([known, done]))
+        any_left = holds_anywhere(lowering, lowering.reshape(left, _line(shape)))
+        branch = control_flow.IfOp(any_left, [], _region(goes_on), _region(ends))
+        lowering.emit(branch)
+        lowering.emit(control_flow.ContinueOp([left, known, done]))
+    loop = loops.LoopOp([pending, expected, before], [expected.type, TokenType()], _region(block))
+    final, done = lowering.emit(loop).results
+    return word.element(final), done
+
+
+def _region(block: Block) -> Any:
+    from xdsl.ir import Region
+
+    return Region(block)
+
+
+def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a tile's elements in a row."""
+    count = 1
+    for size in shape:
+        count *= size
+    return (count,) if shape else ()
+
+
+def _word(lowering: Lowering, pointers: SSAValue, value: SSAValue) -> _Word:
+    width = cast(Any, element_type(value)).bitwidth
+    if width >= _WORD:
+        return _WholeWord(lowering, pointers, value)
+    return _PartOfWord(lowering, pointers, value)
+
+
+class _Word:
+    """Words that are swapped, and the elements in them.
+
+    Attributes:
+        pointers: Points to the words.
+        type: The type of the words.
+    """
+
+    pointers: SSAValue
+    type: Attribute
+
+    def element(self, word: SSAValue) -> SSAValue:
+        """The elements in words."""
+        raise NotImplementedError
+
+    def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
+        """Words with other elements."""
+        raise NotImplementedError
+
+
+class _WholeWord(_Word):
+    """Elements of 32 or 64 bits, which are swapped as their bits."""
+
+    def __init__(self, lowering: Lowering, pointers: SSAValue, value: SSAValue) -> None:
+        self._lowering = lowering
+        self._value = tile_type(value)
+        bits = IntegerType(cast(Any, element_type(value)).bitwidth)
+        self.type = self._value.with_element_type(bits)
+        self.pointers = _pointing_to(lowering, pointers, bits)
+
+    def element(self, word: SSAValue) -> SSAValue:
+        return _as_type(self._lowering, word, self._value)
+
+    def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
+        return _as_type(self._lowering, new, self.type)
+
+
+class _PartOfWord(_Word):
+    """Elements of 8 or 16 bits, which are swapped with their neighbours."""
+
+    def __init__(self, lowering: Lowering, pointers: SSAValue, value: SSAValue) -> None:
+        self._lowering = lowering
+        self._value = tile_type(value)
+        self._bits = 8 * max(1, cast(Any, element_type(value)).bitwidth // 8)
+        self.type = self._value.with_element_type(i32)
+        longs = self._value.with_element_type(i64)
+        address = lowering.compute(conversions.PtrToIntOp, pointers, longs)
+        start = lowering.compute(bitwise.AndIOp, address, lowering.constant(~3, longs))
+        pointer = self._value.with_element_type(PointerType(i32))
+        self.pointers = lowering.compute(conversions.IntToPtrOp, start, pointer)
+        byte = resize(lowering, self._bitwise_and(address, 3), i32)
+        self._shift = lowering.compute(integer.ShLIOp, byte, lowering.constant(3, self.type))
+        ones = lowering.constant(2**self._bits - 1, self.type)
+        self._mask = lowering.compute(integer.ShLIOp, ones, self._shift)
+
+    def _bitwise_and(self, value: SSAValue, number: int) -> SSAValue:
+        lowering = self._lowering
+        return lowering.compute(bitwise.AndIOp, value, lowering.like(number, value))
+
+    def element(self, word: SSAValue) -> SSAValue:
+        lowering = self._lowering
+        shifted = lowering.compute(
+            integer.ShRIOp, word, self._shift, signedness=Signedness.UNSIGNED
+        )
+        narrow = resize(lowering, shifted, IntegerType(self._bits))
+        if self._value.element_type == i1:
+            zero = lowering.like(0, narrow)
+            return lowering.compare(ComparisonPredicate.NOT_EQUAL, narrow, zero)
+        return _as_type(lowering, narrow, self._value)
+
+    def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
+        lowering = self._lowering
+        if self._value.element_type == i1:
+            wide = resize(lowering, new, i32, is_signed=False)
+        else:
+            bits = self._value.with_element_type(IntegerType(self._bits))
+            wide = resize(lowering, _as_type(lowering, new, bits), i32, is_signed=False)
+        moved = lowering.compute(integer.ShLIOp, wide, self._shift)
+        others = lowering.compute(bitwise.XOrIOp, self._mask, lowering.like(-1, self._mask))
+        kept = lowering.compute(bitwise.AndIOp, word, others)
+        return lowering.compute(bitwise.OrIOp, kept, moved)
+
+
+def _pointing_to(lowering: Lowering, pointers: SSAValue, element: Attribute) -> SSAValue:
+    """The same addresses, as those of numbers of another type."""
+    target = tile_type(pointers).with_element_type(PointerType(element))
+    if pointers.type == target:
+        return pointers
+    return lowering.compute(conversions.PtrToPtrOp, pointers, target)
+
+
+def _as_type(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
+    """The same bits as another type."""
+    if value.type == type_:
+        return value
+    return lowering.compute(conversions.BitcastOp, value, type_)

@@ -1,0 +1,247 @@
+"""Modules and kernels: entries with the arguments of the calling convention, and promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ComplexType,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE, Level, level_of
+from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
+from xtile.dialects.cuda_tile.ops import control_flow
+from xtile.dialects.cuda_tile.ops.module import EntryOp
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.modules import ModuleOp
+from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
+from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
+from xtile.translate.core_to_cuda_tile.types import (
+    memref_type,
+    part_of,
+    parts_per_element,
+    pointer_tile,
+    scalar_tile,
+    size_in_bytes,
+)
+from xtile.translate.layouts import Number, layout_of
+from xtile.translate.rule import Rule
+
+Given = Sequence[tuple[KernelArgument, SSAValue]]
+"""The arguments of an entry that a parameter has become."""
+
+
+def _module(operation: ModuleOp, lowering: Lowering) -> None:
+    lowering.translate_block(operation.body.block)
+
+
+def _function(function: FuncOp, lowering: Lowering) -> None:
+    name = function.sym_name.data
+    _check(function, lowering)
+    parameters = [_arguments(argument.type) for argument in function.arguments]
+    block = Block(arg_types=[_type(own) for several in parameters for own in several])
+    lowering.start_function(function)
+    with lowering.in_function(block):
+        given = iter(block.args)
+        for index, (old, own) in enumerate(zip(function.arguments, parameters, strict=True)):
+            values = [(argument, next(given)) for argument in own]
+            lowering.define(old, _parameter(old, values, _promises(function, index), lowering))
+        lowering.translate_block(function.body.block)
+    types = [argument.type for argument in block.args]
+    hints = _hints(function, lowering)
+    lowering.emit(EntryOp(name, types, Region(block), optimization_hints=hints))
+
+
+def _check(function: FuncOp, lowering: Lowering) -> None:
+    """Checks that a function can become an entry.
+
+    Raises:
+        DiagnosticError: It cannot.
+    """
+    name = function.sym_name.data
+    if not function.is_kernel:
+        raise lowering.error(f"@{name} is never launched: write 'kernel'")
+    level = level_of(function)
+    if level is Level.SUBGROUP or level is Level.LANE:
+        raise lowering.error(
+            f"@{name} describes what {level}s do; subgroup-level kernels are not lifted to tiles "
+            f"yet, so it cannot be translated to {TARGET}"
+        )
+    if level is not Level.TILE:
+        raise lowering.error(
+            f"@{name} must be at level tile to be translated to {TARGET}; use core-to-tile"
+        )
+    if function.workgroup_buffers or function.private_buffers:
+        raise lowering.error(f"@{name} must allocate its local memory with memref.alloca")
+
+
+def _arguments(type_: Attribute) -> tuple[KernelArgument, ...]:
+    """The arguments of an entry that a parameter becomes: a complex number becomes two."""
+    own = kernel_arguments(type_)
+    return own * 2 if isinstance(type_, ComplexType) else own
+
+
+def _type(argument: KernelArgument) -> Attribute:
+    """The type of an argument; groups are addresses."""
+    if argument.pointer_depth == 0:
+        return scalar_tile(part_of(argument.type))
+    return pointer_tile(i64 if argument.role is not Role.POINTER else part_of(argument.type))
+
+
+def _hints(function: FuncOp, lowering: Lowering) -> OptimizationHintsAttr | None:
+    """How the entry is to be compiled for the device."""
+    hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
+    if not isinstance(hints, DictionaryAttr) or not hints.data:
+        return None
+    return OptimizationHintsAttr(DictionaryAttr({lowering.device.name: hints}))
+
+
+# --- what is promised of arguments ---
+
+
+def _promises(function: FuncOp, index: int) -> Mapping[str, Attribute]:
+    """The attributes of a parameter."""
+    if function.arg_attrs is None:
+        return {}
+    return cast("Mapping[str, Attribute]", function.arg_attrs.data[index].data)
+
+
+def _divisors(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequence[int]:
+    """A divisor for each dimension."""
+    given = promises.get(name)
+    if not isa(given, DenseArrayBase):
+        return (1,) * rank
+    numbers = [max(1, int(number)) for number in cast(Any, given).get_values()]
+    return [*numbers, *[1] * (rank - len(numbers))][:rank]
+
+
+def _alignment(promises: Mapping[str, Attribute], element: Attribute) -> int:
+    """Bytes that the address of memory is a multiple of."""
+    promised = promises.get("core.alignment")
+    natural = size_in_bytes(element)
+    if isa(promised, IntegerAttr):
+        return max(natural, promised.value.data)
+    return natural
+
+
+def _named(old: SSAValue, new: SSAValue) -> SSAValue:
+    new.name_hint = old.name_hint
+    return new
+
+
+# --- parameters ---
+
+
+def _parameter(
+    old: BlockArgument, given: Given, promises: Mapping[str, Attribute], lowering: Lowering
+) -> Any:
+    """What a parameter of the source has become."""
+    for position, (argument, value) in enumerate(given):
+        value.name_hint = _name(old, argument, position)
+    values = [value for _, value in given]
+    if isinstance(old.type, ComplexType):
+        return Complex(*values)
+    if not isa(old.type, MemRefType):
+        return values[0]
+    type_ = memref_type(old.type)
+    if isinstance(type_.element_type, MemRefType):
+        return _group(type_, given, promises)
+    return _memref(type_, given, promises, lowering)
+
+
+_SUFFIXES = {Role.SIZE: "size", Role.SIZES: "sizes", Role.STRIDE: "stride", Role.STRIDES: "strides"}
+
+
+def _name(old: BlockArgument, argument: KernelArgument, position: int) -> str | None:
+    """What an argument is called: the parameter's name, and what it says of the parameter."""
+    name = old.name_hint
+    if name is None or argument.role in (Role.POINTER, Role.POINTERS):
+        return name
+    if argument.role is Role.VALUE:
+        return f"{name}_im" if position else name
+    suffix = _SUFFIXES.get(argument.role, argument.role.name.lower())
+    return f"{name}_{suffix}{'' if argument.mode is None else argument.mode}"
+
+
+def _of_role(given: Given, role: Role, known: Iterable[int | None]) -> tuple[Number, ...]:
+    """What is known of each mode, and the arguments that say the rest."""
+    of_mode = {argument.mode: value for argument, value in given if argument.role is role}
+    return tuple(of_mode[mode] if n is None else n for mode, n in enumerate(known))
+
+
+def _memref(
+    type_: MemRefType[Attribute],
+    given: Given,
+    promises: Mapping[str, Attribute],
+    lowering: Lowering,
+) -> Descriptor:
+    layout, element = layout_of(type_), type_.element_type
+    rank, scale = len(layout.sizes), parts_per_element(element)
+    shape_divisors = _divisors(promises, "core.shape_gcd", rank)
+    stride_divisors = _divisors(promises, "core.stride_gcd", rank)
+    sizes = [
+        size if isinstance(size, int) else _named(size, lowering.promise_size(size, divisor))
+        for size, divisor in zip(
+            _of_role(given, Role.SIZE, layout.sizes), shape_divisors, strict=True
+        )
+    ]
+    strides = [
+        stride
+        if isinstance(stride, int)
+        else _named(stride, lowering.promise_stride(stride, divisor))
+        for stride, divisor in zip(
+            _of_role(given, Role.STRIDE, layout.strides), stride_divisors, strict=True
+        )
+    ]
+    offsets = [value for argument, value in given if argument.role is Role.OFFSET]
+    offset = offsets[0] if layout.offset is None else layout.offset
+    alignment = _alignment(promises, element)
+    pointer = given[0][1]
+    if alignment > size_in_bytes(element):
+        pointer = _named(pointer, lowering.promise_divisor(pointer, alignment))
+    return Descriptor(
+        pointer,
+        element,
+        lowering.multiply(offset, scale),
+        tuple(sizes),
+        tuple(lowering.multiply(stride, scale) for stride in strides),
+        alignment,
+    )
+
+
+def _group(type_: MemRefType[Attribute], given: Given, promises: Mapping[str, Attribute]) -> Group:
+    element = memref_type(type_.element_type)
+    layout = layout_of(element)
+    (size,) = layout_of(type_).sizes
+    counts = [value for argument, value in given if argument.role is Role.COUNT]
+    return Group(
+        element,
+        given[0][1],
+        _of_role(given, Role.SIZES, layout.sizes),
+        _of_role(given, Role.STRIDES, layout.strides),
+        counts[0] if size is None else size,
+        _alignment(promises, element.element_type),
+    )
+
+
+def _return(operation: Any, lowering: Lowering) -> None:
+    if operation.operands:
+        raise lowering.error("a kernel ends with gpu.return, without values")
+    lowering.emit(control_flow.ReturnOp())
+
+
+RULES: dict[str, Rule] = {
+    "gpu.func": _function,
+    "gpu.module": _module,
+    "gpu.return": _return,
+}
+"""The rule of each operation, by name."""

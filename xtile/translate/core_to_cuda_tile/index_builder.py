@@ -1,0 +1,199 @@
+"""Index arithmetic that folds: a number that is known needs no operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from typing_extensions import override
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode
+from xtile.dialects.cuda_tile.ops import integer, miscellaneous
+from xtile.dialects.cuda_tile.types import is_integer
+from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
+from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
+from xtile.translate.core_to_cuda_tile.types import tile_type
+from xtile.translate.layouts import Number
+from xtile.translate.rule import block_of
+
+GREATEST_SIZE = 2**31 - 1
+"""No dimension of memory is larger.
+
+`tileiras` 13.5 uses the tensor memory accelerator only for views whose sizes are known to fit 31
+bits; its remark is "hardware coordinate limits exceeded".
+"""
+
+GREATEST_STRIDE = 2**37 - 1
+"""No stride is larger: 2^40 bytes are what the tensor memory accelerator takes at most."""
+
+
+class IndexBuilder(TileBuilder):
+    """Emits indices, which are integers of 64 bits.
+
+    Attributes:
+        facts: What is known of them.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.facts = IndexFacts()
+
+    @override
+    def constant(self, number: float, type_: Attribute) -> SSAValue:
+        value = super().constant(number, type_)
+        tile = tile_type(value)
+        if not tile.rank and is_integer(tile.element_type):
+            self.facts.learn_number(value, int(number))
+        return value
+
+    def number(self, old: SSAValue) -> Number:
+        """What an index of the source has become; a constant is a number."""
+        return self.facts.number(self.value(old))
+
+    def numbers(self, old: Iterable[SSAValue]) -> list[Number]:
+        """What indices of the source have become; constants are numbers."""
+        return [self.number(value) for value in old]
+
+    def depth(self, number: Number) -> int:
+        """How deep in loops and branches a number is born."""
+        if isinstance(number, int):
+            return 0
+        block = block_of(number)
+        return self.open_blocks.index(block) if block in self.open_blocks else 0
+
+    def add(self, a: Number, b: Number) -> Number:
+        """The sum of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        return self.pure(integer.AddIOp, self.as_value(a), self.as_value(b))
+
+    def add_all(self, numbers: Iterable[Number]) -> Number:
+        """The sum of indices; what varies least is added up first, outside of loops."""
+        given = list(numbers)
+        total: Number = sum(number for number in given if isinstance(number, int))
+        varying = [number for number in given if not isinstance(number, int)]
+        for number in sorted(varying, key=self.depth):
+            total = self.add(total, number)
+        return total
+
+    def subtract(self, a: Number, b: Number) -> Number:
+        """The difference of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a - b
+        return a if b == 0 else self.pure(integer.SubIOp, self.as_value(a), self.as_value(b))
+
+    def multiply(self, a: Number, b: Number) -> Number:
+        """The product of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if a in (0, 1) or b in (0, 1):
+            return b if a == 1 else a if b == 1 else 0
+        return self.pure(integer.MulIOp, self.as_value(a), self.as_value(b))
+
+    def linear(self, numbers: Sequence[Number], factors: Sequence[Number]) -> Number:
+        """The sum of products."""
+        pairs = zip(numbers, factors, strict=True)
+        return self.add_all([self.multiply(number, factor) for number, factor in pairs])
+
+    def divide_up(self, a: Number, b: int) -> Number:
+        """The quotient of an index by a positive number, rounded up."""
+        if isinstance(a, int):
+            return -(-a // b)
+        if b == 1:
+            return a
+        return self.pure(
+            integer.DivIOp,
+            a,
+            self.integer(b),
+            signedness=SIGNED,
+            rounding=RoundingMode.POSITIVE_INF,
+        )
+
+    def exact_quotient(self, a: Number, b: int) -> Number:
+        """The quotient of an index that is a multiple of a positive number."""
+        if isinstance(a, int):
+            return a // b
+        if b == 1:
+            return a
+        owner = a.owner
+        if isinstance(owner, Operation) and owner.name in _SPLIT:
+            x, y = (self.facts.number(operand) for operand in owner.operands)
+            parts = _SPLIT[owner.name](self, x, y, b)
+            if parts is not None:
+                return parts
+        return self.pure(integer.DivIOp, a, self.integer(b), signedness=SIGNED)
+
+    def is_less(self, a: Number, b: Number) -> bool | SSAValue:
+        """Whether an index is less than another, as far as it is known."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a < b
+        return self.pure_compare(ComparisonPredicate.LESS_THAN, a, b)
+
+    def pure_compare(self, predicate: ComparisonPredicate, a: Number, b: Number) -> SSAValue:
+        """A comparison of indices."""
+        return self.pure(
+            integer.CmpIOp, predicate, self.as_value(a), self.as_value(b), signedness=SIGNED
+        )
+
+    def promise_size(self, value: SSAValue, divisor: int = 1) -> SSAValue:
+        """A size of memory that is not computed here: what is known of all sizes."""
+        bounds = BoundedAttr(0, GREATEST_SIZE)
+        bounded = self.pure(miscellaneous.AssumeOp, value, bounds)
+        return self.promise_divisor(bounded, divisor)
+
+    def promise_stride(self, value: SSAValue, divisor: int = 1) -> SSAValue:
+        """A stride of memory that is not computed here: views need positive ones."""
+        bounds = BoundedAttr(1, GREATEST_STRIDE)
+        bounded = self.pure(miscellaneous.AssumeOp, value, bounds)
+        return self.promise_divisor(bounded, divisor)
+
+    def clamped_size(self, size: Number) -> Number:
+        """A size that may be negative or too large, as one that views take."""
+        if isinstance(size, int):
+            return min(max(size, 0), GREATEST_SIZE)
+        if self._is_promised(size):
+            return size
+        limits = (self.integer(0), self.integer(GREATEST_SIZE))
+        for kind, limit in zip((integer.MaxIOp, integer.MinIOp), limits, strict=True):
+            size = self.pure(kind, size, limit, signedness=SIGNED)
+        return self.promise_size(self.as_value(size), self.facts.divisor(size))
+
+    def _is_promised(self, size: SSAValue) -> bool:
+        """Whether all of a size that views need is known."""
+        owner = size.owner
+        while isinstance(owner, Operation) and owner.name == "cuda_tile.assume":
+            if isinstance(owner.properties["predicate"], BoundedAttr):
+                return True
+            owner = owner.operands[0].owner
+        return False
+
+    def promise_divisor(self, value: SSAValue, divisor: int) -> SSAValue:
+        """The same number or pointer, which is known to be a multiple."""
+        if divisor <= 1:
+            return value
+        return self.pure(miscellaneous.AssumeOp, value, DivByAttr(divisor))
+
+
+def _quotient_of_sum(builder: IndexBuilder, x: Number, y: Number, by: int) -> Number | None:
+    facts = builder.facts
+    if facts.divisor(x) % by or facts.divisor(y) % by:
+        return None
+    return builder.add(builder.exact_quotient(x, by), builder.exact_quotient(y, by))
+
+
+def _quotient_of_product(builder: IndexBuilder, x: Number, y: Number, by: int) -> Number | None:
+    for factor, other in ((y, x), (x, y)):
+        if isinstance(factor, int) and factor % by == 0:
+            return builder.multiply(other, factor // by)
+    for factor, other in ((y, x), (x, y)):
+        if builder.facts.divisor(factor) % by == 0:
+            return builder.multiply(other, builder.exact_quotient(factor, by))
+    return None
+
+
+_SPLIT = {"cuda_tile.addi": _quotient_of_sum, "cuda_tile.muli": _quotient_of_product}
+"""Operations that are divided by dividing their operands."""

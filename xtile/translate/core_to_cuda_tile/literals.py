@@ -1,0 +1,56 @@
+"""Constants of the source, and values of which nothing is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Operation
+
+from xtile.dialects.cuda_tile.types import is_integer
+from xtile.translate.core_to_cuda_tile.descriptors import Complex
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import part_of, scalar_tile, tile_of
+from xtile.translate.rule import Rule
+
+
+def _constant(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    value, type_ = operation.properties["value"], tile_of(result.type)
+    if isinstance(value, IntegerAttr | FloatAttr):
+        number = cast("IntegerAttr[Any] | FloatAttr[Any]", value).value.data
+        lowering.define(result, lowering.constant(number, type_))
+    elif isinstance(value, DenseIntOrFPElementsAttr):
+        numbers = cast("Sequence[float]", cast(Any, value).get_values())
+        if len(set(map(repr, numbers))) == 1:
+            lowering.define(result, lowering.constant(numbers[0], type_))
+        else:
+            lowering.define(result, lowering.constants(numbers, type_))
+    else:
+        raise lowering.error(f"{value} is no constant of numbers")
+
+
+def _complex_constant(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    type_ = scalar_tile(part_of(result.type))
+    entries = cast("ArrayAttr[Any]", operation.properties["value"]).data
+    parts = [lowering.constant(entry.value.data, type_) for entry in entries]
+    lowering.define(result, Complex(*parts))
+
+
+def _poison(operation: Operation, lowering: Lowering) -> None:
+    """Nothing may depend on it; integers are -1 and floats NaN, as on the reference device."""
+    (result,) = operation.results
+    type_ = tile_of(result.type)
+    number = -1 if is_integer(type_.element_type) else math.nan
+    lowering.define(result, lowering.constant(number, type_))
+
+
+RULES: dict[str, Rule] = {
+    "arith.constant": _constant,
+    "complex.constant": _complex_constant,
+    "ub.poison": _poison,
+}
+"""The rule of each operation, by name."""

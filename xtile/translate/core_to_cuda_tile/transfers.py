@@ -1,0 +1,176 @@
+"""Reads and writes of tiles of memory.
+
+Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; CUDA Tile IR specification, "Views",
+"Memory".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from xtile.dialects.cuda_tile.enumerations import PaddingValue
+from xtile.dialects.cuda_tile.ops import memory, view_access
+from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.translate.core_to_cuda_tile import pointer_tiles
+from xtile.translate.core_to_cuda_tile.accesses import Access, widest
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
+from xtile.translate.core_to_cuda_tile.types import shape_of
+from xtile.translate.rule import Rule
+
+
+def _access(
+    operation: TransferReadOp | TransferWriteOp, value: SSAValue, lowering: Lowering
+) -> Access:
+    """The tile in memory that an operation accesses."""
+    descriptor = lowering.descriptor(operation.source)
+    shape = shape_of(value.type)
+    axes: list[int] = []
+    kept: list[int] = []
+    for position, result in enumerate(operation.permutation_map.data.results):
+        if isinstance(result, AffineDimExpr):
+            axes.append(result.position)
+            kept.append(position)
+        elif result != AffineConstantExpr(0):
+            raise lowering.error("the results of a permutation_map must be dimensions or 0")
+    flags = [bool(flag.value.data) for flag in operation.in_bounds]
+    starts = tuple(lowering.numbers(operation.indices))
+    inside = tuple(
+        flags[i] or _is_known_inside(descriptor.sizes[axis], starts[axis], shape[i])
+        for i, axis in zip(kept, axes, strict=True)
+    )
+    return Access(descriptor, starts, tuple(shape[i] for i in kept), tuple(axes), inside)
+
+
+def _is_known_inside(size: Any, start: Any, length: int) -> bool:
+    return isinstance(size, int) and isinstance(start, int) and 0 <= start <= size - length
+
+
+def _mask(operation: TransferReadOp | TransferWriteOp, lowering: Lowering) -> SSAValue | None:
+    """The mask, which has memory's order, in the tile's."""
+    if operation.mask is None:
+        return None
+    places = [
+        result.position
+        for result in operation.permutation_map.data.results
+        if isinstance(result, AffineDimExpr)
+    ]
+    order = [sorted(places).index(place) for place in places]
+    return lowering.permute(lowering.value(operation.mask), order)
+
+
+# --- reads ---
+
+
+def _read(operation: TransferReadOp, lowering: Lowering) -> None:
+    access = _access(operation, operation.result, lowering)
+    mask = _mask(operation, lowering)
+    order, place = lowering.order, access.memory.place
+    token = order.before_read(place)
+    tile = None
+    if mask is None:
+        tile = _read_view(operation, access, token, lowering)
+    if tile is None:
+        tile = _read_pointers(operation, access, mask, token, lowering)
+    loaded, done = tile.results
+    order.after_read(operation, place, done)
+    value = _repeated(operation, loaded, access, lowering)
+    lowering.define(operation.result, value)
+
+
+def _read_view(
+    operation: TransferReadOp, access: Access, token: SSAValue | None, lowering: Lowering
+) -> Operation | None:
+    padding: PaddingValue | None = None
+    if not all(access.inside):
+        padding = _padding(operation.padding)
+        if padding is None:
+            return None
+    tile = tile_in_view(lowering, widest(lowering, access), padding)
+    if tile is None:
+        return None
+    return lowering.emit(view_access.LoadViewTkoOp(tile.view, tile.indices, token))
+
+
+def _padding(value: SSAValue) -> PaddingValue | None:
+    """The padding of views that a constant is; None if it is none of theirs."""
+    owner = value.owner
+    attribute = owner.properties.get("value") if isinstance(owner, Operation) else None
+    if isinstance(attribute, IntegerAttr):
+        number = cast("IntegerAttr[Any]", attribute).value.data
+        return PaddingValue.ZERO if number == 0 else None
+    if not isinstance(attribute, FloatAttr):
+        return None
+    number = cast("FloatAttr[AnyFloat]", attribute).value.data
+    if number == 0:
+        is_negative = math.copysign(1, number) < 0
+        return PaddingValue.NEG_ZERO if is_negative else PaddingValue.ZERO
+    if math.isinf(number):
+        return PaddingValue.POS_INF if number > 0 else PaddingValue.NEG_INF
+    return PaddingValue.NAN if math.isnan(number) else None
+
+
+def _read_pointers(
+    operation: TransferReadOp,
+    access: Access,
+    mask: SSAValue | None,
+    token: SSAValue | None,
+    lowering: Lowering,
+) -> Operation:
+    pointers = pointer_tiles.pointers(lowering, access)
+    mask = lowering.both(mask, pointer_tiles.is_inside(lowering, access))
+    padding: SSAValue | None = None
+    if mask is not None:
+        padding = lowering.spread(lowering.value(operation.padding), access.shape)
+    return lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
+
+
+def _repeated(
+    operation: TransferReadOp, loaded: SSAValue, access: Access, lowering: Lowering
+) -> SSAValue:
+    """The tile in the shape of the result, repeated along what is no dimension of memory."""
+    shape = shape_of(operation.result.type)
+    results = operation.permutation_map.data.results
+    middle = [
+        size if isinstance(result, AffineDimExpr) else 1
+        for size, result in zip(shape, results, strict=True)
+    ]
+    return lowering.broadcast(lowering.reshape(loaded, middle), shape)
+
+
+# --- writes ---
+
+
+def _write(operation: TransferWriteOp, lowering: Lowering) -> None:
+    access = _access(operation, operation.vector, lowering)
+    mask, value = _mask(operation, lowering), lowering.value(operation.vector)
+    store(lowering, access, mask, value)
+
+
+def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAValue) -> None:
+    """Writes the elements of a tile that memory has, where the mask holds."""
+    order, place = lowering.order, access.memory.place
+    token = order.before_write(place)
+    tile: TileInView | None = None
+    if mask is None:
+        tile = tile_in_view(lowering, widest(lowering, access), None)
+    if tile is not None:
+        shaped = lowering.reshape(value, tile.shape)
+        operation: Operation = view_access.StoreViewTkoOp(shaped, tile.view, tile.indices, token)
+    else:
+        pointers = pointer_tiles.pointers(lowering, access)
+        mask = lowering.both(mask, pointer_tiles.is_inside(lowering, access))
+        operation = memory.StorePtrTkoOp(pointers, value, mask, token)
+    order.after_write(place, lowering.emit(operation).results[0])
+
+
+RULES: dict[str, Rule] = {
+    "vector.transfer_read": _read,
+    "vector.transfer_write": _write,
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,110 @@
+"""What the types of the core form become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    IndexType,
+    MemRefType,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from xtile.dialects.cuda_tile.types import PointerType, TileType, is_integer, is_number
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
+
+INDEX = i64
+"""What `index` is (docs/semantics.md, 1.3)."""
+
+
+def element_of(type_: Attribute) -> Attribute:
+    """The type of the numbers of a vector or of a scalar, as CUDA Tile IR has it.
+
+    Raises:
+        ValueError: It has no such numbers.
+    """
+    if isinstance(type_, VectorType):
+        type_ = cast("VectorType[Attribute]", type_).element_type
+    if isinstance(type_, IndexType):
+        return INDEX
+    if not is_number(type_):
+        raise ValueError(f"there are no tiles of {type_}")
+    return type_
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...]:
+    """The shape of a vector; a scalar has none."""
+    if isinstance(type_, VectorType):
+        return cast("VectorType[Attribute]", type_).get_shape()
+    return ()
+
+
+def tile_of(type_: Attribute) -> TileType:
+    """The type of the tile that a vector or a scalar becomes.
+
+    Raises:
+        ValueError: It has elements that tiles have not.
+    """
+    return TileType(shape_of(type_), element_of(type_))
+
+
+def scalar_tile(element: Attribute) -> TileType:
+    """The type of one number."""
+    return TileType([], element)
+
+
+def pointer_tile(element: Attribute, shape: Sequence[int] = ()) -> TileType:
+    """The type of a pointer, or of a tile of pointers."""
+    return TileType(shape, PointerType(element))
+
+
+def tile_type(value: SSAValue) -> TileType:
+    """The type of a tile."""
+    assert isinstance(value.type, TileType)
+    return value.type
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """The type of a tile's elements."""
+    return tile_type(value).element_type
+
+
+def is_of_integers(value: SSAValue) -> bool:
+    """Whether a tile's elements are integers."""
+    return is_integer(element_type(value))
+
+
+def memref_type(type_: Attribute) -> MemRefType[Attribute]:
+    """A type that is a memref's."""
+    assert isinstance(type_, MemRefType)
+    return cast("MemRefType[Attribute]", type_)
+
+
+def part_of(type_: Attribute) -> Attribute:
+    """The type of the numbers that memory holds: the parts of complex numbers."""
+    if isinstance(type_, ComplexType):
+        return cast("ComplexType[AnyFloat]", type_).element_type
+    return element_of(type_)
+
+
+def parts_per_element(type_: Attribute) -> int:
+    """How many numbers in memory an element is."""
+    return 2 if isinstance(type_, ComplexType) else 1
+
+
+def size_in_bytes(type_: Attribute) -> int:
+    """The bytes that a number takes in memory: a truth value takes one."""
+    size = getattr(part_of(type_), "bitwidth", 8)
+    return max(1, cast(int, size) // 8)
+
+
+def is_local(type_: MemRefType[Attribute]) -> bool:
+    """Whether memory belongs to one tile block."""
+    space = type_.memory_space
+    return isinstance(space, AddressSpaceAttr) and space.data is not AddressSpace.GLOBAL

@@ -1,0 +1,209 @@
+"""Memrefs that are made of others, and what is asked of them.
+
+Source: MLIR (LLVM 22), `Dialect/MemRef/IR/MemRefOps.td`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, i64
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineDimExpr
+
+from xtile.dialects.core import ComplexPart, ComplexPartOp
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
+from xtile.dialects.cuda_tile.ops import conversions
+from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Group, Window
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import (
+    memref_type,
+    part_of,
+    parts_per_element,
+    scalar_tile,
+)
+from xtile.translate.layouts import Number, layout_of, mixed
+from xtile.translate.rule import Rule
+
+
+def _lists(operation: Operation, lowering: Lowering, *names: str) -> list[list[Number]]:
+    """The lists of numbers that an operation has after its first operand."""
+    operands = lowering.numbers(operation.operands[1:])
+    result: list[list[Number]] = []
+    for name in names:
+        static = operation.properties[f"static_{name}"]
+        count = cast("Sequence[int]", cast(Any, static).get_values()).count(DYNAMIC_INDEX)
+        result.append(mixed(static, operands[:count]))
+        operands = operands[count:]
+    return result
+
+
+def _subview(operation: Operation, lowering: Lowering) -> None:
+    source = lowering.descriptor(operation.operands[0])
+    offsets, sizes, steps = _lists(operation, lowering, "offsets", "sizes", "strides")
+    offset = lowering.add(source.offset, lowering.linear(offsets, source.strides))
+    strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
+    kept = kept_dimensions(operation)
+    view = source.moved(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
+    if all(step == 1 for step in steps):
+        view = replace(view, window=Window(source, tuple(offsets), tuple(kept)))
+    lowering.define(operation.results[0], view)
+
+
+def kept_dimensions(operation: Operation) -> list[int]:
+    """The dimensions of a subview's source that the result has; others have size 1.
+
+    Among those of size 1, the ones with the strides of the result's type are kept. A size that is
+    an operand is dynamic in the result's type, also where it is a constant.
+    """
+    static = cast(Any, operation.properties["static_sizes"])
+    sizes = cast("Sequence[int]", static.get_values())
+    result = memref_type(operation.results[0].type)
+    shape = result.get_shape()
+    if len(sizes) == len(shape):
+        return list(range(len(sizes)))
+    strides = layout_of(memref_type(operation.operands[0].type)).strides
+    result_strides = layout_of(result).strides
+    kept: list[int] = []
+    for i, size in enumerate(sizes):
+        position = len(kept)
+        if position == len(shape):
+            break
+        is_needed = len(sizes) - i == len(shape) - position
+        fits = size == shape[position]
+        told = strides[i], result_strides[position]
+        if is_needed or (fits and (size != 1 or None in told or told[0] == told[1])):
+            kept.append(i)
+    return kept
+
+
+def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
+    source = lowering.descriptor(operation.operands[0])
+    scale = parts_per_element(source.element)
+    (offset,), sizes, strides = _lists(operation, lowering, "offsets", "sizes", "strides")
+    scaled = [lowering.multiply(number, scale) for number in (offset, *strides)]
+    lowering.define(operation.results[0], source.moved(scaled[0], sizes, scaled[1:]))
+
+
+def _cast(operation: Operation, lowering: Lowering) -> None:
+    """The same memref; what its new type tells is true of it."""
+    (result,) = operation.results
+    meaning = lowering.meaning(operation.operands[0])
+    if isinstance(meaning, Descriptor):
+        layout, scale = layout_of(memref_type(result.type)), parts_per_element(meaning.element)
+        own = (meaning.offset, *meaning.strides)
+        told = (layout.offset, *layout.strides)
+        known = [a if b is None else b * scale for a, b in zip(own, told, strict=True)]
+        sizes = zip(meaning.sizes, layout.sizes, strict=True)
+        meaning = replace(
+            meaning.moved(known[0], (a if b is None else b for a, b in sizes), known[1:]),
+            window=meaning.window,
+        )
+    lowering.define(result, meaning)
+
+
+def _same(operation: Operation, lowering: Lowering) -> None:
+    lowering.define(operation.results[0], lowering.meaning(operation.operands[0]))
+
+
+def _dim(operation: Operation, lowering: Lowering) -> None:
+    source, dimension = operation.operands
+    memory, number = lowering.meaning(source), lowering.number(dimension)
+    (result,) = operation.results
+    if isinstance(memory, Group):
+        lowering.define(result, lowering.as_value(memory.count))
+        return
+    sizes = lowering.descriptor(source).sizes
+    if not isinstance(number, int):
+        lowering.define(result, _chosen(lowering, sizes, number))
+    elif 0 <= number < len(sizes):
+        lowering.define(result, lowering.as_value(sizes[number]))
+    else:
+        raise lowering.error(
+            f"there is no dimension {number}: the memref has {len(sizes)} dimensions"
+        )
+
+
+def _chosen(lowering: Lowering, sizes: Sequence[Number], number: Number) -> Any:
+    """The size of a dimension that is known at run time."""
+    value = lowering.as_value(sizes[-1])
+    for i, size in enumerate(sizes[:-1]):
+        is_it = lowering.pure_compare(ComparisonPredicate.EQUAL, number, i)
+        value = lowering.select(is_it, lowering.as_value(size), value)
+    return value
+
+
+def _rank(operation: Operation, lowering: Lowering) -> None:
+    rank = memref_type(operation.operands[0].type).get_num_dims()
+    lowering.define(operation.results[0], lowering.integer(rank))
+
+
+def _extract_strided_metadata(operation: Operation, lowering: Lowering) -> None:
+    memory = lowering.descriptor(operation.operands[0])
+    base, *numbers = operation.results
+    lowering.define(base, memory.moved(0, (), ()))
+    scale = parts_per_element(memory.element)
+    offset, *strides = (
+        lowering.exact_quotient(number, scale) for number in (memory.offset, *memory.strides)
+    )
+    for result, number in zip(numbers, (offset, *memory.sizes, *strides), strict=True):
+        lowering.define(result, lowering.as_value(number))
+
+
+def _pointer(operation: Operation, lowering: Lowering) -> None:
+    """The address of the memory's first element, whatever the memref's offset."""
+    memory = lowering.meaning(operation.operands[0])
+    pointer = memory.addresses if isinstance(memory, Group) else memory.pointer
+    address = lowering.pure(conversions.PtrToIntOp, pointer, scalar_tile(i64))
+    lowering.define(operation.results[0], address)
+
+
+def _transpose(operation: Operation, lowering: Lowering) -> None:
+    source = lowering.descriptor(operation.operands[0])
+    map_ = cast(AffineMapAttr, operation.properties["permutation"]).data
+    order = [cast(AffineDimExpr, result).position for result in map_.results]
+    sizes, strides = ([numbers[i] for i in order] for numbers in (source.sizes, source.strides))
+    lowering.define(operation.results[0], source.moved(source.offset, sizes, strides))
+
+
+def _assume_alignment(operation: Operation, lowering: Lowering) -> None:
+    memory = lowering.descriptor(operation.operands[0])
+    promised = cast(Any, operation.properties["alignment"]).value.data
+    if memory.offset == 0 and promised > memory.alignment:
+        pointer = lowering.promise_divisor(memory.pointer, promised)
+        memory = replace(memory, alignment=promised, pointer=pointer)
+    lowering.define((*operation.results, operation.operands[0])[0], memory)
+
+
+def _complex_part(operation: ComplexPartOp, lowering: Lowering) -> None:
+    """The numbers of one part lie two apart."""
+    source = lowering.descriptor(operation.source)
+    first = int(operation.part.data is ComplexPart.IMAGINARY)
+    lowering.define(operation.result, complex_part(lowering, source, first))
+
+
+def complex_part(lowering: Lowering, source: Descriptor, first: int) -> Descriptor:
+    """The memory of the real parts of complex numbers, or if `first` is 1 of the others."""
+    window = source.window
+    if window is not None:
+        window = replace(window, memory=complex_part(lowering, window.memory, first))
+    offset = lowering.add(source.offset, first)
+    return replace(source, element=part_of(source.element), offset=offset, window=window)
+
+
+RULES: dict[str, Rule] = {
+    "core.complex_part": _complex_part,
+    "memref.assume_alignment": _assume_alignment,
+    "memref.cast": _cast,
+    "memref.dim": _dim,
+    "memref.extract_aligned_pointer_as_index": _pointer,
+    "memref.extract_strided_metadata": _extract_strided_metadata,
+    "memref.memory_space_cast": _same,
+    "memref.rank": _rank,
+    "memref.reinterpret_cast": _reinterpret_cast,
+    "memref.subview": _subview,
+    "memref.transpose": _transpose,
+}
+"""The rule of each operation, by name."""
