@@ -91,7 +91,8 @@ def verify_combination(operation: Operation, sources: Sequence[TileType]) -> Non
         raise VerifyException("expected the region to end with a yield")
     _verify_yield([operand.type for operand in terminator.operands], sources)
     for inner in block.ops:
-        if inner is not terminator and not inner.has_trait(Pure):
+        is_pure = inner.has_trait(Pure, value_if_unregistered=False)
+        if inner is not terminator and not is_pure:
             raise VerifyExceptionAt(
                 f"'{inner.name}': only operations without effects may stand in the region of "
                 f"'{operation.name}'",

@@ -57,7 +57,6 @@ class _BinaryIntegerOperation(CudaTileOperation, ABC):
     rhs = operand_def(T)
     result = result_def(T)
 
-    traits = traits_def(Pure())
     custom_directives: ClassVar = (CudaTileType, SignednessOf)
 
     def __init__(
@@ -71,6 +70,7 @@ class _WrappingOperation(_BinaryIntegerOperation, ABC):
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_PROMISE)
 
+    traits = traits_def(Pure())
     assembly_format = (
         "$lhs `,` $rhs (`overflow` `` $overflow^)? attr-dict `:` "
         "custom<CudaTileType>(type($result))"
@@ -87,6 +87,7 @@ class _SignedOperation(_BinaryIntegerOperation, ABC):
 
     signedness = prop_def(SignednessAttr)
 
+    traits = traits_def(Pure())
     assembly_format = (
         "$lhs `,` $rhs custom<SignednessOf>($signedness) attr-dict `:` "
         "custom<CudaTileType>(type($result))"
