@@ -77,7 +77,7 @@ class CudaExecutable:
         from xtile.backends.nvidia.cuda.session import session_of
 
         session = session_of(self.device)
-        return session, session.kernel(self.key, self.cubin.code, self.signature)
+        return session, session.kernel(self.key, self.cubin, self.signature)
 
     def launch(
         self,

@@ -124,7 +124,7 @@ def _assembled(text: Text, key: str, chip: str, kernel: Kernel) -> MachineCode:
     code = build_cubin(
         program.bytecode, chip, cache, seconds=kernel.build_seconds, source=text.source
     )
-    cubin = Cubin(code, chip, str(find_tileiras()), compiled.signatures, program.hints)
+    cubin = Cubin(code, chip, str(find_tileiras()), compiled.signatures, program.kernels)
     return MachineCode(cubin, compiled.hosts, compiled.warnings)
 
 
@@ -156,7 +156,7 @@ def _with_binary(
             f"the sidecar of {os.fspath(path)} has no kernel @{name} with the parameters of the "
             "kernel's source; compile it again with `xtile compile`"
         )
-    return MachineCode(Cubin(code, cubin.chip, cubin.tool, signatures, cubin.hints), (), warnings)
+    return MachineCode(Cubin(code, cubin.chip, cubin.tool, signatures, cubin.kernels), (), warnings)
 
 
 def _types(signature: Signature) -> list[object]:

@@ -86,6 +86,7 @@ class FakeApi:
         failures: What functions return instead of success.
         live: Allocations that were not freed.
         depth: Contexts that are pushed.
+        heap: Bytes of the heap of kernels.
     """
 
     gpus: Sequence[FakeGpu] = (FakeGpu(),)
@@ -96,13 +97,16 @@ class FakeApi:
     failures: dict[str, int] = field(default_factory=dict)
     live: dict[int, Any] = field(default_factory=dict)
     depth: int = 0
+    heap: int = 8 << 20
 
     CUdevice_attribute = SimpleNamespace(
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR="minor",
         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN="shared",
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT="multiprocessors",
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR="blocks",
     )
+    CUlimit = SimpleNamespace(CU_LIMIT_MALLOC_HEAP_SIZE="heap")
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
 
     def _done(self, name: str, *results: Any) -> tuple[Any, ...]:
@@ -138,7 +142,13 @@ class FakeApi:
 
     def cuDeviceGetAttribute(self, attribute: str, gpu: int) -> tuple[Any, ...]:
         major, minor = self.gpus[gpu].capability
-        values = {"major": major, "minor": minor, "shared": 227 * 1024, "multiprocessors": 132}
+        values = {
+            "major": major,
+            "minor": minor,
+            "shared": 227 * 1024,
+            "multiprocessors": 132,
+            "blocks": 32,
+        }
         return self._done("cuDeviceGetAttribute", values[attribute])
 
     def cuDevicePrimaryCtxRetain(self, gpu: int) -> tuple[Any, ...]:
@@ -151,6 +161,16 @@ class FakeApi:
     def cuCtxPopCurrent(self) -> tuple[Any, ...]:
         self.depth -= 1
         return self._done("cuCtxPopCurrent", 0)
+
+    def cuCtxGetLimit(self, limit: str) -> tuple[Any, ...]:
+        assert (limit, self.depth) == ("heap", 1)
+        return self._done("cuCtxGetLimit", self.heap)
+
+    def cuCtxSetLimit(self, limit: str, size: int) -> tuple[Any, ...]:
+        assert (limit, self.depth) == ("heap", 1)
+        done = self._done("cuCtxSetLimit")
+        self.heap = self.heap if done[0] else size
+        return done
 
     def cuModuleLoadData(self, image: bytes) -> tuple[Any, ...]:
         assert self.depth == 1

@@ -11,7 +11,7 @@ import numpy as np
 
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel
-from xtile.backends.nvidia.compilation import Cubin
+from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.sidecar import write_cubin
 from xtile.launch import LaunchResult
 from xtile.launch.kernel import functions_of, signature_of
@@ -41,6 +41,7 @@ class Gpu:
         sizes: Sequence[int],
         body: Callable[..., None] | None = None,
         store: str = "",
+        heap: int = 0,
     ) -> None:
         """Makes the kernel @k; `store` is an instruction that tells which memory it writes."""
         text = f"func @k({parameters}) {{\n parallel {{\n {store}\n }}\n}}\n"
@@ -48,7 +49,9 @@ class Gpu:
             name: signature_of(function)
             for name, function in functions_of(xtile.parse(text)).items()
         }
-        write_cubin(self.path, Cubin(CODE + text.encode(), "sm_90", "tileiras", signatures, {}))
+        code = CODE + f"{text} {heap}".encode()
+        kernels = {"k": KernelInterface("", heap)}
+        write_cubin(self.path, Cubin(code, "sm_90", "tileiras", signatures, kernels))
 
         def run(block: tuple[int, int, int], *values: int) -> None:
             self.seen.append(values)

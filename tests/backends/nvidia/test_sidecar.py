@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import xtile
-from xtile.backends.nvidia.compilation import Cubin
+from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.sidecar import (
     decode,
     encode,
@@ -42,7 +42,8 @@ CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
 def make_cubin(code: bytes = CODE) -> Cubin:
     functions = functions_of(xtile.parse(KERNELS))
     signatures = {name: signature_of(function) for name, function in functions.items()}
-    return Cubin(code, "sm_90", "tileiras 13.5.37", signatures, {"first": "#hints"})
+    kernels = {"first": KernelInterface("#hints", 4096), "second": KernelInterface()}
+    return Cubin(code, "sm_90", "tileiras 13.5.37", signatures, kernels)
 
 
 def error_of(path: Path) -> str:
@@ -75,7 +76,7 @@ def test_everything_comes_back(path: Path) -> None:
 
 def test_nothing_is_left_out() -> None:
     names = [field.name for field in dataclasses.fields(Cubin)]
-    assert names == ["code", "chip", "tool", "signatures", "hints"]
+    assert names == ["code", "chip", "tool", "signatures", "kernels"]
 
 
 def test_the_text() -> None:
@@ -90,6 +91,7 @@ def test_the_text() -> None:
     assert (first["name"], first["written"], first["hints"]) == ("first", [1], "#hints")
     # f32; pointer, size and stride; pointer and count.
     assert first["slots"] == "0:4 8:8 16:8 24:8 32:8 40:8"
+    assert first["heap"] == 4096
     assert (second["name"], second["slots"], second["hints"]) == ("second", "0:8 8:8", "")
 
 
@@ -153,6 +155,14 @@ def test_what_is_missing(path: Path) -> None:
     del kernels[0]["written"]
     change(path, kernels=kernels)
     assert error_of(path).endswith("error: it is damaged: 'written' is missing")
+
+
+@pytest.mark.parametrize("heap", [-1, "1", None, 0.5])
+def test_a_heap_that_is_no_size(path: Path, heap: Any) -> None:
+    kernels = kernel_words(path)
+    kernels[1]["heap"] = heap
+    change(path, kernels=kernels)
+    assert error_of(path).endswith("error: it is damaged: heap is no number of bytes")
 
 
 def test_a_wrong_type(path: Path) -> None:

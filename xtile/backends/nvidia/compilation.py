@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
@@ -19,6 +20,9 @@ from xtile.launch.signature import Signature
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 
+if TYPE_CHECKING:
+    from xtile.dialects.cuda_tile.ops.memory import AllocaOp
+
 DEFAULT_CHIP = "sm_90"
 """The architecture that kernels are compiled for where there is no GPU and none is named."""
 
@@ -27,16 +31,29 @@ _ENTRY = "cuda_tile.entry"
 
 
 @dataclass(frozen=True)
+class KernelInterface:
+    """What a launch must know of a kernel beside its signature.
+
+    Attributes:
+        hints: What the kernel told the assembler, as MLIR text.
+        heap: Bytes that each tile block allocates while it runs.
+    """
+
+    hints: str = ""
+    heap: int = 0
+
+
+@dataclass(frozen=True)
 class Program:
     """Kernels that the assembler can compile.
 
     Attributes:
         bytecode: The module of CUDA Tile IR.
-        hints: For each kernel what it tells the assembler, as MLIR text.
+        kernels: Its kernels by name.
     """
 
     bytecode: bytes
-    hints: Mapping[str, str]
+    kernels: Mapping[str, KernelInterface]
 
 
 @dataclass(frozen=True)
@@ -48,14 +65,14 @@ class Cubin:
         chip: The architecture.
         tool: What assembled it, as in `tileiras 13.5.37`.
         signatures: Those of its kernels, by name.
-        hints: For each kernel what it told the assembler, as MLIR text.
+        kernels: What else a launch must know of each kernel.
     """
 
     code: bytes
     chip: str
     tool: str
     signatures: Mapping[str, Signature]
-    hints: Mapping[str, str]
+    kernels: Mapping[str, KernelInterface]
 
 
 def compile_to_cubin(
@@ -94,7 +111,7 @@ def compile_to_cubin(
     code = build_cubin(
         program.bytecode, chip, cache or Cache(), level=level, seconds=seconds, source=source
     )
-    return Cubin(code, chip, str(find_tileiras()), signatures, program.hints)
+    return Cubin(code, chip, str(find_tileiras()), signatures, program.kernels)
 
 
 def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None = None) -> Program:
@@ -106,12 +123,32 @@ def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None
     from xtile.dialects.cuda_tile.bytecode import encode
 
     lowered = compile_to_tile_ir(module, chip, diagnostics)
-    hints = {
-        _name(operation): str(operation.properties["optimization_hints"])
+    kernels = {
+        _name(operation): _interface(operation)
         for operation in lowered.walk()
-        if operation.name == _ENTRY and "optimization_hints" in operation.properties
+        if operation.name == _ENTRY
     }
-    return Program(encode(lowered), hints)
+    return Program(encode(lowered), kernels)
+
+
+def _interface(entry: Operation) -> KernelInterface:
+    from xtile.dialects.cuda_tile.ops.memory import AllocaOp
+
+    hints = entry.properties.get("optimization_hints")
+    heap = sum(_bytes(operation) for operation in entry.walk() if isinstance(operation, AllocaOp))
+    return KernelInterface("" if hints is None else str(hints), heap)
+
+
+def _bytes(allocation: AllocaOp) -> int:
+    """Bytes of an allocation, with what aligns it."""
+    from xtile.backends.nvidia.parameters import size_of
+    from xtile.dialects.cuda_tile.types import PointerType, TileType
+
+    type = allocation.result.type
+    assert isinstance(type, TileType)
+    assert isinstance(type.element_type, PointerType)
+    count = allocation.num_elem.value.data
+    return count * size_of(type.element_type.pointee_type) + allocation.alignment.value.data
 
 
 def compile_to_tile_ir(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
-from xtile.backends.nvidia.compilation import Program, compile_program
+from xtile.backends.nvidia.compilation import KernelInterface, Program, compile_program
 from xtile.launch.signature import Signature
 
 
@@ -22,9 +23,11 @@ def compiler_for(chip: str) -> Compiler[Program]:
 
 def _encode(program: Program) -> tuple[Header, bytes]:
     """What the cache keeps of a program: words, and its bytecode."""
-    return {"hints": dict(program.hints)}, program.bytecode
+    words = {name: asdict(kernel) for name, kernel in program.kernels.items()}
+    return {"kernels": words}, program.bytecode
 
 
 def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) -> Program:
     """The program that was kept."""
-    return Program(content, words["hints"])
+    kernels = {name: KernelInterface(**kernel) for name, kernel in words["kernels"].items()}
+    return Program(content, kernels)

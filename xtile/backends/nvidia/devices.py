@@ -4,7 +4,9 @@ Sources: CUDA Tile IR 13.3, sections "Types" and "Optimization hints"; the archi
 that `tileiras` 13.5 takes. Of sm_90 the tiles of products are measured on an H200 (driver 580,
 CUDA 13.0, bf16, 8192 x 8192 x 8192): 256 x 256 x 64 with 8 warps and 2 CTAs is as fast as cuBLAS,
 128 x 256 x 64 with 8 warps has 0.95 of its speed, and without a number of warps it spills to 0.07.
-Those of other architectures follow from what their registers and matrix units hold.
+Products of 64 x 64 x 64 need an occupancy to be as fast as cuBLAS. Of loops that memory limits,
+those over 1024 elements are the fastest, and sums of whole tiles of 2048. What other architectures
+have follows from what their registers and matrix units hold.
 """
 
 from __future__ import annotations
@@ -56,15 +58,15 @@ class Device:
         name: What `tileiras` calls it.
         products: For each type of factors the tiles of products, the largest one first.
         elements: The elements of a tile in a loop that memory limits.
-        line: The elements of such a tile along the innermost dimension.
+        sum_elements: The same where tiles are added up.
         local_elements: The most elements of local memory that become one tile.
         elementwise_hints: How a kernel without products is compiled.
     """
 
     name: str
     products: Mapping[Attribute, tuple[ProductTile, ...]]
-    elements: int = 4096
-    line: int = 1024
+    elements: int = 1024
+    sum_elements: int = 2048
     local_elements: int = 16384
     elementwise_hints: Hints = field(default_factory=Hints)
 
@@ -76,6 +78,7 @@ class Device:
 _OTHER_PRODUCTS = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
 """Of factors that no matrix unit multiplies: they are broadcast, multiplied and added up."""
 
+_SMALL = Hints(num_worker_warps_per_cta=4, occupancy=4)
 _WIDE = Hints(num_worker_warps_per_cta=8)
 _CLUSTER = Hints(num_worker_warps_per_cta=8, num_cta_in_cga=2)
 
@@ -84,17 +87,20 @@ _HALF_ON_HOPPER = (
     ProductTile(128, 256, 64, _WIDE),
     ProductTile(256, 128, 64, _WIDE),
     ProductTile(128, 128, 64),
+    ProductTile(64, 64, 64, _SMALL),
 )
 _HALF_ON_BLACKWELL = (
     ProductTile(256, 256, 64, Hints(num_cta_in_cga=2)),
     ProductTile(128, 256, 64),
     ProductTile(256, 128, 64),
     ProductTile(128, 128, 64),
+    ProductTile(64, 64, 64, _SMALL),
 )
 _HALF_ON_AMPERE = (
     ProductTile(128, 256, 32, _WIDE),
     ProductTile(256, 128, 32, _WIDE),
     ProductTile(128, 128, 32),
+    ProductTile(64, 64, 64, _SMALL),
 )
 _BYTES_ON_HOPPER = (
     ProductTile(128, 256, 128, _WIDE),

@@ -80,14 +80,14 @@ def sizes_of_element(argument: KernelArgument) -> tuple[int, ...]:
     """Bytes of each number that an argument is or points to; a complex one is two."""
     if argument.type.name == ComplexType.name:
         part = cast("ComplexType[AnyFloat]", argument.type).element_type
-        return (_size(part),) * 2
-    return (_size(argument.type),)
+        return (size_of(part),) * 2
+    return (size_of(argument.type),)
 
 
 _BYTE = 8
 
 
-def _size(type: Attribute) -> int:
+def size_of(type: Attribute) -> int:
     """Bytes of a number: those of its bits, made a power of two."""
     if isa(type, IntegerType):
         bits = type.width.data

@@ -9,10 +9,11 @@ JSON, `k.cubin.json` for `k.cubin`:
 | `xtile`, `tool` | what compiled and what assembled it |
 | `chip` | the architecture |
 | `sha256` | the checksum of the cubin, in hexadecimal digits |
-| `kernels` | for each its `name`, `parameters`, `written`, `slots` and `hints` |
+| `kernels` | for each its `name`, `parameters`, `written`, `slots`, `hints` and `heap` |
 
 A parameter has the type of the kernel's source, as MLIR writes it. `slots` are offset and size of
-each parameter of the machine code, `0:4 8:8`, which follow from those.
+each parameter of the machine code, `0:4 8:8`, which follow from those; `heap` is the number of
+bytes that each tile block allocates.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 from xtile import __version__
-from xtile.backends.nvidia.compilation import Cubin
+from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.parameters import launch_arguments, slots_of
 from xtile.launch.compiled_entry import signature_of_words, signature_words
 from xtile.launch.signature import Signature
@@ -67,7 +69,7 @@ def encode(cubin: Cubin) -> str:
         {
             **signature_words(signature),
             "slots": _slots(signature),
-            "hints": cubin.hints.get(name, ""),
+            **asdict(cubin.kernels.get(name, KernelInterface())),
         }
         for name, signature in cubin.signatures.items()
     ]
@@ -138,15 +140,20 @@ def decode(source: Source, code: bytes) -> Cubin:
         raise _error(source, "it describes another cubin: the checksum sha256 differs")
     try:
         signatures = _read_kernels(source, words["kernels"])
-        hints = {
-            str(kernel["name"]): str(kernel["hints"])
+        kernels = {
+            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel["heap"]))
             for kernel in words["kernels"]
-            if kernel["hints"]
         }
-        return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, hints)
+        return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, kernels)
     # What is missing, or no list or object where there must be one.
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise _error(source, f"it is damaged: {_reason(error)}") from None
+
+
+def _heap(size: object) -> int:
+    if not isinstance(size, int) or size < 0:
+        raise TypeError("heap is no number of bytes")
+    return size
 
 
 def _read_json(source: Source) -> dict[str, Any]:

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr, i8
 
 import xtile
 from tests.backends.nvidia.fake_driver import ILLEGAL_ADDRESS, FakeApi, FakeGpu, installed
-from tests.backends.nvidia.fake_gpu import Gpu
+from tests.backends.nvidia.fake_gpu import CODE, Gpu
 from tests.backends.nvidia.gpu_arrays import Interface, random
-from xtile.launch import ArgumentError, DeviceError
+from xtile.backends.nvidia.compilation import Cubin, KernelInterface
+from xtile.backends.nvidia.sidecar import write_cubin
+from xtile.launch import ArgumentError, DeviceArray, DeviceError
+from xtile.launch.signature import Parameter, Signature
 
 
 class TestSeveralGpus:
@@ -133,3 +137,80 @@ class TestFailures:
         gpu.make("%a: i8", [1])
         gpu.run(1)
         assert gpu.api.calls.count("cuModuleLoadData") == 2
+
+
+class TestHeaps:
+    def test_none(self, gpu: Gpu) -> None:
+        gpu.make("", [])
+        gpu.run()
+        assert "cuCtxSetLimit" not in gpu.api.calls
+
+    def test_it_grows_before_the_cubin_is_loaded(self, gpu: Gpu) -> None:
+        gpu.make("", [], heap=1000)
+        gpu.run()
+        assert gpu.api.heap == 1 << 30
+        assert gpu.api.calls.index("cuCtxSetLimit") < gpu.api.calls.index("cuModuleLoadData")
+        gpu.make("", [], heap=2000)
+        gpu.run()
+        assert gpu.api.calls.count("cuCtxSetLimit") == 1
+        gpu.make("", [], heap=1 << 20)
+        gpu.run()
+        # Twice what the blocks of 132 multiprocessors have.
+        assert gpu.api.heap == (2 << 20) * 132 * 32
+
+    def test_no_more_than_half_of_the_memory(self, gpu: Gpu) -> None:
+        gpu.make("", [], heap=1 << 30)
+        gpu.run()
+        assert gpu.api.heap == (141 << 30) // 2
+
+    def test_it_cannot_grow(self, gpu: Gpu) -> None:
+        gpu.make("", [], heap=5000)
+        gpu.api.failures["cuCtxSetLimit"] = 1
+        with pytest.raises(DeviceError) as raised:
+            gpu.run()
+        assert str(raised.value) == (
+            "the device sm_90 (Fake H200) has too small a heap for tile blocks that allocate 5000 "
+            "bytes each, and it cannot grow after kernels have used it: cuCtxSetLimit: "
+            "CUDA_ERROR_INVALID_VALUE: what the driver says; run this kernel first"
+        )
+
+
+class TestLayouts:
+    def test_a_size_of_more_than_31_bits(self, gpu: Gpu) -> None:
+        gpu.make("%A: memref<i8x?>", [8, 8])
+        with pytest.raises(ArgumentError) as raised:
+            gpu.run(DeviceArray(4096, (2**31,), (1,)))
+        assert str(raised.value) == (
+            "argument 'A' (memref<i8x?>): expected sizes below 2^31 on a CUDA GPU, given "
+            "2147483648; launch the kernel on parts of the array"
+        )
+        gpu.run(DeviceArray(4096, (2**31 - 1,), (1,)))
+        gpu.make("%G: group<memref<i8x?>x?>", [8, 8, 8])
+        with pytest.raises(ArgumentError, match=r"expected sizes below 2\^31 on a CUDA GPU"):
+            gpu.run([DeviceArray(4096, (2**31,), (1,))])
+
+    def test_a_stride_of_0(self, gpu: Gpu) -> None:
+        parameter = Parameter("A", MemRefType(i8, [4], StridedLayoutAttr([None])), {})
+        signature = Signature("k", (parameter,), frozenset())
+        gpu.make("", [])
+        gpu.api.kernels["k"].sizes = [8, 8]
+        kernels = {"k": KernelInterface()}
+        cubin = Cubin(CODE, "sm_90", "tileiras", {"k": signature}, kernels)
+        write_cubin(gpu.path, cubin)
+        with pytest.raises(ArgumentError) as raised:
+            gpu.run(DeviceArray(4096, (4,), (0,)))
+        assert str(raised.value).endswith("expected strides of at least 1 on a CUDA GPU, given 0")
+
+    def test_an_empty_array(self, gpu: Gpu) -> None:
+        gpu.make("%A: memref<i8x?x?>", [8] * 4)
+        gpu.run(DeviceArray(4096, (0, 4), (1, 0)))
+        assert gpu.seen == [(4096, 0, 4, 1)]
+
+    def test_a_number_that_is_not_aligned(self, gpu: Gpu) -> None:
+        gpu.make("%A: memref<f32x?>", [8, 8])
+        with pytest.raises(ArgumentError) as raised:
+            gpu.run(DeviceArray(4098, (4,), (1,)))
+        assert str(raised.value) == (
+            "argument 'A' (memref<f32x?>): expected an address that is a multiple of the 4 bytes "
+            "of a number, given 0x1002"
+        )

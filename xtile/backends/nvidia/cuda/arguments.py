@@ -28,6 +28,10 @@ from xtile.launch.signature import Parameter
 from xtile.launch.stacks import DeviceStack
 from xtile.launch.views import View
 from xtile.launch.words import WordsView
+from xtile.semantics.values import Array
+
+_SIZES_END = 2**31
+"""Kernels compute places in a mode in 31 bits."""
 
 
 def gpu_memory(arguments: Sequence[BoundArgument]) -> Iterator[GpuMemory]:
@@ -79,8 +83,10 @@ def kernel_values(
         return _scalar(parameter, convention[0], argument, memory)
     assert not isinstance(argument, np.generic)
     pointer = _pointer(parameter, convention[0], argument, memory)
-    numbers = (size_or_stride(part, argument) for part in convention[1:])
-    return [_integer(pointer), *map(_integer, numbers)]
+    return [
+        _integer(pointer),
+        *(_integer(_size_or_stride(parameter, part, argument)) for part in convention[1:]),
+    ]
 
 
 def _scalar(
@@ -99,6 +105,35 @@ def _scalar(
 
 def _integer(value: int) -> bytes:
     return value.to_bytes(POINTER_SIZE, "little", signed=value < 0)
+
+
+def _size_or_stride(parameter: Parameter, part: KernelArgument, view: AnyView | None) -> int:
+    """A size or stride of a memref, as compiled kernels expect it.
+
+    Raises:
+        ArgumentError: It is not.
+    """
+    number = size_or_stride(part, view)
+    if part.role is Role.SIZE and number >= _SIZES_END:
+        raise _too_large(parameter, number)
+    if part.role is Role.STRIDE and number < 1:
+        if view is not None and 0 in view.shape:
+            return 1
+        raise _no_stride(parameter, number)
+    return number
+
+
+def _too_large(parameter: Parameter, size: int) -> ArgumentError:
+    return ArgumentError(
+        f"{parameter}: expected sizes below 2^31 on a CUDA GPU, given {size}; launch the kernel on "
+        "parts of the array"
+    )
+
+
+def _no_stride(parameter: Parameter, stride: int) -> ArgumentError:
+    return ArgumentError(
+        f"{parameter}: expected strides of at least 1 on a CUDA GPU, given {stride}"
+    )
 
 
 def _pointer(
@@ -140,7 +175,7 @@ def _group_value(
     if not group.is_associated:
         return NULL
     if part.role in (Role.SIZES, Role.STRIDES):
-        return memory.hold(sizes_or_strides(part, group))
+        return memory.hold(_sizes_or_strides(parameter, part, group))
     addresses = addresses_of(
         parameter,
         group,
@@ -148,3 +183,17 @@ def _group_value(
         lambda label, view: _address_of(label, view, memory),
     )
     return memory.hold(addresses)
+
+
+def _sizes_or_strides(parameter: Parameter, part: KernelArgument, group: GroupView) -> Array:
+    """A size or stride of each memref of a group, as compiled kernels expect them.
+
+    Raises:
+        ArgumentError: One is not.
+    """
+    numbers = sizes_or_strides(part, group)
+    if part.role is Role.SIZES and (numbers >= _SIZES_END).any():
+        raise _too_large(parameter, int(numbers.max()))
+    if part.role is Role.STRIDES and (numbers < 1).any():
+        raise _no_stride(parameter, int(numbers.min()))
+    return numbers

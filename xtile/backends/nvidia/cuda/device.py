@@ -29,6 +29,7 @@ class CudaDevice:
         memory: Bytes of its memory.
         shared_memory: Bytes of shared memory that a block can have.
         multiprocessors: Their number.
+        blocks_per_multiprocessor: The most thread blocks that run on one at the same time.
         chip: The newest architecture whose machine code it runs; None if there is none.
     """
 
@@ -39,6 +40,7 @@ class CudaDevice:
     memory: int
     shared_memory: int
     multiprocessors: int
+    blocks_per_multiprocessor: int
     chip: str | None
 
     def __str__(self) -> str:
@@ -99,6 +101,7 @@ def _device(ordinal: int, version: int) -> CudaDevice:
         int(driver.call("cuDeviceTotalMem", handle)),
         driver.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", handle),
         driver.attribute("MULTIPROCESSOR_COUNT", handle),
+        driver.attribute("MAX_BLOCKS_PER_MULTIPROCESSOR", handle),
         chip_for(capability, DEVICES),
     )
 

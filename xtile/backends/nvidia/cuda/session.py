@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from xtile.backends.calling_convention import KernelArgument
+from xtile.backends.nvidia.compilation import Cubin
 from xtile.backends.nvidia.cuda.device import CudaDevice
 from xtile.backends.nvidia.cuda.driver import CudaError, Driver, load_driver
 from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
@@ -66,7 +67,7 @@ class Session:
         finally:
             self.driver.call("cuCtxPopCurrent")
 
-    def kernel(self, key: str, cubin: bytes, signature: Signature) -> LoadedKernel:
+    def kernel(self, key: str, cubin: Cubin, signature: Signature) -> LoadedKernel:
         """A kernel of a cubin, which is loaded if it was not.
 
         Args:
@@ -80,8 +81,9 @@ class Session:
         """
 
         def make_module() -> Any:
+            reserve_heap(self, max((kernel.heap for kernel in cubin.kernels.values()), default=0))
             try:
-                return self.driver.call("cuModuleLoadData", cubin)
+                return self.driver.call("cuModuleLoadData", cubin.code)
             except CudaError as error:
                 raise DeviceError(f"the device {self.device} does not load: {error}") from None
 
@@ -122,6 +124,40 @@ class Session:
             except RuntimeError:
                 return None
             slots.append(Slot(int(offset), int(size)))
+
+
+_LEAST_HEAP = 1 << 30
+"""Bytes that a heap has at least, so that few kernels find an earlier one's too small."""
+
+
+def reserve_heap(session: Session, size: int) -> None:
+    """Lets the tile blocks that run at the same time allocate memory.
+
+    A GPU's heap must have its size before a kernel that uses it is loaded.
+
+    Args:
+        session: The context of the thread.
+        size: Bytes that each tile block allocates.
+
+    Raises:
+        DeviceError: The heap is too small, and the driver does not let it grow any more.
+    """
+    if size == 0:
+        return
+    device, driver = session.device, session.driver
+    # Each allocation has a header, and the heap must not be full.
+    needed = 2 * size * device.multiprocessors * device.blocks_per_multiprocessor
+    limit = driver.api.CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE
+    if int(driver.call("cuCtxGetLimit", limit)) >= needed:
+        return
+    wanted = min(max(needed, _LEAST_HEAP), device.memory // 2)
+    try:
+        driver.call("cuCtxSetLimit", limit, wanted)
+    except CudaError as error:
+        raise DeviceError(
+            f"the device {device} has too small a heap for tile blocks that allocate {size} bytes "
+            f"each, and it cannot grow after kernels have used it: {error}; run this kernel first"
+        ) from None
 
 
 def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ...]:
