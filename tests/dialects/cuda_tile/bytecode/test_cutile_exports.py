@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import UnknownLoc
@@ -66,7 +67,7 @@ def test_places() -> None:
     place = places["cuda_tile.addf"]
     assert isinstance(place, DILocAttr)
     assert place.source_location.filename.data.endswith("cutile_kernels.py")
-    lines = open(place.source_location.filename.data).readlines()
+    lines = Path(place.source_location.filename.data).read_text("utf-8").splitlines()
     assert "tile=x + y" in lines[place.source_location.line.data - 1]
     assert "di_subprogram<file = " in str(place.scope)
     assert isinstance(places["cuda_tile.return"], UnknownLoc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.attributes import (
     BoundedAttr,
@@ -34,6 +36,8 @@ _MAXIMUM_DEPTH = 64
 """How deep arrays and dictionaries may nest."""
 
 _EVERY, _ALONG = 1, 2
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 
 
 class AttributeReader:
@@ -121,7 +125,17 @@ class AttributeReader:
         Raises:
             DiagnosticError: They are damaged.
         """
-        return OptimizationHintsAttr(self.read_dictionary(reader))
+        start = reader.position
+        hints = self.read_dictionary(reader)
+        inner = [value.data for value in hints.data.values() if isinstance(value, DictionaryAttr)]
+        for name in (name for names in (hints.data, *inner) for name in names):
+            # Text has no way to write any other name.
+            if _IDENTIFIER.fullmatch(name) is None:
+                raise reader.error(f"the name of a hint is an identifier, got {name!r}", start)
+        try:
+            return OptimizationHintsAttr(hints)
+        except VerifyException as error:
+            raise reader.error(str(error), start) from None
 
     def _read_integer(self, reader: ByteReader) -> IntegerAttr:
         type = self.types.get_of(reader, IntegerType, "the type of an integer")

@@ -33,6 +33,8 @@ from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import Version
 from xtile.text.source import Source, attach_source
 
+_KNOWN_FLAGS = sum(map(int, FunctionFlag))
+
 _MAXIMUM_ALIGNMENT = (1 << 63) - 1
 
 
@@ -136,7 +138,7 @@ class _Decoder:
         signature = self._attributes.types.get_of(section, FunctionType, "a function")
         start = section.position
         flags = section.byte()
-        if flags & ~(FunctionFlag.KERNEL | FunctionFlag.HAS_HINTS | FunctionFlag.PRIVATE):
+        if flags & ~_KNOWN_FLAGS:
             raise section.error(f"the flags of @{name.data} are {flags:#x}; known are 0x7", start)
         if not flags & FunctionFlag.KERNEL:
             raise section.error(f"@{name.data} is no kernel; only kernels are known", start)
