@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, EqAttrConstraint, VarConstraint, VerificationContext
+from xdsl.irdl import AttrConstraint, BaseAttr, EqAttrConstraint, VarConstraint, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.attributes import AssumePredicateAttr, RoundingModeAttr
@@ -181,7 +181,7 @@ STRIDED_VIEW = OfClass("a strided_view", StridedViewType)
 GATHER_SCATTER_VIEW = OfClass("a gather_scatter_view", GatherScatterViewType)
 VALUE = OfClass("a tile, a view or a token", (TileType, TensorViewType, TileView, TokenType))
 ASSUME_PREDICATE = OfClass("a div_by, a same_elements or a bounded", AssumePredicateAttr)
-CONSTANT = OfClass("a dense constant of a tile", DenseIntOrFPElementsAttr)
+CONSTANT = BaseAttr[DenseIntOrFPElementsAttr](DenseIntOrFPElementsAttr)
 
 IEEE_MODES = (
     RoundingMode.NEAREST_EVEN,

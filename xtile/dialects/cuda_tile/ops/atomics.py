@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -48,6 +47,7 @@ from xtile.dialects.cuda_tile.constraints import (
     TILE,
     TILE_VIEW,
     TOKEN,
+    SameType,
 )
 from xtile.dialects.cuda_tile.enumerations import (
     AtomicRMWMode,
@@ -64,6 +64,18 @@ from xtile.dialects.cuda_tile.keywords import (
     print_semantics,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.memory_rules import (
+    ATOMIC_ORDERINGS,
+    verify_exchangeable,
+    verify_mask,
+    verify_mode,
+    verify_ordering,
+    verify_pointees,
+    verify_view_mode,
+    verify_view_ordering,
+    verify_view_update,
+)
+from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_3, V13_5, Version
@@ -84,7 +96,7 @@ class AtomicCASTkoOp(CudaTileOperation):
     name = "cuda_tile.atomic_cas_tko"
     OPCODE: ClassVar[int] = 0x07
 
-    T: ClassVar = VarConstraint("T", TILE)
+    T: ClassVar = SameType("T", TILE)
 
     memory_ordering_semantics = prop_def(IntegerAttr.constr(i32))
     memory_scope = prop_def(IntegerAttr.constr(i32))
@@ -126,6 +138,13 @@ class AtomicCASTkoOp(CudaTileOperation):
             result_types=(val.type, TokenType()),
         )
 
+    @override
+    def verify_(self) -> None:
+        verify_pointees(self.pointers, self.val)
+        verify_exchangeable(tile_type(self.val).element_type)
+        verify_mask(self.pointers, self.mask)
+        verify_ordering(ATOMIC_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
+
 
 @irdl_op_definition
 class AtomicRMWTkoOp(CudaTileOperation):
@@ -140,7 +159,7 @@ class AtomicRMWTkoOp(CudaTileOperation):
     name = "cuda_tile.atomic_rmw_tko"
     OPCODE: ClassVar[int] = 0x08
 
-    T: ClassVar = VarConstraint("T", TILE)
+    T: ClassVar = SameType("T", TILE)
 
     memory_ordering_semantics = prop_def(IntegerAttr.constr(i32))
     memory_scope = prop_def(IntegerAttr.constr(i32))
@@ -182,6 +201,13 @@ class AtomicRMWTkoOp(CudaTileOperation):
             },
             result_types=(arg.type, TokenType()),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_pointees(self.pointers, self.arg)
+        verify_mode(self.mode, tile_type(self.arg).element_type)
+        verify_mask(self.pointers, self.mask)
+        verify_ordering(ATOMIC_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
 @irdl_op_definition
@@ -237,6 +263,9 @@ class AtomicRedViewTkoOp(CudaTileOperation):
 
     @override
     def verify_(self) -> None:
+        verify_view_update(self.view.type, self.index, self.value)
+        verify_view_mode(self.mode, tile_type(self.value).element_type)
+        verify_view_ordering(self.memory_ordering_semantics, self.memory_scope)
         verify_inbounds(self.inbounds, self.index)
 
     @classmethod

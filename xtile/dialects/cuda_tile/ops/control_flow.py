@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.dialects.builtin import FunctionType, StringAttr, i1
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -25,10 +25,22 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import BOOLEAN_TILE, SCALAR_BOOLEAN, VALUE
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.control_flow_rules import (
+    FOR,
+    IF,
+    LOOP,
+    find_function,
+    find_loop,
+    verify_branch,
+    verify_no_views,
+    verify_parent,
+    verify_types,
+)
 from xtile.dialects.cuda_tile.region_text import print_body, print_types
 from xtile.dialects.cuda_tile.type_text import parse_type
 from xtile.dialects.cuda_tile.types import TileType
@@ -60,6 +72,11 @@ class BreakOp(_Terminator):
     name = "cuda_tile.break"
     OPCODE: ClassVar[int] = 0x0A
 
+    @override
+    def verify_(self) -> None:
+        loop = find_loop(self, (LOOP,))
+        verify_types("what leaves the loop", self.arguments.types, loop.result_types)
+
 
 @irdl_op_definition
 class ContinueOp(_Terminator):
@@ -73,6 +90,12 @@ class ContinueOp(_Terminator):
     name = "cuda_tile.continue"
     OPCODE: ClassVar[int] = 0x11
 
+    @override
+    def verify_(self) -> None:
+        loop = find_loop(self, (FOR, LOOP))
+        carried = loop.operand_types if loop.name == LOOP else loop.result_types
+        verify_types("what the loop carries on", self.arguments.types, carried)
+
 
 @irdl_op_definition
 class ReturnOp(_Terminator):
@@ -85,6 +108,12 @@ class ReturnOp(_Terminator):
 
     name = "cuda_tile.return"
     OPCODE: ClassVar[int] = 0x5C
+
+    @override
+    def verify_(self) -> None:
+        type = find_function(self).properties.get("function_type")
+        results = type.outputs.data if isinstance(type, FunctionType) else ()
+        verify_types("what a function returns", self.arguments.types, results)
 
 
 @irdl_op_definition
@@ -100,6 +129,10 @@ class YieldOp(_Terminator):
     OPCODE: ClassVar[int] = 0x6D
 
     traits = traits_def(Pure())
+
+    @override
+    def verify_(self) -> None:
+        verify_parent(self, (IF, "cuda_tile.reduce", "cuda_tile.scan"))
 
 
 @irdl_op_definition
@@ -159,6 +192,15 @@ class IfOp(CudaTileOperation):
             result_types=(result_types,),
             regions=(then_region, Region() if else_region is None else else_region),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_no_views("result", self.result_types)
+        if self.results and not self.else_region.blocks:
+            raise VerifyException("an 'if' with results must have an else branch")
+        verify_branch("then", self.then_region, self.result_types)
+        if self.else_region.blocks:
+            verify_branch("else", self.else_region, self.result_types)
 
     @classmethod
     @override

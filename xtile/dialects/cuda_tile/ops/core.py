@@ -26,6 +26,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constants import Constant, constant_attribute, tile_of
@@ -153,6 +154,13 @@ class ConstantOp(CudaTileOperation):
         assert isinstance(type, TileType)
         return cls(constant_attribute(type, values))
 
+    @override
+    def verify_(self) -> None:
+        if tile_of(self.value) != self.result.type:
+            raise VerifyException(
+                f"the value is a {tile_of(self.value)}; it must be the result's {self.result.type}"
+            )
+
 
 @irdl_op_definition
 class ExtractOp(CudaTileOperation):
@@ -185,61 +193,6 @@ class ExtractOp(CudaTileOperation):
     def verify_(self) -> None:
         source, result = tile_type(self.source), tile_type(self.result)
         verify_extraction(source, len(self.indices), result)
-
-
-_INDEX = TileType((), i32)
-
-
-@irdl_op_definition
-class GetTileBlockIdOp(CudaTileOperation):
-    """The place of this tile block in the grid.
-
-    ```
-    %x, %y, %z = get_tile_block_id : tile<i32>
-    ```
-    """
-
-    name = "cuda_tile.get_tile_block_id"
-    OPCODE: ClassVar[int] = 0x30
-
-    T: ClassVar = SameType("T", SCALAR_I32)
-
-    block_id_x = result_def(T)
-    block_id_y = result_def(T)
-    block_id_z = result_def(T)
-
-    traits = traits_def(Pure())
-    assembly_format = "attr-dict `:` custom<CudaTileType>(type($block_id_x))"
-    custom_directives: ClassVar = (CudaTileType,)
-
-    def __init__(self) -> None:
-        super().__init__(result_types=(_INDEX, _INDEX, _INDEX))
-
-
-@irdl_op_definition
-class GetNumTileBlocksOp(CudaTileOperation):
-    """The number of tile blocks in the grid along each dimension.
-
-    ```
-    %x, %y, %z = get_num_tile_blocks : tile<i32>
-    ```
-    """
-
-    name = "cuda_tile.get_num_tile_blocks"
-    OPCODE: ClassVar[int] = 0x2E
-
-    T: ClassVar = SameType("T", SCALAR_I32)
-
-    grid_size_x = result_def(T)
-    grid_size_y = result_def(T)
-    grid_size_z = result_def(T)
-
-    traits = traits_def(Pure())
-    assembly_format = "attr-dict `:` custom<CudaTileType>(type($grid_size_x))"
-    custom_directives: ClassVar = (CudaTileType,)
-
-    def __init__(self) -> None:
-        super().__init__(result_types=(_INDEX, _INDEX, _INDEX))
 
 
 @irdl_op_definition
@@ -411,8 +364,6 @@ OPERATIONS: list[type[Operation]] = [
     CatOp,
     ConstantOp,
     ExtractOp,
-    GetNumTileBlocksOp,
-    GetTileBlockIdOp,
     IotaOp,
     OffsetOp,
     PermuteOp,

@@ -39,14 +39,17 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure, SymbolOpInterface
+from xdsl.traits import Pure, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.attributes import SymbolVisibilityAttr
-from xtile.dialects.cuda_tile.constants import ConstantWithoutResult
+from xtile.dialects.cuda_tile.constants import ConstantWithoutResult, tile_of
 from xtile.dialects.cuda_tile.constraints import CONSTANT, SCALAR_POINTER
 from xtile.dialects.cuda_tile.enumerations import SymbolVisibility
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.tiles import tile_type
+from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
 
 
@@ -119,6 +122,12 @@ class GlobalOp(CudaTileOperation):
             }
         )
 
+    @override
+    def verify_(self) -> None:
+        type = tile_of(self.value)
+        if not isinstance(type, TileType) or type.rank != 1:
+            raise VerifyException(f"the values must be a tile of one dimension, but are {type}")
+
 
 @irdl_op_definition
 class GetGlobalOp(CudaTileOperation):
@@ -142,6 +151,21 @@ class GetGlobalOp(CudaTileOperation):
     def __init__(self, name: str | FlatSymbolRefAttr, result_type: Attribute) -> None:
         symbol = SymbolRefAttr(name) if isinstance(name, str) else name
         super().__init__(properties={"name": symbol}, result_types=(result_type,))
+
+    @override
+    def verify_(self) -> None:
+        variable = SymbolTable.lookup_symbol(self, self.global_name)
+        name = self.global_name.root_reference.data
+        if not isinstance(variable, GlobalOp):
+            raise VerifyException(f"there is no global '@{name}'")
+        values, pointer = tile_of(variable.value), tile_type(self.result).element_type
+        assert isinstance(values, TileType)
+        assert isinstance(pointer, PointerType)
+        if pointer.pointee_type != values.element_type:
+            raise VerifyException(
+                f"'@{name}' holds {values.element_type}, but the result points to "
+                f"{pointer.pointee_type}"
+            )
 
 
 OPERATIONS: list[type[Operation]] = [GetGlobalOp, GlobalOp]

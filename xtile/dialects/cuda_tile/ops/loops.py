@@ -25,10 +25,16 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.constraints import SCALAR_INTEGER, VALUE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
-from xtile.dialects.cuda_tile.ops.control_flow import ContinueOp
+from xtile.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp
+from xtile.dialects.cuda_tile.ops.control_flow_rules import (
+    verify_carried,
+    verify_end,
+    verify_types,
+)
 from xtile.dialects.cuda_tile.region_text import parse_types, print_body, print_types
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.versions import V13_2, Version
@@ -94,6 +100,16 @@ class ForOp(CudaTileOperation):
     def iteration_values(self) -> Sequence[BlockArgument]:
         """The values that are carried, at the beginning of an iteration."""
         return self.region.blocks[0].args[1:]
+
+    @override
+    def verify_(self) -> None:
+        arguments = self.region.blocks[0].arg_types
+        if not arguments:
+            raise VerifyException("the region must have an argument for the number of iterations")
+        verify_types("the number of iterations", arguments[:1], (self.lower_bound.type,))
+        verify_types("the results", self.result_types, self.init_values.types)
+        verify_carried(self.init_values.types, arguments[1:], self.result_types)
+        verify_end(self.region, (ContinueOp.name,))
 
     @classmethod
     @override
@@ -187,6 +203,12 @@ class LoopOp(CudaTileOperation):
     def iteration_values(self) -> Sequence[BlockArgument]:
         """The values that are carried, at the beginning of an iteration."""
         return self.region.blocks[0].args
+
+    @override
+    def verify_(self) -> None:
+        arguments = self.region.blocks[0].arg_types
+        verify_carried(self.init_values.types, arguments, self.result_types)
+        verify_end(self.region, (ContinueOp.name, BreakOp.name))
 
     @classmethod
     @override

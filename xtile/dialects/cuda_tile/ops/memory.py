@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -22,6 +23,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr, enumerated
@@ -36,6 +38,15 @@ from xtile.dialects.cuda_tile.constraints import (
 from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
 from xtile.dialects.cuda_tile.keywords import MemorySemantics
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.memory_rules import (
+    LOAD_ORDERINGS,
+    STORE_ORDERINGS,
+    verify_allocation,
+    verify_mask,
+    verify_ordering,
+    verify_padding,
+    verify_pointees,
+)
 from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import PointerType, TokenType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
@@ -76,6 +87,11 @@ class AllocaOp(CudaTileOperation):
             },
             result_types=(result_type,),
         )
+
+    @override
+    def verify_(self) -> None:
+        pointer = tile_type(self.result).element_type
+        verify_allocation(self.num_elem.value.data, self.alignment.value.data, pointer)
 
 
 @irdl_op_definition
@@ -121,6 +137,11 @@ class JoinTokensOp(CudaTileOperation):
 
     def __init__(self, tokens: Sequence[SSAValue]) -> None:
         super().__init__(operands=(tokens,), result_types=(TokenType(),))
+
+    @override
+    def verify_(self) -> None:
+        if len(self.tokens) < 2:
+            raise VerifyException(f"expected two or more tokens, got {len(self.tokens)}")
 
 
 @irdl_op_definition
@@ -181,6 +202,13 @@ class LoadPtrTkoOp(CudaTileOperation):
             result_types=(type.with_element_type(pointer.pointee_type), TokenType()),
         )
 
+    @override
+    def verify_(self) -> None:
+        verify_pointees(self.source, self.result)
+        verify_mask(self.source, self.mask)
+        verify_padding(self.result, self.padding_value)
+        verify_ordering(LOAD_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
+
 
 @irdl_op_definition
 class StorePtrTkoOp(CudaTileOperation):
@@ -235,6 +263,12 @@ class StorePtrTkoOp(CudaTileOperation):
             },
             result_types=(TokenType(),),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_pointees(self.destination, self.value)
+        verify_mask(self.destination, self.mask)
+        verify_ordering(STORE_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
 OPERATIONS: list[type[Operation]] = [

@@ -42,6 +42,7 @@ from xtile.dialects.cuda_tile.attributes import (
 )
 from xtile.dialects.cuda_tile.constraints import ASSUME_PREDICATE, TILE, TOKEN, VALUE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.miscellaneous_rules import verify_format, verify_predicate
 from xtile.dialects.cuda_tile.type_text import DIALECT_PREFIX
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_2, Version
@@ -110,6 +111,10 @@ class AssumeOp(CudaTileOperation):
             operands=(value,), properties={"predicate": predicate}, result_types=(value.type,)
         )
 
+    @override
+    def verify_(self) -> None:
+        verify_predicate(self.predicate, self.value.type)
+
 
 @irdl_op_definition
 class PrintTkoOp(CudaTileOperation):
@@ -147,6 +152,10 @@ class PrintTkoOp(CudaTileOperation):
             properties={"str": StringAttr(text)},
             result_types=(TokenType(),),
         )
+
+    @override
+    def verify_(self) -> None:
+        verify_format(self.text.data, len(self.args))
 
 
 OPERATIONS: list[type[Operation]] = [AssumeOp, PrintTkoOp]

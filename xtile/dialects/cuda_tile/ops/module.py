@@ -22,16 +22,20 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, tr
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.ops.control_flow import ReturnOp
+from xtile.dialects.cuda_tile.ops.control_flow_rules import verify_end, verify_types
+from xtile.dialects.cuda_tile.ops.debug_info_rules import verify_function, verify_variable
 from xtile.dialects.cuda_tile.region_text import (
     parse_arguments,
     parse_optional_results,
     print_arguments,
     print_optional_results,
 )
+from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
 from xtile.dialects.scf.assembly import ensure_terminator
 
@@ -74,6 +78,12 @@ class ModuleOp(CudaTileOperation):
             },
             regions=(region,),
         )
+
+    @override
+    def verify_(self) -> None:
+        for operation in self.body.block.ops:
+            if not isinstance(operation, EntryOp):
+                verify_variable(operation)
 
     @classmethod
     @override
@@ -142,6 +152,19 @@ class EntryOp(CudaTileOperation):
             },
             regions=(Region(Block(arg_types=argument_types)) if body is None else body,),
         )
+
+    @override
+    def verify_(self) -> None:
+        type = self.function_type
+        if type.outputs.data:
+            raise VerifyException("a kernel must return nothing")
+        for argument in type.inputs:
+            if isinstance(argument, TileType) and argument.rank:
+                raise VerifyException(f"the arguments of a kernel must be scalars, not {argument}")
+        arguments = self.body.blocks[0].arg_types
+        verify_types("the arguments of the region", arguments, type.inputs.data)
+        verify_end(self.body, (ReturnOp.name,))
+        verify_function(self, self.sym_name.data)
 
     @classmethod
     @override

@@ -45,6 +45,12 @@ from xtile.dialects.cuda_tile.constraints import INTEGER_TILE, TILE, TILE_VIEW, 
 from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
 from xtile.dialects.cuda_tile.keywords import parse_optional_scope, parse_ordering, print_semantics
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.memory_rules import (
+    LOAD_ORDERINGS,
+    STORE_ORDERINGS,
+    verify_ordering,
+    verify_view_access,
+)
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TileView, TokenType
 from xtile.dialects.cuda_tile.versions import V13_4, Version
@@ -102,6 +108,8 @@ class LoadViewTkoOp(CudaTileOperation):
 
     @override
     def verify_(self) -> None:
+        verify_view_access(self.view.type, self.index, self.tile)
+        verify_ordering(LOAD_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
         verify_inbounds(self.inbounds, self.index)
 
     @classmethod
@@ -207,6 +215,8 @@ class StoreViewTkoOp(CudaTileOperation):
 
     @override
     def verify_(self) -> None:
+        verify_view_access(self.view.type, self.index, self.tile)
+        verify_ordering(STORE_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
         verify_inbounds(self.inbounds, self.index)
 
     @classmethod

@@ -35,6 +35,11 @@ from xtile.dialects.cuda_tile.constraints import (
     TILE_VIEW,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.view_rules import (
+    verify_sizes,
+    verify_tensor_view,
+    verify_view_of,
+)
 from xtile.dialects.cuda_tile.tensor_view_text import parse_tensor_view, print_tensor_view
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import (
@@ -80,6 +85,10 @@ class MakeTensorViewOp(CudaTileOperation):
             operands=(base, dynamic_shape, dynamic_strides), result_types=(result_type,)
         )
 
+    @override
+    def verify_(self) -> None:
+        verify_tensor_view(self.base, self.dynamic_shape, self.dynamic_strides, self.result.type)
+
     @classmethod
     @override
     def parse(cls, parser: Parser) -> MakeTensorViewOp:
@@ -111,6 +120,10 @@ class _MakeViewOperation(CudaTileOperation, ABC):
 
     def __init__(self, tensor_view: SSAValue, result_type: Attribute) -> None:
         super().__init__(operands=(tensor_view,), result_types=(result_type,))
+
+    @override
+    def verify_(self) -> None:
+        verify_view_of(self.tensor_view, self.results[0].type)
 
     @classmethod
     @override
@@ -200,6 +213,10 @@ class _ShapeOperation(CudaTileOperation, ABC):
     result = var_result_def(SCALAR_INTEGER)
 
     traits = traits_def(NoMemoryEffect())
+
+    @override
+    def verify_(self) -> None:
+        verify_sizes(len(self.results), self.operands[0].type)
 
     @classmethod
     @override
