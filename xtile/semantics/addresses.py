@@ -52,6 +52,10 @@ class AddressSpace:
         """
         if isinstance(address, int):
             return self._view(address // _RANGE, address % _RANGE, dtype)
+        if mask is None and address.size:
+            number = int(address.min()) // _RANGE
+            if int(address.max()) // _RANGE == number:
+                return self._view(number, address - number * _RANGE, dtype)
         numbers, offsets = address // _RANGE, address % _RANGE
         shown = numbers if mask is None else _active(numbers, mask)
         keys = [int(key) for key in np.unique(shown)]

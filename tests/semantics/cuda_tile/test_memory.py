@@ -268,6 +268,12 @@ class TestAlloca:
         message, _ = failure("%a: tile<ptr<f32>>", body, np.zeros(4, np.float32))
         assert message == "%n is accessed after its deallocation"
 
+    def test_more_than_there_is(self) -> None:
+        body = f"%m = alloca num_elem = {2**62}, alignment = 16 : tile<ptr<f64>>"
+        message, text = failure("", body)
+        assert message == f"{2**62} elements do not fit into memory"
+        assert text == body
+
     def test_elements_of_four_bits(self) -> None:
         b = blank(2, dtype=np.uint8)
         body = f"""

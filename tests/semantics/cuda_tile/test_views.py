@@ -293,6 +293,26 @@ class TestErrors:
             "the tile leaves the tensor in dimension 0, for which inbounds is promised"
         )
 
+    @pytest.mark.parametrize("kind", ["partition_view", "gather_scatter_view"])
+    def test_places_that_do_not_fit_into_64_bits(self, kind: str) -> None:
+        tensor = "tensor_view<4x4xf4E2M1FN, strides=[?,1]>"
+        type = view(kind, "4x2", tensor, **({"sparse": "0"} if "gather" in kind else {}))
+        body = f"""
+        %c0 = constant <i32: 1> : tile<i32>
+        %r = constant <i32: [0, 3, 1, 2]> : tile<4xi32>
+        %s = constant <i64: {2**62}> : tile<i64>
+        %tensor = make_tensor_view %a, shape = [4, 4], strides = [%s, 1] : tile<i64> -> {tensor}
+        %view = make_{kind} %tensor : {type}
+        %x, %t = load_view_tko weak %view[INDEX] -> tile<4x2xf4E2M1FN>, token
+        """
+        indices = {
+            "partition_view": f"%z, %z] : {type}, tile<i32>",
+            "gather_scatter_view": f"%r, %z] : {type}, tile<4xi32>, tile<i32>",
+        }
+        body = "%z = constant <i32: 0> : tile<i32>\n" + body.replace("INDEX]", indices[kind])
+        message, _ = failure("%a: tile<ptr<f4E2M1FN>>", body, np.zeros(64, np.uint8))
+        assert message == ("a size, an index or a number of iterations does not fit into 64 bits")
+
     def test_a_negative_size(self) -> None:
         tensor = "tensor_view<?xf32, strides=[1]>"
         body = f"%tensor = make_tensor_view %a, shape = [%n], strides = [1] : tile<i32> -> {tensor}"

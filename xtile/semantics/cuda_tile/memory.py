@@ -21,6 +21,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import shape_of, tile_type
 from xtile.semantics.cuda_tile.places import Ordering, places_of
 from xtile.semantics.cuda_tile.storage import Storage, storage_of
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.ordering import NOTHING, Token
@@ -119,7 +120,10 @@ def _alloca(operation: AllocaOp, compiler: Compiler) -> Step:
     scale = 2 if storage.is_packed else 1
 
     def step(state: State) -> None:
-        data = undefined(units, storage.dtype)
+        try:
+            data = undefined(units, storage.dtype)
+        except (MemoryError, ValueError):
+            raise UnlocatedError(f"{count} elements do not fit into memory") from None
         buffer = Buffer(data, name, is_local=is_local, is_initialized=False)
         # It is freed at the end of the block, which may be executed again.
         state.shared[operation] = buffer

@@ -26,6 +26,9 @@ from xtile.semantics.memory import View
 from xtile.semantics.observer import IntArray
 from xtile.semantics.values import Array
 
+_LARGEST = 2**62
+"""Places beyond this one may not fit into 64 bits, with what is added to them."""
+
 
 class TensorView:
     """A tensor in memory; views that cut it into tiles are held as the tensor itself.
@@ -65,7 +68,14 @@ class Box:
     kept: tuple[Any, ...]
 
     def elements(self) -> IntArray:
-        """The places of its elements in the tensor's memory."""
+        """The places of its elements in the tensor's memory.
+
+        Raises:
+            OverflowError: A place does not fit into 64 bits.
+        """
+        last = self.offset + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+        if last > _LARGEST:
+            raise OverflowError
         places = np.full(self.shape, self.offset, np.int64)
         for dimension, (size, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
             distances = np.arange(size) * stride
@@ -134,6 +144,8 @@ class Tiling:
             if dimension == self._sparse:
                 inside = np.flatnonzero(index < size)
                 rows = np.asarray(index[inside], np.int64) * strides[dimension]
+                if size * strides[dimension] > _LARGEST:
+                    raise OverflowError
                 shape.append(len(inside))
                 kept.append(inside)
                 continue
