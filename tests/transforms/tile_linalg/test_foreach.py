@@ -269,11 +269,12 @@ def test_points_of_a_whole_memref_need_no_mask() -> None:
     }"""
     lines = printed(tiled(xtile.parse(text, language="tensorlang"))).splitlines()
     start = next(i for i, line in enumerate(lines) if "scf.for %j" in line)
-    memory, tile = "memref<?x?xf32, strided<[?, 1]>>", "vector<4x1024xf32>"
+    memory, tile = "memref<?x?xf32, strided<[?, 1]>>", "vector<1x1024xf32>"
+    inside = "{in_bounds = [true, false]}"
     assert [line.strip() for line in lines[start + 1 : start + 4]] == [
-        f"%v = vector.transfer_read %x[%i, %j], %2 : {memory}, {tile}",
+        f"%v = vector.transfer_read %x[%i, %j], %2 {inside} : {memory}, {tile}",
         f"%w = arith.mulf %v, %v : {tile}",
-        f"vector.transfer_write %w, %x[%i, %j] : {tile}, {memory}",
+        f"vector.transfer_write %w, %x[%i, %j] {inside} : {tile}, {memory}",
     ]
 
 

@@ -15,7 +15,7 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.memref.allocation import AllocaOp
 from xtile.transforms.tile_linalg import memory
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.operands import Operand
+from xtile.transforms.tile_linalg.operands import Operand, cut
 from xtile.transforms.tile_linalg.spans import Span
 
 
@@ -36,16 +36,10 @@ def separated(kernel: Kernel, operand: Operand, output: Operand, spans: Sequence
     space = AddressSpaceAttr(AddressSpace.WORKGROUP)
     type_ = MemRefType(operand.element, shape, memory_space=space)
     copy = kernel.emit(AllocaOp(operands=[[], []], result_types=[type_])).memref
-    both = [kernel.span(size, most) for size, most in zip(shape, _most(kernel, shape), strict=True)]
+    both = cut(kernel, shape)
     inside = [span.is_even for span in both]
     tile = [span.tile for span in both]
     with kernel.tiles(both) as at:
         read = memory.read(kernel, operand.memory, at, tile, inside)
         memory.write(kernel, read, copy, at, inside)
     return replace(operand, moved=copy)
-
-
-def _most(kernel: Kernel, shape: Sequence[int]) -> list[int]:
-    """The largest tile along each dimension."""
-    line = kernel.device.line
-    return [max(1, kernel.device.elements // line)] * (len(shape) - 1) + [line]

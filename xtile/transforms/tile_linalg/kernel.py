@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from typing_extensions import override
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.backends.nvidia.devices import Device, Hints
+from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
@@ -53,11 +55,27 @@ class Kernel(Emitter):
     ) -> None:
         super().__init__({}, f"tiles of {device.name}", source, diagnostics)
         self._rule_for: Callable[[Operation], KernelRule] = rules
+        self._is_in_order = False
         self.device = device
         self.facts = SizeFacts(function)
         self.hints: tuple[int, Hints] = (0, device.elementwise_hints)
         self.candidates: frozenset[SSAValue] = frozenset()
         self.locals: dict[SSAValue, Tile | None] = {}
+
+    @property
+    @override
+    def loop_attributes(self) -> Mapping[str, Attribute]:
+        """Loops over tiles access memory of their own in each iteration."""
+        return {} if self._is_in_order else {INDEPENDENT_ATTRIBUTE: UnitAttr()}
+
+    @contextmanager
+    def in_order(self) -> Generator[None]:
+        """Emits loops whose iterations may depend on each other."""
+        before, self._is_in_order = self._is_in_order, True
+        try:
+            yield
+        finally:
+            self._is_in_order = before
 
     @override
     def rule_of(self, operation: Operation) -> Rule:

@@ -163,7 +163,7 @@ def branch(operation: scf.IfOp, kernel: Kernel) -> None:
             regions.append(Region())
     kernel.locals.update(before)
     types = [part.type for part in _parts(kernel, written)]
-    results = [*(result.type for result in operation.results), *types]
+    results = [*(tiles.tile_type(result.type) for result in operation.results), *types]
     if_true, if_false = regions
     new = scf.IfOp(kernel.value(operation.cond), results, if_true, if_false)
     _replace(kernel, operation, new, written)

@@ -128,6 +128,53 @@ def span_along(kernel: Kernel, most: int, *equal: tuple[Operand, int]) -> Span:
     return kernel.span(size_of(kernel, *equal), most, is_whole)
 
 
+def spans_of(
+    kernel: Kernel,
+    operands: Sequence[tuple[Operand, Sequence[int | None]]],
+    most: int | None = None,
+    line: int | None = None,
+) -> list[Span]:
+    """The tiles of what is limited by memory.
+
+    Args:
+        kernel: The kernel.
+        operands: Each operand with its dimension for each of the tiles', if it has one.
+        most: The elements of a tile; None for the device's choice.
+        line: The most elements along the innermost dimension; None for all of a tile's.
+    """
+    equal = [[(each, dims[axis]) for each, dims in operands] for axis in range(len(operands[0][1]))]
+    pairs = [[(each, dim) for each, dim in pairs if dim is not None] for pairs in equal]
+    sizes = [size_of(kernel, *of_axis) for of_axis in pairs]
+    is_whole = [any(each.is_tile for each, _ in of_axis) for of_axis in pairs]
+    return cut(kernel, sizes, is_whole, most, line)
+
+
+def cut(
+    kernel: Kernel,
+    sizes: Sequence[Index],
+    is_whole: Sequence[bool] = (),
+    most: int | None = None,
+    line: int | None = None,
+) -> list[Span]:
+    """Cuts a space into tiles, along the innermost dimension first.
+
+    Args:
+        kernel: The kernel.
+        sizes: The size of each dimension.
+        is_whole: The dimensions that are not cut.
+        most: The elements of a tile; None for the device's choice.
+        line: The most elements along the innermost dimension; None for all of a tile's.
+    """
+    left, spans = kernel.device.elements if most is None else most, list[Span]()
+    for axis in reversed(range(len(sizes))):
+        is_line = line is not None and axis == len(sizes) - 1
+        limit = min(left, line) if line is not None and is_line else left
+        span = kernel.span(sizes[axis], limit, axis < len(is_whole) and is_whole[axis])
+        spans.insert(0, span)
+        left = max(1, left // span.tile)
+    return spans
+
+
 def _cleaned(kernel: Kernel, tile: Tile, dimension: int, size: Index) -> Tile:
     """The tile with 0 beyond an end along a dimension."""
     inside = inside_of(kernel, tile.shape, dimension, 0, size)

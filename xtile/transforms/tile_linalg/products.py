@@ -36,6 +36,9 @@ from xtile.transforms.tile_linalg.update import Update, update_of
 _MOST_FACTORS = 8192
 """Elements of the tiles of A and B together that are read at once beyond the device's depth."""
 
+_PRODUCT = 2**24
+"""Products decide about hints, rather than other operations on tiles of any size."""
+
 _ITERATORS = ArrayAttr(
     IteratorTypeAttr(type)
     for type in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
@@ -76,8 +79,7 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     product = _product_tile(kernel, part_of(types.a), limits)
     rows = span_along(kernel, product.rows, (c, 0), (a, of_a[0]))
     columns = span_along(kernel, product.columns, (c, 1), (b, of_b[1]))
-    area = rows.tile * columns.tile
-    kernel.use_hints(area, _hints(kernel, part_of(types.a), area))
+    use_product_hints(kernel, part_of(types.a), rows.tile * columns.tile)
     depth = size_of(kernel, (a, of_a[1]), (b, of_b[0]))
     most = _depth(depth, product.depth, rows.tile + columns.tile)
     steps = kernel.span(depth, most, is_whole=a.is_tile or b.is_tile)
@@ -157,15 +159,15 @@ def _types(a: Attribute, b: Attribute, wide: Attribute) -> _Types:
 
 
 def _product_tile(kernel: Kernel, factor: Attribute, sizes: Sequence[Index]) -> ProductTile:
-    """The largest tiles that a product of these sizes fills, or the smallest ones."""
+    """The largest tiles that a product of these sizes fills; else those that it fills best."""
     rows, columns = (_limit(size) for size in sizes)
     known = kernel.device.tiles_of(factor)
-    fitting = (
-        tile
+    areas = {
+        tile: min(tile.rows, rows or tile.rows) * min(tile.columns, columns or tile.columns)
         for tile in known
-        if (rows is None or tile.rows <= rows) and (columns is None or tile.columns <= columns)
-    )
-    return next(fitting, known[-1])
+    }
+    full = (tile for tile, area in areas.items() if area == tile.rows * tile.columns)
+    return next(full, max(known, key=lambda tile: areas[tile]))
 
 
 def _limit(size: Index) -> int | None:
@@ -174,10 +176,11 @@ def _limit(size: Index) -> int | None:
     return None if limit is None else power_of_two(limit)
 
 
-def _hints(kernel: Kernel, factor: Attribute, area: int) -> Hints:
-    """How a product is compiled: as the largest one of the table that is not larger."""
+def use_product_hints(kernel: Kernel, factor: Attribute, area: int) -> None:
+    """Compiles the kernel as the largest product of the table that is not larger than this one."""
     known = kernel.device.tiles_of(factor)
-    return next((tile.hints for tile in known if tile.rows * tile.columns <= area), Hints())
+    hints = (tile.hints for tile in known if tile.rows * tile.columns <= area)
+    kernel.use_hints(_PRODUCT + area, next(hints, Hints()))
 
 
 def _depth(size: Index, most: int, edges: int) -> int:

@@ -14,9 +14,8 @@ from xtile.dialects.vector.reductions import MultiDimReductionOp, ScanOp
 from xtile.transforms.emitter import Index
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated
-from xtile.transforms.tile_linalg.elementwise import spans_of
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.operands import operand_of
+from xtile.transforms.tile_linalg.operands import operand_of, spans_of
 from xtile.transforms.tile_linalg.spans import Span
 from xtile.transforms.tile_linalg.tiles import Tile
 from xtile.transforms.tile_linalg.update import Update, update_of
@@ -32,7 +31,8 @@ def sum_(operation: SumOp, kernel: Kernel) -> None:
     a, update = operand_of(kernel, operation.a), update_of(operation, kernel)
     axis = 0 if operation.transpose_a is not None or a.rank == 1 else 1
     rows = [0 if dimension != axis else None for dimension in range(a.rank)]
-    spans = spans_of(kernel, [(a, range(a.rank)), (update.output, rows)])
+    most = kernel.device.sum_elements
+    spans = spans_of(kernel, [(a, range(a.rank)), (update.output, rows)], most)
 
     def terms(at: Sequence[Index]) -> Tile:
         return tiles.converted(kernel, a.read(at, spans, clean=(axis,)), update.wide)
@@ -46,7 +46,8 @@ def gemv(operation: GemvOp, kernel: Kernel) -> None:
     b = operand_of(kernel, operation.b)
     axis = 0 if operation.transpose_a is not None else 1
     of_b = (0, None) if axis == 0 else (None, 0)
-    spans = spans_of(kernel, [(a, (0, 1)), (b, of_b), (update.output, of_b[::-1])])
+    operands = [(a, (0, 1)), (b, of_b), (update.output, of_b[::-1])]
+    spans = spans_of(kernel, operands, kernel.device.sum_elements)
     b = separated(kernel, b, update.output, spans[1 - axis : 2 - axis])
     shape, depth = [span.tile for span in spans], spans[axis : axis + 1]
 

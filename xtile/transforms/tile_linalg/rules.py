@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects import memref, scf
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core import (
     AxpbyOp,
@@ -15,7 +20,7 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
-from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions
+from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel, KernelRule
 from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
 
@@ -40,6 +45,20 @@ def copy(operation: Operation, kernel: Kernel) -> None:
             attributes=operation.attributes.copy(),
         ),
     )
+
+
+def constant(operation: ConstantOp, kernel: Kernel) -> None:
+    """A constant matrix becomes a constant tile."""
+    type_: Any = tiles.tile_type(operation.result.type)
+    if type_ == operation.result.type:
+        copy(operation, kernel)
+        return
+    value = operation.value
+    if not isa(value, DenseIntOrFPElementsAttr) or not value.is_splat():
+        raise kernel.error("a matrix of different constants is not lifted to tiles yet")
+    numbers: Any = [value.get_values()[0]]
+    attribute = DenseIntOrFPElementsAttr.from_list(type_, numbers)
+    kernel.replace(operation, ConstantOp(attribute))
 
 
 def _alloca(operation: memref.AllocaOp, kernel: Kernel) -> None:
@@ -70,6 +89,7 @@ def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
 
 _RULES: dict[str, KernelRule] = {
     AxpbyOp.name: elementwise.axpby,
+    ConstantOp.name: constant,
     CumsumOp.name: reductions.cumsum,
     GemmOp.name: products.gemm,
     GemvOp.name: reductions.gemv,

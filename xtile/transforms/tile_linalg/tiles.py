@@ -24,6 +24,7 @@ from xtile.dialects.arith.types import truth_type
 from xtile.dialects.vector.shapes import BroadcastOp, ShapeCastOp, TransposeOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg.kernel import Kernel
+from xtile.transforms.tile_linalg.spans import power_of_two
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,13 @@ def part_of(element: Attribute) -> Attribute:
 def element_of(type: Attribute) -> Attribute:
     """The type of the elements of a vector; that of a number itself."""
     return type.element_type if isa(type, VectorType) else type
+
+
+def tile_type(type: Attribute) -> Attribute:
+    """The type of the tile that a vector of the source becomes; other types stay."""
+    if not isa(type, VectorType):
+        return type
+    return VectorType(type.element_type, [power_of_two(size) for size in type.get_shape()])
 
 
 def count_of(element: Attribute) -> int:

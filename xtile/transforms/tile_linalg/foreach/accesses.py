@@ -74,18 +74,18 @@ def block_of(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Block
         number(trip, i) if line is None else 0 for i, line in zip(indices, lines, strict=True)
     ]
     parts = [
-        _Part(n, 1) if line is None else _part(trip, memory, dimension, line)
+        Part(n, 1) if line is None else _part(trip, memory, dimension, line)
         for dimension, (n, line) in enumerate(zip(numbers, lines, strict=True))
     ]
     kept = [part for part, line in zip(parts, lines, strict=True) if line is not None]
     if any(part.is_cut for part in parts):
-        memory = _view(trip.kernel, memory, parts, [line is not None for line in lines])
+        memory = view_of(trip.kernel, memory, parts, [line is not None for line in lines])
     inside = [trip.spans[axis].is_even for axis in axes]
     return Block(memory, axes, [part.index for part in kept], inside)
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """The part of a dimension that points access.
 
     Attributes:
@@ -104,14 +104,14 @@ class _Part:
         return self.size is not None
 
 
-def _part(trip: Trip, memory: SSAValue, dimension: int, line: Line) -> _Part:
+def _part(trip: Trip, memory: SSAValue, dimension: int, line: Line) -> Part:
     """What a line of points accesses; points beyond the end of the space access nothing."""
     span, start = trip.spans[line.axis], trip.starts[line.axis]
     if span.is_even:
-        return _Part(0, None, trip.kernel.add(start, line.offset))
+        return Part(0, None, trip.kernel.add(start, line.offset))
     if line.offset == 0 and _is_size(memory, dimension, span.size):
-        return _Part(0, None, start)
-    return _Part(line.offset, span.size, start)
+        return Part(0, None, start)
+    return Part(line.offset, span.size, start)
 
 
 def _is_size(memory: SSAValue, dimension: int, size: Index) -> bool:
@@ -133,8 +133,8 @@ def _is_size(memory: SSAValue, dimension: int, size: Index) -> bool:
     )
 
 
-def _view(
-    kernel: Kernel, memory: SSAValue, parts: Sequence[_Part], is_kept: Sequence[bool]
+def view_of(
+    kernel: Kernel, memory: SSAValue, parts: Sequence[Part], is_kept: Sequence[bool]
 ) -> SSAValue:
     """A part of memory, without the dimensions that are not kept."""
     sizes = [
@@ -225,10 +225,10 @@ def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> El
     if len(varying) == 1:
         (dimension,) = varying
         parts = [
-            _Part(0, None) if d == dimension else _Part(number(trip, i), 1)
+            Part(0, None) if d == dimension else Part(number(trip, i), 1)
             for d, i in enumerate(indices)
         ]
-        line = _view(kernel, memory, parts, [d == dimension for d in range(rank)])
+        line = view_of(kernel, memory, parts, [d == dimension for d in range(rank)])
         return Elements(line, [zero], _positions(trip, indices[dimension]))
     return _scattered(trip, memory, indices)
 

@@ -137,7 +137,10 @@ def _longest(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
     first, last, step = (trip.vector(v) for v in (operation.lb, operation.ub, operation.step))
     turns = _turns(trip, first, last, step)
     initial = _parts(trip, places, operation.iter_args)
-    with kernel.loop(0, _largest(trip, turns), 1, initial, "turn") as turn:
+    with (
+        kernel.in_order(),
+        kernel.loop(0, _largest(trip, turns), 1, initial, "turn") as turn,
+    ):
         number = tiles.broadcast(
             kernel, tiles.scalar(kernel, kernel.value_of(turn.index)), trip.shape
         )

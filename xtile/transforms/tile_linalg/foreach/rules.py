@@ -1,19 +1,16 @@
-"""Lifts a loop over the points of a space to a loop over tiles of points."""
+"""Parallel regions: loops over points, or over matrices, become loops over tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Operation
 
-from xtile.dialects.core import AtomicUpdateOp, ParallelOp
-from xtile.transforms.tile_linalg.elementwise import cut
-from xtile.transforms.tile_linalg.foreach import control, memory_rules
+from xtile.dialects.core import ParallelOp
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
-from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
+from xtile.transforms.tile_linalg.foreach.lifting import lifting
 from xtile.transforms.tile_linalg.foreach.pattern import (
     Turns,
     dimensions_of,
@@ -23,19 +20,35 @@ from xtile.transforms.tile_linalg.foreach.pattern import (
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
+from xtile.transforms.tile_linalg.operands import cut
 
 
 def parallel(operation: ParallelOp, kernel: Kernel) -> None:
-    """Lifts a parallel region, if it is what `foreach` becomes.
+    """Lifts a parallel region.
 
     Raises:
-        DiagnosticError: It is code of subgroups.
+        DiagnosticError: Work-items or subgroups do different things in it.
     """
     turns = turns_of(operation)
+    inside = operation if turns is None else turns.loop
+    different = [op for op in inside.walk() if op.name in OF_WORK_ITEMS]
+    if turns is None and not different and not _has_matrices(operation):
+        # All work-items do the same, but how many they are is not known: it may show in atomics.
+        different = [operation]
+    if different:
+        raise kernel.error(not_lifted(different[0]), different[0])
     if turns is None or turns.is_of_subgroups:
-        inner = next((op for op in operation.walk() if op.name in OF_WORK_ITEMS), operation)
-        raise kernel.error(not_lifted(inner), inner)
-    _points(turns, kernel)
+        from xtile.transforms.tile_linalg.foreach.matrices import matrices
+
+        matrices(operation, turns, kernel)
+    else:
+        _points(turns, kernel)
+
+
+def _has_matrices(operation: Operation) -> bool:
+    return any(
+        isinstance(result.type, VectorType) for op in operation.walk() for result in op.results
+    )
 
 
 def _points(turns: Turns, kernel: Kernel) -> None:
@@ -53,37 +66,8 @@ def _points(turns: Turns, kernel: Kernel) -> None:
         for axis, dimension in enumerate(dimensions):
             for number in dimension.numbers:
                 trip.define(number, Line(axis, 0, IndexType()))
-        lift = _lifting(trip)
+        lift = lifting(trip)
         for operation in body.ops:
             is_done = isinstance(operation, scf.YieldOp)
             if not is_done and not is_numbering(operation, turns.loop, dimensions):
                 lift(operation)
-
-
-def _lifting(trip: Trip) -> Callable[[Operation], None]:
-    """What translates an operation at the points of a tile."""
-
-    def rule(operation: Operation, kernel: Kernel) -> None:
-        if operation.name in OF_WORK_ITEMS:
-            raise kernel.error(not_lifted(operation))
-        if isinstance(operation, scf.IfOp):
-            control.branch(operation, trip, lift)
-        elif isinstance(operation, scf.ForOp):
-            control.loop(operation, trip, lift)
-        else:
-            _RULES.get(operation.name, elementwise)(operation, trip)
-
-    def lift(operation: Operation) -> None:
-        with trip.kernel.lifting(rule):
-            trip.kernel.translate(operation)
-
-    return lift
-
-
-_RULES: Mapping[str, Callable[..., None]] = {
-    AtomicUpdateOp.name: memory_rules.atomic_update,
-    memref.AtomicRMWOp.name: memory_rules.atomic_rmw,
-    memref.LoadOp.name: memory_rules.load,
-    memref.StoreOp.name: memory_rules.store,
-}
-"""The rule of each operation that is not elementwise, by its name."""
