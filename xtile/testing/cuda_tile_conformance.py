@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xtile.dialects.cuda_tile.hints import find_problems
 from xtile.testing.conformance import (
     Disagreement,
     allows_unregistered,
@@ -33,9 +34,10 @@ from xtile.testing.conformance import (
 from xtile.testing.cuda_tile_conformance_reasons import REASONS
 from xtile.testing.cuda_tile_functions import make_testing_context
 from xtile.testing.cuda_tile_printed import compare_text
-from xtile.text.diagnostics import Diagnostic
+from xtile.text.diagnostics import Diagnostic, Diagnostics
 from xtile.text.expected import expected_error_lines
-from xtile.text.source import Source
+from xtile.text.mlir import read_mlir
+from xtile.text.source import Source, place_of
 
 SUBJECT = "the measurement of CUDA Tile IR"
 """What the marks of the tables in the page are called."""
@@ -140,8 +142,7 @@ def _has_text(piece: str) -> bool:
 
 def _compare_piece(result: FileResult, number: int, source: Source, rules: Rules) -> None:
     expected = expected_errors(source, rules)
-    context = make_testing_context(is_lenient=rules.is_lenient)
-    errors = errors_of(source, context)
+    errors = _errors_of(source, rules)
     theirs = f"an error in line {expected[0]}" if expected else _ACCEPTED
     ours = _place(errors[0]) if errors else _ACCEPTED
     difference = Disagreement(result.name, number, theirs, ours, REASONS)
@@ -155,6 +156,21 @@ def _compare_piece(result: FileResult, number: int, source: Source, rules: Rules
         result.located += 1
     elif expected:
         result.elsewhere.append(difference)
+
+
+def _errors_of(source: Source, rules: Rules) -> list[Diagnostic]:
+    """What this package finds wrong with a piece, and with its hints if that is asked for."""
+    errors = errors_of(source, make_testing_context(is_lenient=rules.is_lenient))
+    if errors or not rules.hints_are_errors:
+        return errors
+    diagnostics = Diagnostics(limit=None)
+    context = make_testing_context(is_lenient=rules.is_lenient)
+    module = read_mlir(source, diagnostics, context)
+    if module is not None:
+        for operation in module.walk():
+            for problem in find_problems(operation):
+                diagnostics.error(source, place_of(operation, source), problem)
+    return diagnostics.sorted()
 
 
 def _line(error: Diagnostic) -> int | None:

@@ -24,7 +24,8 @@ class TestingFunctionOp(EntryOp):
 
     @override
     def verify_(self) -> None:
-        """Accepts parameters of any type."""
+        """Checks what an entry is made of, but not that its parameters are scalars."""
+        self.get_irdl_definition().verify(self)
 
 
 # As in an entry, the dialect's name is left out in it.
