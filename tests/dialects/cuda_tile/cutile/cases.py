@@ -28,6 +28,8 @@ class Case:
         grid: The tile blocks.
         expected: For an argument, by place, what it is after the launch.
         tolerance: How far a result may be off, relative to the largest one.
+        options: How it is exported.
+        since: The first version of the bytecode that can hold it.
     """
 
     kernel: Any
@@ -36,6 +38,7 @@ class Case:
     expected: dict[int, Any]
     tolerance: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
+    since: str = "13.1"
 
 
 def normal(*shape: int, dtype: Any = np.float32) -> np.ndarray:
@@ -191,6 +194,38 @@ def sum_of_list() -> Case:
     return Case(kernels.sum_of_list, arguments, (2,), {1: np.sum(arrays, axis=0)})
 
 
+def windows() -> Case:
+    x = generator().integers(-9, 9, 20).astype(np.float32)
+    starts = range(0, 20, 2)
+    padded = np.append(x, np.zeros(8))
+    smooth = np.array([padded[i : i + 4].mean() for i in starts])
+    counts = np.bincount([i + j for i in starts for j in range(4) if i + j < 20])
+    arguments = [x, blank(10), np.zeros(20, np.int32), Constant(4)]
+    return Case(kernels.windows, arguments, (10,), {1: smooth, 2: counts}, since="13.3")
+
+
+def permute_rows() -> Case:
+    table, out = normal(10, 12), np.zeros((8, 12), np.float32)
+    order = generator().permutation(14)[:8].astype(np.int32)
+    expected = np.array([table[row] if row < 10 else [np.nan] * 12 for row in order])
+    arguments = [table, order, out, Constant(4), Constant(8)]
+    return Case(kernels.permute_rows, arguments, (2, 2), {2: expected}, since="13.3")
+
+
+def scaled_product() -> Case:
+    bits = [generator().integers(0, 16, shape).astype(np.uint8) for shape in ((16, 64), (64, 16))]
+    packed = [each[:, ::2] | each[:, 1::2] << 4 for each in bits]
+    x, y = (each.view(ml_dtypes.float4_e2m1fn).astype(np.float64) for each in bits)
+    exponents = generator().integers(-3, 4, (16, 2))
+    scales = (exponents + 127).astype(np.uint8)
+    arguments = [*packed, scales, blank(16, 16), Constant(16)]
+    expected = 2 * (x * np.repeat(2.0**exponents, 32, axis=1)) @ y
+    options = {"gpu_code": "sm_100"}
+    return Case(
+        kernels.scaled_product, arguments, (1,), {3: expected}, SINGLE, options, since="13.3"
+    )
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "attention": attention,
     "batched_matmul": batched_matmul,
@@ -204,10 +239,13 @@ CASES: dict[str, Callable[[], Case]] = {
     "matmul_bf16": lambda: matmul(BFLOAT16),
     "matmul_f16": lambda: matmul(np.float16),
     "matmul_f32": lambda: matmul(np.float32),
+    "permute_rows": permute_rows,
     "quantize": quantize,
     "running_sums": running_sums,
+    "scaled_product": scaled_product,
     "softmax": softmax,
     "sum_of_list": sum_of_list,
     "transpose": transpose,
+    "windows": windows,
 }
 """What makes each launch."""

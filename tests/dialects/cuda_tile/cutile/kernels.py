@@ -203,3 +203,44 @@ def sum_of_list(arrays, out, block: Int):
     for number in range(len(arrays)):
         total += ct.load(arrays[number], (ct.bid(0),), (block,))
     ct.store(out, (ct.bid(0),), total)
+
+
+@ct.kernel
+def windows(x, smooth, counts, width: Int):
+    """Means of overlapping parts of x, and how many of them each element is in."""
+    parts = x.tiled_view((width,), padding_mode=ct.PaddingMode.ZERO, traversal_steps=(2,))
+    tile = parts.load(ct.bid(0))
+    ct.scatter(smooth, ct.bid(0), ct.sum(tile) / width)
+    covered = counts.tiled_view((width,), traversal_steps=(2,))
+    covered.atomic_store_add(ct.bid(0), ct.ones((width,), dtype=ct.int32))
+
+
+@ct.kernel
+def permute_rows(table, order, out, height: Int, width: Int):
+    """Takes rows of a table and puts them elsewhere, through views."""
+    rows = ct.load(order, (ct.bid(0),), (height,))
+    start = ct.bid(1) * width
+    found = ct.load_advanced_indexing(
+        table, (rows, ct.Slice(start, width)), padding_mode=ct.PaddingMode.NAN
+    )
+    targets = ct.bid(0) * height + ct.arange(height, dtype=ct.int32)
+    ct.store_advanced_indexing(out, (targets, ct.Slice(start, width)), found)
+
+
+@ct.kernel
+def scaled_product(a, b, scales, out, size: Int):
+    """A product of f4 numbers, which are read as bytes, with a scale for each 32 of them."""
+    x = ct.load(a, (0, 0), (size, 32)).reshape((size * 32,))
+    y = ct.load(b, (0, 0), (64, size // 2)).reshape((size * 32,))
+    x = ct.unpack_from_bytes(x, ct.float4_e2m1fn).reshape((size, 64))
+    y = ct.unpack_from_bytes(y, ct.float4_e2m1fn).reshape((64, size))
+    rows = ct.bitcast(ct.load(scales, (0, 0), (size, 2)), ct.float8_e8m0fnu)
+    columns = ct.full((2, size), 2.0, ct.float8_e8m0fnu)
+    ct.store(out, (0, 0), ct.mma_scaled(x, rows, y, columns, ct.zeros((size, size), ct.float32)))
+
+
+@ct.kernel
+def printed(x, block: Int):
+    """Prints a tile and a number."""
+    tile = ct.load(x, (ct.bid(0),), (block,))
+    ct.printf("block %d: %.1f\n", ct.bid(0), tile)

@@ -28,6 +28,7 @@ DTYPES: dict[Any, Any] = {
     np.dtype(np.float16): ct.float16,
     np.dtype(ml_dtypes.bfloat16): ct.bfloat16,
     np.dtype(np.int8): ct.int8,
+    np.dtype(np.uint8): ct.uint8,
     np.dtype(np.int32): ct.int32,
     np.dtype(np.int64): ct.int64,
 }
@@ -47,6 +48,7 @@ def exported(
     version: str = "13.3",
     index_dtype: Any = ct.int32,
     divisor: int = 1,
+    gpu_code: str = "sm_90",
 ) -> bytes:
     """The bytecode of a kernel for arguments like the given ones.
 
@@ -56,6 +58,7 @@ def exported(
         version: The version of the bytecode.
         index_dtype: The type of sizes and strides.
         divisor: What is promised to divide the addresses of arrays.
+        gpu_code: What it is exported for.
     """
     constraints = [_constraint(argument, index_dtype, divisor) for argument in arguments]
     signature = KernelSignature(constraints, CallingConvention.cutile_python_v1(), symbol="kernel")
@@ -64,7 +67,7 @@ def exported(
         kernel,
         [signature],
         file,
-        gpu_code="sm_90",
+        gpu_code=gpu_code,
         output_format="tileir_bytecode",
         bytecode_version=version,
     )
