@@ -15,6 +15,7 @@ import xtile
 from tests.dialects.cuda_tile.cutile import kernels
 from tests.dialects.cuda_tile.cutile.cases import CASES, Case
 from tests.dialects.cuda_tile.cutile.launching import Constant, exported, flat
+from tests.tile_tools import assembled, disassembled
 from xtile.dialects.cuda_tile.bytecode import decode, encode
 from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3
 
@@ -63,6 +64,15 @@ def test_bytecode_is_read_and_written_back(name: str) -> None:
         module = decode(code, "kernel.tileirbc")
         again = decode(encode(module, version), "again.tileirbc")
         assert module.is_structurally_equivalent(again)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nvidia_reads_what_is_written_back(name: str) -> None:
+    case = CASES[name]()
+    code = exported(case.kernel, case.arguments, **case.options)
+    again = encode(decode(code, "kernel.tileirbc"))
+    assert disassembled(again) == disassembled(code)
+    assembled(again, case.options.get("gpu_code", "sm_90"))
 
 
 @pytest.mark.parametrize("name", ["fused", "matmul_f16", "sum_of_list"])
