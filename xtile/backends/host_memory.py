@@ -67,7 +67,7 @@ def host_memory(signature: Signature, arguments: Iterable[BoundArgument]) -> Ite
 def _memory_of(argument: BoundArgument) -> Iterator[Array]:
     if isinstance(argument, View):
         yield argument.memory
-    elif isinstance(argument, GroupView):
+    elif isinstance(argument, GroupView | WordsView):
         if isinstance(argument.entries, Stack):
             yield argument.entries.memory
             return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xtile.launch.binding import BoundArgument
+from xtile.launch.binding import BoundArgument, bind
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
 from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.launch.signature import Signature
@@ -103,6 +103,28 @@ class CudaExecutable:
         if progress is not None:
             blocks = grid[0] * grid[1] * grid[2]
             progress(blocks, blocks)
+        return LaunchResult(str(self.device), seconds)
+
+    def launch_given(
+        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
+    ) -> LaunchResult | None:
+        """Runs the kernel; arrays of layouts that it was launched on before need no checks.
+
+        Raises:
+            ArgumentError: An argument does not fit, or the launch needs more than the GPU has.
+            DeviceError: The driver or the kernel failed.
+        """
+        from xtile.backends.nvidia.cuda.launching import launch, launch_again
+
+        session, kernel = self.loaded()
+        repeated = kernel.plans.repeated(self.signature, arguments)
+        if repeated is not None:
+            name = self.signature.name
+            seconds = launch_again(kernel, session, name, repeated, grid)
+        else:
+            bound = bind(self.signature, arguments)
+            seconds = launch(kernel, session, self.signature, bound, grid)
+            kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
         return LaunchResult(str(self.device), seconds)
 
     def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:

@@ -12,7 +12,14 @@ from xtile.backends.cache import Cache, make_key
 from xtile.backends.nvidia.compilation import DEFAULT_CHIP, Cubin
 from xtile.backends.nvidia.compiler import compiler_for
 from xtile.backends.nvidia.cubins import build_cubin
-from xtile.backends.nvidia.sidecar import EXTENSION, encode, read_code, read_cubin, sidecar_path
+from xtile.backends.nvidia.sidecar import (
+    EXTENSION,
+    SIDECAR,
+    encode,
+    read_code,
+    read_cubin,
+    sidecar_path,
+)
 from xtile.backends.nvidia.tools import find_tileiras
 from xtile.backends.recently_used import RecentlyUsed
 from xtile.launch.compiled import Text, compile_text, read_signatures, show, text_of
@@ -88,9 +95,10 @@ def _stamp(kernel: Kernel) -> tuple[object, ...] | None:
     path = _path_of(kernel)
     if path is None:
         return None
-    cubin = path if kernel.binary is None else os.fspath(kernel.binary)
-    paths = (path, cubin, os.fspath(sidecar_path(cubin)))
-    return tuple(_state(path) for path in dict.fromkeys(paths))
+    if kernel.binary is None:
+        return (_state(path), _state(path + SIDECAR)) if path.endswith(EXTENSION) else _state(path)
+    binary = os.fspath(kernel.binary)
+    return _state(path), _state(binary), _state(binary + SIDECAR)
 
 
 def _state(path: str) -> tuple[object, ...]:

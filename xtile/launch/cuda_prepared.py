@@ -10,11 +10,11 @@ from typing import Any
 from xtile.backends.host_memory import host_memory
 from xtile.backends.nvidia.cuda.driver import CudaError
 from xtile.backends.nvidia.cuda.launching import (
+    Reported,
     check_grid,
     check_memory,
     enqueue,
     parameters_of,
-    reported,
 )
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.cuda.session import Session
@@ -49,7 +49,7 @@ class PreparedLaunch:
                 "only; xtile.run takes those of the host, too"
             )
         memory = CopiedMemory(self._session.driver, ())
-        with reported(self._session, self.signature.name), self._session.active():
+        with Reported(self._session, self.signature.name), self._session.active():
             self._parameters = parameters_of(self._kernel, self.signature, arguments, memory)
         # Lists of pointers lie on the GPU as long as launches may use them.
         weakref.finalize(self, _release, self._session, memory).atexit = False
@@ -63,7 +63,7 @@ class PreparedLaunch:
         Raises:
             DeviceError: The driver refuses it.
         """
-        with reported(self._session, self.signature.name), self._session.active():
+        with Reported(self._session, self.signature.name), self._session.active():
             enqueue(self._kernel, self._session, self._parameters, self._grid, stream)
 
 

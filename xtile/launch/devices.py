@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -79,6 +79,15 @@ class Executable(Protocol):
         """Runs it until all work-groups are done; the arrays hold the results afterwards.
 
         `block` is the size of a work-group, in languages in which a launch gives it.
+        """
+        ...
+
+    def launch_given(
+        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
+    ) -> LaunchResult | None:
+        """Checks arguments and runs it, where the device knows a shorter way to do both.
+
+        None where it does not: the arguments must be bound, and then launched.
         """
         ...
 

@@ -9,7 +9,7 @@ array API standard 2024.12, `__dlpack__`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -89,6 +89,46 @@ def gpu_array_of(label: str, value: Any) -> GpuArray | None:
         if int(kind) in _CUDA_DEVICES:
             return _of_dlpack(label, value, int(ordinal))
     return None
+
+
+def layout_of(value: Any) -> Hashable | None:
+    """What launches on a value depend on, except for its address; None where that is more.
+
+    Arrays on a GPU with equal layouts are checked alike. All numbers have one layout.
+    """
+    if isinstance(value, int | float | complex | np.generic):
+        return _NUMBER
+    if isinstance(value, np.ndarray):
+        return None
+    if type(value).__module__.partition(".")[0] == "torch":
+        return _torch_layout(value)
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None or interface.get("mask") is not None:
+        return None
+    return (
+        *(interface["typestr"], interface["shape"], interface.get("strides")),
+        *(interface["data"][1], getattr(value, "dtype", None), _ordinal_of(value)),
+    )
+
+
+_NUMBER = "number"
+
+
+def _torch_layout(tensor: Any) -> Hashable | None:
+    if not getattr(tensor, "is_cuda", False) or tensor.is_sparse:
+        return None
+    return (
+        *(tensor.dtype, tensor.shape, tensor.stride(), tensor.device.index),
+        *(tensor.is_conj(), tensor.is_neg()),
+    )
+
+
+def place_of(value: Any) -> tuple[int, int | None]:
+    """The address of an array with a layout, and the stream in which it may still be computed."""
+    if type(value).__module__.partition(".")[0] == "torch":
+        return value.data_ptr(), _stream_of_torch(value.device.index)
+    interface = value.__cuda_array_interface__
+    return interface["data"][0], interface.get("stream")
 
 
 _TORCH_TYPES: Mapping[str, Any] = {

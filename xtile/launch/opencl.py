@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.recently_used import RecentlyUsed
@@ -111,6 +111,12 @@ class OpenclExecutable:
             groups = grid[0] * grid[1] * grid[2]
             progress(groups, groups)
         return LaunchResult(str(self.device), seconds)
+
+    def launch_given(
+        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
+    ) -> LaunchResult | None:
+        """Nothing: arguments are bound first."""
+        return None
 
     def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
         """Never called, because `is_host` is false.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
@@ -71,6 +72,12 @@ class ReferenceExecutable:
             launch(self.function, converted, grid, block=block, workers=workers, progress=progress)
         return LaunchResult(REFERENCE.name, None)
 
+    def launch_given(
+        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
+    ) -> LaunchResult | None:
+        """Nothing: arguments are bound first."""
+        return None
+
     def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
         """Runs a function of the host, whose random numbers follow from `seed`, if there is one.
 
@@ -120,7 +127,9 @@ def _argument(parameter: Parameter, argument: BoundArgument) -> Argument:
     """Returns an argument as the engine takes it."""
     if isinstance(argument, WordsView):
         words = argument.entries
-        return WordsArgument([w if isinstance(w, int) else _any_memory(w) for w in words])
+        return WordsArgument(
+            [w if isinstance(w, int) else _any_memory(_on_host(parameter, w)) for w in words]
+        )
     if isinstance(argument, GroupView):
         assert parameter.group is not None
         entries = [_memref(parameter, parameter.group.element, view) for view in argument.entries]

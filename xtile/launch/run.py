@@ -119,6 +119,10 @@ def launch(
         raise ArgumentError(f"expected at least 1 worker, given {workers}")
     checked_grid = checked_sizes("grid", grid)
     checked_block = None if block is None else checked_sizes("block", block)
+    if not sanitize and checked_block is None and progress is None:
+        result = executable.launch_given(args, checked_grid)
+        if result is not None:
+            return result
     # The sanitizer itself reports broken promises, at the place in the kernel.
     arguments = bind(executable.signature, args, check_promises=not sanitize)
     return executable.launch(

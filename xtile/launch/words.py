@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xtile.launch.arrays import Output, as_array, element_strides
+from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
+from xtile.launch.gpu_arrays import gpu_array_of
 from xtile.launch.groups import Group
 from xtile.launch.memory_types import MemoryType
 from xtile.launch.views import View, flat_memory, list_text
@@ -23,7 +25,7 @@ class WordsView:
         entries: Memory, which stands for its address; or a number, 0 for a null pointer.
     """
 
-    entries: tuple[View | int, ...]
+    entries: tuple[View | DeviceView | int, ...]
 
 
 def are_words(type: MemoryType, value: Any) -> bool:
@@ -49,7 +51,7 @@ def bind_words(label: str, value: Sequence[Any] | Group, is_written: bool) -> Wo
     return WordsView(tuple(_word(f"{label}: entry {i}", entry, is_written) for i, entry in entries))
 
 
-def _word(label: str, entry: Any, is_written: bool) -> View | int:
+def _word(label: str, entry: Any, is_written: bool) -> View | DeviceView | int:
     if entry is None:
         return 0
     if hasattr(entry, "__index__") and getattr(entry, "ndim", 0) == 0:
@@ -57,6 +59,9 @@ def _word(label: str, entry: Any, is_written: bool) -> View | int:
         if not -(2 ** (_BITS - 1)) <= number < 2 ** (_BITS - 1):
             raise ArgumentError(f"{label}: {number} does not fit into {_BITS} bits")
         return number
+    gpu_array = gpu_array_of(label, entry)
+    if gpu_array is not None:
+        return DeviceView(gpu_array.memory, gpu_array.shape, gpu_array.element_strides(), 0)
     is_output = isinstance(entry, Output)
     array = as_array(label, entry.array if isinstance(entry, Output) else entry)
     if is_written and not array.flags.writeable:

@@ -33,6 +33,8 @@ _NAMES = {
 }
 """Source: CUDA Driver API 13.0, enumeration CUresult."""
 
+_CONTEXT = 77
+
 Body = Callable[..., None]
 """A kernel: called with the block's three numbers, then with its parameters as integers."""
 
@@ -152,9 +154,13 @@ class FakeApi:
         return self._done("cuDeviceGetAttribute", values[attribute])
 
     def cuDevicePrimaryCtxRetain(self, gpu: int) -> tuple[Any, ...]:
-        return self._done("cuDevicePrimaryCtxRetain", gpu)
+        return self._done("cuDevicePrimaryCtxRetain", _CONTEXT)
+
+    def cuCtxGetCurrent(self) -> tuple[Any, ...]:
+        return self._done("cuCtxGetCurrent", _CONTEXT if self.depth else 0)
 
     def cuCtxPushCurrent(self, context: int) -> tuple[Any, ...]:
+        assert context == _CONTEXT
         self.depth += 1
         return self._done("cuCtxPushCurrent")
 

@@ -37,6 +37,9 @@ from xtile.text.source import Source, Span
 
 EXTENSION = ".cubin"
 
+SIDECAR = ".json"
+"""What follows the path of a cubin in that of its sidecar."""
+
 _FORMAT = "xtile cubin"
 _VERSION = 1
 
@@ -50,7 +53,7 @@ _CUDA_MACHINE = 190
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
     """The sidecar of a cubin."""
-    return Path(f"{os.fspath(path)}.json")
+    return Path(os.fspath(path) + SIDECAR)
 
 
 def write_cubin(path: str | os.PathLike[str], cubin: Cubin) -> None:
@@ -141,7 +144,7 @@ def decode(source: Source, code: bytes) -> Cubin:
     try:
         signatures = _read_kernels(source, words["kernels"])
         kernels = {
-            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel["heap"]))
+            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel.get("heap", 0)))
             for kernel in words["kernels"]
         }
         return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, kernels)

@@ -39,7 +39,7 @@ def gpu_memory(arguments: Sequence[BoundArgument]) -> Iterator[GpuMemory]:
     for argument in arguments:
         if isinstance(argument, DeviceView):
             yield from _gpu_memory_of(argument.memory)
-        elif isinstance(argument, GroupView):
+        elif isinstance(argument, GroupView | WordsView):
             if isinstance(argument.entries, DeviceStack):
                 yield from _gpu_memory_of(argument.entries.memory)
                 continue
@@ -71,6 +71,8 @@ def kernel_values(
         ArgumentError: The GPU cannot reach the argument's memory.
         CudaError: The driver has too little memory.
     """
+    if isinstance(argument, WordsView):
+        return [_integer(_words(parameter, argument, memory))]
     if isinstance(argument, GroupView):
         return [_integer(_group_value(parameter, part, argument, memory)) for part in convention]
     if isinstance(argument, WordsView):
@@ -83,10 +85,18 @@ def kernel_values(
         return _scalar(parameter, convention[0], argument, memory)
     assert not isinstance(argument, np.generic)
     pointer = _pointer(parameter, convention[0], argument, memory)
-    return [
-        _integer(pointer),
-        *(_integer(_size_or_stride(parameter, part, argument)) for part in convention[1:]),
-    ]
+    return [_integer(pointer), *layout_values(parameter, convention[1:], argument)]
+
+
+def layout_values(
+    parameter: Parameter, parts: Sequence[KernelArgument], view: AnyView | None
+) -> list[bytes]:
+    """The parameters of a kernel behind a memref's pointer.
+
+    Raises:
+        ArgumentError: Compiled kernels expect other sizes or strides.
+    """
+    return [_integer(_size_or_stride(parameter, part, view)) for part in parts]
 
 
 def _scalar(
@@ -96,7 +106,12 @@ def _scalar(
     if isinstance(argument, View | DeviceView):
         return [_integer(_address_of(str(parameter), argument, memory))]
     assert isinstance(argument, np.generic)
-    content = argument.tobytes()
+    return scalar_values(part, argument)
+
+
+def scalar_values(part: KernelArgument, number: np.generic) -> list[bytes]:
+    """The parameters of a kernel that a number becomes: one, or two where it is complex."""
+    content = number.tobytes()
     if isinstance(part.type, ComplexType):
         half = len(content) // 2
         return [content[:half], content[half:]]
@@ -183,6 +198,15 @@ def _group_value(
         lambda label, view: _address_of(label, view, memory),
     )
     return memory.hold(addresses)
+
+
+def _words(parameter: Parameter, words: WordsView, memory: CopiedMemory) -> int:
+    """Where a list of addresses and numbers is."""
+    numbers = [
+        entry if isinstance(entry, int) else _address_of(str(parameter), entry, memory)
+        for entry in words.entries
+    ]
+    return memory.hold(np.array(numbers, np.int64))
 
 
 def _sizes_or_strides(parameter: Parameter, part: KernelArgument, group: GroupView) -> Array:

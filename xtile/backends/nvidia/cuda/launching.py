@@ -10,14 +10,13 @@ and keeps grids below 2^24, because hardware code computes block numbers in 24 b
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from xtile.backends.host_memory import host_memory
 from xtile.backends.nvidia.cuda.arguments import gpu_memory, kernel_values
 from xtile.backends.nvidia.cuda.driver import CudaError
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
+from xtile.backends.nvidia.cuda.plans import Repeated
 from xtile.backends.nvidia.cuda.session import LoadedKernel, Session
 from xtile.backends.nvidia.parameters import POINTER_SIZE
 from xtile.launch.binding import BoundArgument
@@ -93,12 +92,13 @@ def launch(
     """
     check_grid(signature.name, grid)
     check_memory(session, arguments)
-    with reported(session, signature.name), session.active():
+    with Reported(session, signature.name), session.active():
         memory = CopiedMemory(session.driver, host_memory(signature, arguments))
         try:
             memory.bring_there()
             parameters = parameters_of(kernel, signature, arguments, memory)
-            wait_for_producers(session, arguments, stream)
+            producers = [memory.stream for memory in gpu_memory(arguments)]
+            wait_for_producers(session, producers, stream)
             seconds = _run(kernel, session, parameters, grid, stream)
             memory.bring_back()
         finally:
@@ -106,22 +106,45 @@ def launch(
     return seconds
 
 
-@contextmanager
-def reported(session: Session, name: str) -> Generator[None]:
-    """Makes errors of the driver while a kernel is launched errors for users.
+def launch_again(
+    kernel: LoadedKernel,
+    session: Session,
+    name: str,
+    repeated: Repeated,
+    grid: Size3,
+    stream: int = DEFAULT_STREAM,
+) -> float:
+    """Like `launch`, for arguments whose layout was checked before.
 
     Raises:
+        ArgumentError: The launch needs more than the GPU has.
         DeviceError: The driver or the kernel failed.
     """
-    try:
-        yield
-    except CudaError as error:
+    check_grid(name, grid)
+    with Reported(session, name), session.active():
+        wait_for_producers(session, repeated.streams, stream)
+        return _run(kernel, session, Parameters(repeated.values), grid, stream)
+
+
+class Reported:
+    """Makes errors of the driver while a kernel is launched errors for users: DeviceErrors."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._session = session
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, CudaError):
+            return
         after = (
             "; the kernel may access memory that is not its own, which `--device reference "
             "--sanitize` shows; this process can use the GPU no more"
         )
         raise DeviceError(
-            f"the device {session.device} failed to run @{name}: {error}"
+            f"the device {self._session.device} failed to run @{self._name}: {error}"
             + (after if error.is_sticky else "")
         ) from None
 
@@ -159,26 +182,18 @@ def parameters_of(
     )
 
 
-def wait_for_producers(session: Session, arguments: Sequence[BoundArgument], stream: int) -> None:
+def wait_for_producers(session: Session, producers: Iterable[int | None], stream: int) -> None:
     """Lets a stream wait for the streams in which arrays of the arguments are computed."""
     driver = session.driver
-    for producer in _producers(arguments, stream):
+    # The array interface calls the legacy default stream 1.
+    others = {producer for producer in producers if producer is not None}
+    for producer in sorted(others - {stream, DEFAULT_STREAM, 1}):
         event = driver.call("cuEventCreate", _no_timing(session))
         try:
             driver.call("cuEventRecord", event, producer)
             driver.call("cuStreamWaitEvent", stream, event, 0)
         finally:
             driver.call("cuEventDestroy", event)
-
-
-def _producers(arguments: Sequence[BoundArgument], stream: int) -> Iterable[int]:
-    found = {memory.stream for memory in gpu_memory(arguments)}
-    # The array interface calls the legacy default stream 1.
-    return sorted(
-        producer
-        for producer in found
-        if producer is not None and producer not in (stream, DEFAULT_STREAM, 1)
-    )
 
 
 def _no_timing(session: Session) -> int:
@@ -203,15 +218,9 @@ def _run(
 ) -> float:
     """Runs a kernel; returns the seconds that it took by the GPU's clock."""
     driver = session.driver
-    events: list[Any] = []
-    try:
-        for _ in range(2):
-            events.append(driver.call("cuEventCreate", 0))
-        driver.call("cuEventRecord", events[0], stream)
-        enqueue(kernel, session, parameters, grid, stream)
-        driver.call("cuEventRecord", events[1], stream)
-        driver.call("cuEventSynchronize", events[1])
-        return float(driver.call("cuEventElapsedTime", *events)) * _MILLISECOND
-    finally:
-        for event in events:
-            driver.api.cuEventDestroy(event)
+    start, end = session.events()
+    driver.call("cuEventRecord", start, stream)
+    enqueue(kernel, session, parameters, grid, stream)
+    driver.call("cuEventRecord", end, stream)
+    driver.call("cuEventSynchronize", end)
+    return float(driver.call("cuEventElapsedTime", start, end)) * _MILLISECOND

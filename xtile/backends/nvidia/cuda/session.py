@@ -8,9 +8,9 @@ Source: CUDA Driver API 13.0, modules "Primary Context Management" and "Module M
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.nvidia.compilation import Cubin
 from xtile.backends.nvidia.cuda.device import CudaDevice
 from xtile.backends.nvidia.cuda.driver import CudaError, Driver, load_driver
+from xtile.backends.nvidia.cuda.plans import Plans
 from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
 from xtile.backends.recently_used import RecentlyUsed
 from xtile.launch.errors import ArgumentError, DeviceError
@@ -35,11 +36,32 @@ class LoadedKernel:
         name: Its name.
         conventions: For each parameter of the function the kernel's arguments.
         handle: The driver's kernel.
+        plans: The layouts of arguments that it was launched with.
     """
 
     name: str
     conventions: tuple[tuple[KernelArgument, ...], ...]
     handle: Any
+    plans: Plans = field(default_factory=Plans)
+
+
+class Active:
+    """The time in which a context is that of the thread."""
+
+    def __init__(self, driver: Driver, context: Any) -> None:
+        self._driver = driver
+        self._context = context
+        self._is_pushed = False
+
+    def __enter__(self) -> None:
+        # Where torch or CuPy works on the GPU, it is the thread's context already.
+        if int(self._driver.call("cuCtxGetCurrent")) != int(self._context):
+            self._driver.call("cuCtxPushCurrent", self._context)
+            self._is_pushed = True
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_pushed:
+            self._driver.call("cuCtxPopCurrent")
 
 
 class Session:
@@ -55,17 +77,21 @@ class Session:
         self.driver = driver
         self._modules: RecentlyUsed[Any] = RecentlyUsed(_CUBINS)
         self._kernels: RecentlyUsed[LoadedKernel] = RecentlyUsed(_CUBINS)
+        self._events = threading.local()
         handle = driver.call("cuDeviceGet", device.ordinal)
         self._context = driver.call("cuDevicePrimaryCtxRetain", handle)
 
-    @contextmanager
-    def active(self) -> Generator[None]:
+    def active(self) -> Active:
         """Makes the context that of the thread, and afterwards what was before."""
-        self.driver.call("cuCtxPushCurrent", self._context)
-        try:
-            yield
-        finally:
-            self.driver.call("cuCtxPopCurrent")
+        return Active(self.driver, self._context)
+
+    def events(self) -> tuple[Any, Any]:
+        """Two events with the GPU's time, which belong to the thread."""
+        made = getattr(self._events, "pair", None)
+        if made is None:
+            made = (self.driver.call("cuEventCreate", 0), self.driver.call("cuEventCreate", 0))
+            self._events.pair = made
+        return made
 
     def kernel(self, key: str, cubin: Cubin, signature: Signature) -> LoadedKernel:
         """A kernel of a cubin, which is loaded if it was not.
