@@ -120,7 +120,9 @@ def acosh(lowering: Lowering, value: SSAValue) -> SSAValue:
     root = real.sqrt(real.multiply(less, real.add(less, 2)))
     near = log1p(lowering, real.add(less, root))
     far = real.add(real.log(value), math.log(2))
-    return real.choose(_IS.GREATER_THAN, value, _LARGE, far, near)
+    made = real.choose(_IS.GREATER_THAN, value, _LARGE, far, near)
+    # The root is that of a positive number again for x < -1.
+    return real.choose(_IS.LESS_THAN, value, 1, math.nan, made)
 
 
 def atanh(lowering: Lowering, value: SSAValue) -> SSAValue:

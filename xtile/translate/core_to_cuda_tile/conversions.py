@@ -27,7 +27,7 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
     Signedness,
 )
-from xtile.dialects.cuda_tile.ops import bitwise, conversions, floating_point
+from xtile.dialects.cuda_tile.ops import bitwise, conversions, floating_point, integer
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.translate.core_to_cuda_tile.elementwise import converted, named
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -104,15 +104,41 @@ def _convert(operation: Operation, lowering: Lowering) -> None:
     (result,) = operation.results
     element = element_of(result.type)
     mode = _rounding_mode(operation, lowering)
-    if mode is RoundingMode.NEAREST_EVEN:
-        made = converted(lowering, value, element)
-    else:
-        target = tile_type(value).with_element_type(element)
-        made = lowering.compute(conversions.FToFOp, value, target, rounding_mode=mode)
+    made = converted(lowering, value, element)
+    if mode is not RoundingMode.NEAREST_EVEN:
+        made = _moved(lowering, value, made, mode)
     limits = _OVERFLOW.get(type(element)) if operation.name == "arith.truncf" else None
     if limits is not None:
         made = _overflown(lowering, value, made, *limits)
     lowering.define(result, made)
+
+
+def _moved(lowering: Lowering, value: SSAValue, made: SSAValue, mode: RoundingMode) -> SSAValue:
+    """The neighbour of a rounded number, where it was rounded in the wrong direction.
+
+    CUDA Tile IR 13.3 converts floats to nearest only. The bits of numbers of one sign are in the
+    order of their sizes.
+    """
+    back = converted(lowering, made, element_type(value))
+    bits = bits_of(lowering, made)
+    one, zero = lowering.like(1, bits), lowering.like(0, bits)
+    is_negative = lowering.compare(ComparisonPredicate.LESS_THAN, bits, zero)
+    is_above = lowering.compare_floats(ComparisonPredicate.GREATER_THAN, back, value)
+    is_below = lowering.compare_floats(ComparisonPredicate.LESS_THAN, back, value)
+    if mode is RoundingMode.ZERO:
+        is_wrong = lowering.select(is_negative, is_below, is_above)
+        grows = None
+    else:
+        is_down = mode is RoundingMode.NEGATIVE_INF
+        is_wrong = is_above if is_down else is_below
+        grows = is_negative if is_down else lowering.opposite(is_negative)
+    smaller = lowering.compute(integer.SubIOp, bits, one)
+    neighbour = smaller
+    if grows is not None:
+        larger = lowering.compute(integer.AddIOp, bits, one)
+        neighbour = lowering.select(grows, larger, smaller)
+    chosen = lowering.select(is_wrong, neighbour, bits)
+    return lowering.compute(conversions.BitcastOp, chosen, made.type)
 
 
 def _overflown(

@@ -7,6 +7,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; CUDA Tile IR specifica
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
@@ -18,9 +19,11 @@ from xtile.dialects.cuda_tile.ops import memory, view_access
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access, widest
+from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
 from xtile.translate.core_to_cuda_tile.types import shape_of
+from xtile.translate.layouts import Number
 from xtile.translate.rule import Rule
 
 
@@ -169,7 +172,43 @@ def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAV
     order.after_write(place, lowering.emit(operation).results[0])
 
 
+# --- whole vectors ---
+
+
+def _whole(descriptor: Descriptor, starts: Sequence[Number], shape: tuple[int, ...]) -> Access:
+    """The elements from an index on, along the last dimensions, all of which memory has."""
+    first = descriptor.rank - len(shape)
+    axes = tuple(range(first, descriptor.rank))
+    return Access(descriptor, tuple(starts), shape, axes, (True,) * len(shape))
+
+
+def _load(operation: Operation, lowering: Lowering) -> None:
+    source, *indices = operation.operands
+    (result,) = operation.results
+    access = _whole(lowering.descriptor(source), lowering.numbers(indices), shape_of(result.type))
+    order, place = lowering.order, access.memory.place
+    token = order.before_read(place)
+    tile = tile_in_view(lowering, widest(lowering, access), None)
+    if tile is not None:
+        loaded: Operation = view_access.LoadViewTkoOp(tile.view, tile.indices, token)
+    else:
+        pointers = pointer_tiles.pointers(lowering, access)
+        loaded = memory.LoadPtrTkoOp(pointers, None, None, token)
+    value, done = lowering.emit(loaded).results
+    order.after_read(operation, place, done)
+    lowering.define(result, lowering.reshape(value, access.shape))
+
+
+def _store(operation: Operation, lowering: Lowering) -> None:
+    value, target, *indices = operation.operands
+    starts, shape = lowering.numbers(indices), shape_of(value.type)
+    access = _whole(lowering.descriptor(target), starts, shape)
+    store(lowering, access, None, lowering.value(value))
+
+
 RULES: dict[str, Rule] = {
+    "vector.load": _load,
+    "vector.store": _store,
     "vector.transfer_read": _read,
     "vector.transfer_write": _write,
 }
