@@ -138,8 +138,13 @@ class Ordering:
         written = None
         if values is not None and not storage.is_packed:
             written = np.ravel(storage.encoded(values[place.chosen]))
-        size = np.broadcast_to(np.int64(place.buffer.size), units.shape)
-        return Access(self._operation, kind, place.buffer, units, (units,), (size,), None, written)
+        buffer = place.buffer
+        if buffer.has_one_size:
+            # So what is known of the memory does not depend on the type of its elements.
+            buffer = buffer.root
+            written = None if written is None else written.view(buffer.data.dtype)
+        size = np.broadcast_to(np.int64(buffer.size), units.shape)
+        return Access(self._operation, kind, buffer, units, (units,), (size,), None, written)
 
 
 _ATOMIC = {

@@ -158,7 +158,7 @@ class Sanitizer:
             self._report_access(
                 Kind.LIFETIME, access, int(inside[0]), "is accessed after its lifetime ended"
             )
-        if access.kind.reads:
+        if access.kind.reads and access.buffer.has_one_size:
             self._check_content(access, shadow, inside)
         return inside
 
