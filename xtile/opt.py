@@ -221,6 +221,7 @@ class XtileOptMain(xDSLOptMain):
 
     def _print(self, module: ModuleOp) -> str | bytes:
         """Returns a module in the target's language."""
+        self._check_version(module)
         if self._target.name == "mlir":
             return self._mlir(module, self._xegpu_printer(module))
         from xtile.targets import BinaryTarget
@@ -235,6 +236,22 @@ class XtileOptMain(xDSLOptMain):
             return emitter.encode(module)
         emitter.emit(self.ctx, module, output)
         return output.getvalue()
+
+    def _check_version(self, module: ModuleOp) -> None:
+        """Checks that a module keeps to the version of CUDA Tile IR that is asked for.
+
+        Raises:
+            DiagnosticError: It does not.
+        """
+        if self.args.cuda_tile_version is None:
+            return
+        from xtile.dialects.cuda_tile.version_check import check_versions
+        from xtile.dialects.cuda_tile.versions import parse_version
+
+        diagnostics = Diagnostics()
+        check_versions(module, parse_version(self.args.cuda_tile_version), diagnostics)
+        if diagnostics.has_errors:
+            raise DiagnosticError(diagnostics.sorted())
 
     def _xegpu_printer(self, module: ModuleOp) -> type[MlirPrinter] | None:
         """Prepares a module for the form of XeGPU that is asked for, and returns what prints it.
