@@ -110,7 +110,7 @@ class Kernel(Emitter):
         first, *others = spans
         stop = first.tile if first.is_single else first.size
         with (
-            self.loop(0, stop, first.tile, name=names[0]) as loop,
+            self.loop(0, stop, first.tile, name=names[:1] or "i") as loop,
             self.tiles(others, names[1:]) as indices,
         ):
             yield [loop.index, *indices]

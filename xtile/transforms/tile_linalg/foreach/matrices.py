@@ -14,6 +14,7 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation
 
+from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
 from xtile.transforms.tile_linalg import rules
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
@@ -112,18 +113,31 @@ def _nothing(operation: Operation, kernel: Kernel) -> None:
     """Tile compilers fetch ahead on their own."""
 
 
-def _by_each(operation: Operation, kernel: Kernel) -> None:
-    raise kernel.error(
-        f"{operation.name} is done by every work-item here, which is not lifted to tiles yet; "
-        "do it in foreach"
-    )
+def _atomic_rmw(operation: memref.AtomicRMWOp, kernel: Kernel) -> None:
+    """Every work-item does the update; of most kinds nobody sees that it is done once."""
+    if kind_of(operation.kind).name not in _DONE_AT_ONCE:
+        raise kernel.error(
+            f"{operation.name} is done by every work-item here, which is not lifted to tiles yet; "
+            "do it in foreach"
+        )
+    rules.copy(operation, kernel)
+
+
+_DONE_AT_ONCE = frozenset(
+    {
+        *("andi", "assign", "ori"),
+        *("maximumf", "maxnumf", "maxs", "maxu"),
+        *("minimumf", "minnumf", "mins", "minu"),
+    }
+)
+"""Kinds of updates that change nothing when they are done again."""
 
 
 _RULES: Mapping[str, _Rule] = {
     AtomicUpdateOp.name: on_matrices.atomic_update,
     MapOp.name: _map,
     PrefetchOp.name: _nothing,
-    memref.AtomicRMWOp.name: _by_each,
+    memref.AtomicRMWOp.name: _atomic_rmw,
     "arith.constant": rules.constant,
     "vector.broadcast": _moved,
     "vector.contract": on_matrices.contract,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, VectorType
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IndexType
 
 from xtile.dialects.core import ParallelOp
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
@@ -32,9 +31,6 @@ def parallel(operation: ParallelOp, kernel: Kernel) -> None:
     turns = turns_of(operation)
     inside = operation if turns is None else turns.loop
     different = [op for op in inside.walk() if op.name in OF_WORK_ITEMS]
-    if turns is None and not different and not _has_matrices(operation):
-        # All work-items do the same, but how many they are is not known: it may show in atomics.
-        different = [operation]
     if different:
         raise kernel.error(not_lifted(different[0]), different[0])
     if turns is None or turns.is_of_subgroups:
@@ -43,12 +39,6 @@ def parallel(operation: ParallelOp, kernel: Kernel) -> None:
         matrices(operation, turns, kernel)
     else:
         _points(turns, kernel)
-
-
-def _has_matrices(operation: Operation) -> bool:
-    return any(
-        isinstance(result.type, VectorType) for op in operation.walk() for result in op.results
-    )
 
 
 def _points(turns: Turns, kernel: Kernel) -> None:
