@@ -41,11 +41,13 @@ Combine: TypeAlias = Callable[[Sequence[Tile], Sequence[Tile]], "list[Array]"]
 _OTHER_ELEMENTWISE = (
     "cuda_tile.assume",
     "cuda_tile.constant",
+    "cuda_tile.get_num_tile_blocks",
+    "cuda_tile.get_tile_block_id",
     "cuda_tile.offset",
     "cuda_tile.select",
     "cuda_tile.yield",
 )
-"""Operations of other modules that compute each element of tiles on its own."""
+"""Operations of other modules that compute each element on its own, or give one number for all."""
 
 
 @cache
