@@ -1,7 +1,7 @@
 """How elements lie in memory.
 
 Elements of four bits share bytes: the one with the lower place has the lower bits. i1 takes a byte,
-of which any bit may be set. tf32 takes four bytes.
+of which any bit may be set. tf32 takes four bytes, which keep the bits that it does not have.
 
 Source: CUDA Tile IR specification, "Sub-Byte Types"; NVIDIA/cuda-tile 13.3.0, `Ops.td`
 (`load_ptr_tko`, `store_ptr_tko`).
@@ -65,13 +65,7 @@ class Storage:
 
     def decoded(self, units: Array) -> Array:
         """What memory that is not packed holds."""
-        if self.number.bits == 1:
-            return units != 0
-        return units if self.number.dtype.itemsize * 8 == self.number.bits else self._cut(units)
-
-    def _cut(self, units: Array) -> Array:
-        """Numbers without the bits that their type does not have."""
-        return np.asarray(self.number.rounded(units))
+        return units != 0 if self.number.bits == 1 else units
 
     def encoded(self, values: Tile) -> Array:
         """What memory that is not packed holds for elements."""
