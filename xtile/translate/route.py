@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from xtile.garbage import without_collections
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -232,25 +232,9 @@ def translate(
 
     source = source_of(module)
     steps = ROUTES[route]
-    with _without_collections():
+    with without_collections():
         for step in steps:
             module = step(module, options or Options(), diagnostics)
             if source is not None:
                 attach_source(module, source)
     return module
-
-
-@contextmanager
-def _without_collections() -> Generator[None]:
-    """Lets no garbage be collected for a while.
-
-    Each collection goes through all operations that are alive. Of a long kernel that takes more
-    time than translating it.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -31,6 +31,7 @@ from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import Version
+from xtile.garbage import without_collections
 from xtile.text.source import Source, attach_source
 
 _KNOWN_FLAGS = sum(map(int, FunctionFlag))
@@ -49,7 +50,8 @@ def decode(data: bytes, name: str = "<bytecode>") -> TileModuleOp:
         DiagnosticError: It is damaged, which is told with the byte and the section.
     """
     source = Source.from_binary(name, data)
-    return _Decoder(read_container(data, source)).decode(source)
+    with without_collections():
+        return _Decoder(read_container(data, source)).decode(source)
 
 
 def version_of(data: bytes, name: str = "<bytecode>") -> Version:

@@ -50,6 +50,7 @@ from xtile.dialects.cuda_tile.ops.global_variables import GlobalOp
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, Version
+from xtile.garbage import without_collections
 
 _NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
 
@@ -71,7 +72,8 @@ def encode(
     Raises:
         DiagnosticError: The version lacks something of the module, or there are several modules.
     """
-    return _Encoder(version, line_info).encode(_only_module(module))
+    with without_collections():
+        return _Encoder(version, line_info).encode(_only_module(module))
 
 
 def _only_module(module: ModuleOp | TileModuleOp) -> TileModuleOp:

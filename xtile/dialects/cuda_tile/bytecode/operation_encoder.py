@@ -37,7 +37,8 @@ class FunctionWriter:
         self._version = attributes.version
         self._numbers: dict[SSAValue, int] = {}
         self._next = 0
-        self._segments: dict[Attribute, tuple[int, ...]] = {}
+        # By identity, with the attribute so that it lives.
+        self._segments: dict[int, tuple[tuple[int, ...], Attribute]] = {}
         self._records: dict[type[Operation], Record] = {}
 
     def body(self, block: Block) -> bytearray:
@@ -157,10 +158,12 @@ class FunctionWriter:
     def _sizes(self, operation: Operation) -> tuple[int, ...]:
         """How many operands each group has."""
         attribute = operation.properties[_SEGMENTS]
-        sizes = self._segments.get(attribute)
-        if sizes is None:
-            assert isinstance(attribute, DenseArrayBase)
-            sizes = self._segments[attribute] = tuple(map(int, attribute.get_values()))
+        known = self._segments.get(id(attribute))
+        if known is not None:
+            return known[0]
+        assert isinstance(attribute, DenseArrayBase)
+        sizes = tuple(map(int, attribute.get_values()))
+        self._segments[id(attribute)] = (sizes, attribute)
         return sizes
 
     def _write_operands(self, record: Record, operation: Operation, out: bytearray) -> None:

@@ -80,14 +80,13 @@ class MemberCodec(Codec):
 
     def __init__(self, kind: type[EnumAttribute[StrEnum]]) -> None:
         self.members = [kind(member) for member in kind.enum_type]
-        self._numbers: dict[Attribute, int] = {
-            member: number for number, member in enumerate(self.members)
-        }
+        # By identity: there is one of each member.
+        self._numbers = {id(member.data): number for number, member in enumerate(self.members)}
         self._name = kind.name
 
     @override
     def write(self, writer: AttributeWriter, out: bytearray, value: Attribute) -> None:
-        out.append(self._numbers[value])
+        out.append(self._numbers[id(cast("EnumAttribute[StrEnum]", value).data)])
 
     @override
     def read(

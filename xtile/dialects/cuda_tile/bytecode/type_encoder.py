@@ -52,6 +52,8 @@ class TypeWriter:
     def __init__(self, version: Version) -> None:
         self._version = version
         self._indices: dict[Attribute, int] = {}
+        # By identity, with the type so that it lives: hashing a type takes its time.
+        self._known: dict[int, tuple[int, Attribute]] = {}
         self._entries: list[bytes] = []
 
     def index(self, type: Attribute) -> int:
@@ -60,13 +62,16 @@ class TypeWriter:
         Raises:
             UnwritableError: The version lacks it.
         """
-        known = self._indices.get(type)
+        known = self._known.get(id(type))
         if known is not None:
-            return known
-        out = bytearray()
-        self._write(type, out)
-        index = self._indices[type] = len(self._entries)
-        self._entries.append(bytes(out))
+            return known[0]
+        index = self._indices.get(type)
+        if index is None:
+            out = bytearray()
+            self._write(type, out)
+            index = self._indices[type] = len(self._entries)
+            self._entries.append(bytes(out))
+        self._known[id(type)] = (index, type)
         return index
 
     def section(self) -> bytes:
