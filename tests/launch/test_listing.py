@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
+from xtile.backends.nvidia import tools
 from xtile.cli import main
-from xtile.launch import listing, opencl_setup
+from xtile.launch import DeviceError, cuda_setup, listing, opencl_setup
 from xtile.launch.opencl import available_devices
 
 
@@ -113,3 +115,49 @@ def test_devices_that_cannot_be_used_are_named(lines: Any, monkeypatch: pytest.M
     monkeypatch.setattr(opencl_setup, "has_intel_gpu", lambda: False)
     (device,) = available_devices()
     assert f"not usable: {device.name} of {device.platform}" in lines()
+
+
+def test_gpus(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = (FakeGpu("NVIDIA H200"), FakeGpu("Old", (7, 5)), FakeGpu("NVIDIA L4", (8, 9)))
+    with installed(monkeypatch, FakeApi(gpus)):
+        _, _, first, second, _ = (cells(line) for line in lines() if line[0] in "│┃")
+    abilities = ["tiles", "227 KiB", "yes", "yes", "yes", "tensor cores", "no"]
+    assert first == ["cuda, sm_90", "NVIDIA H200, CUDA 13.0", *abilities]
+    assert second == ["cuda:2, sm_89", "NVIDIA L4, CUDA 13.0", *abilities]
+
+
+def test_a_gpu_without_an_assembler(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_tileiras() -> None:
+        raise DeviceError("it is not here; add it")
+
+    monkeypatch.setattr(tools, "find_tileiras", find_tileiras)
+    with installed(monkeypatch, FakeApi()):
+        assert lines()[-1] == "only compiled kernels run on NVIDIA's GPU: it is not here; add it"
+
+
+@pytest.mark.parametrize(
+    ("spec", "advice"),
+    [
+        (None, "no package for NVIDIA's GPU: pip install 'xtile[nvidia]'"),
+        (
+            object(),
+            "no driver for NVIDIA's GPU: install release 580 or later of NVIDIA's driver",
+        ),
+    ],
+)
+def test_what_is_missing_for_a_gpu(
+    lines: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, spec: object, advice: str
+) -> None:
+    monkeypatch.setattr(cuda_setup, "find_spec", lambda name: spec)  # pyright: ignore
+    monkeypatch.setattr(cuda_setup, "_PCI_DEVICES", tmp_path)
+    monkeypatch.setattr(cuda_setup, "_DRIVER", tmp_path / "none")
+    monkeypatch.setattr(listing, "available_gpus", lambda: ())
+    assert not any("NVIDIA" in line for line in lines())
+    for place, vendor, kind in (("0", "0x10de", "0x040300"), ("1", "0x8086", "0x030000")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "vendor").write_text(f"{vendor}\n")
+        (tmp_path / place / "class").write_text(f"{kind}\n")
+    # The sound of a graphics card, and a graphics card of another vendor.
+    assert not any("NVIDIA" in line for line in lines())
+    (tmp_path / "1" / "vendor").write_text("0x10de\n")
+    assert lines()[-1] == advice

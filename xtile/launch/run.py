@@ -44,7 +44,8 @@ def run(
     """Launches a kernel and waits until it is done; memory arguments are updated in place.
 
     Args:
-        kernel: The path of a file ending with `.ir` or `.mlir`, a text, or a module.
+        kernel: The path of a file ending with `.ir` or `.mlir`, a text, or a module; on NVIDIA's
+            GPUs also the path of a cubin that `compile` made.
         args: The arguments in signature order, or by parameter name.
             Scalars are Python or numpy numbers. A memref takes a numpy array, a torch tensor on
             the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for
@@ -54,11 +55,14 @@ def run(
             for a null group. In MLIR's upstream
             dialects, `memref<4x8xf32>` has the shape of the array, and its last mode is the
             contiguous one (row-major, numpy's own order). On an OpenCL device a memref also takes
-            pyopencl's arrays, buffers and SVM, and an `xtile.launch.DeviceArray`.
+            pyopencl's arrays, buffers and SVM, and on NVIDIA's GPUs tensors of torch, arrays of
+            CuPy and whatever else lies on the GPU, which are not copied; on both an
+            `xtile.launch.DeviceArray`.
         grid: The number of work-groups in x, y and z; missing modes are 1.
-        device: "reference"; "opencl" for the best of Intel's OpenCL devices; "auto" for "opencl"
-            where there is such a device, and else "reference"; the name of an architecture (pvc,
-            bmg, dg2, cpu, cpu-amx) for an OpenCL device of that kind; or a
+        device: "reference"; "cuda" for the first of NVIDIA's GPUs, "cuda:1" for the second;
+            "opencl" for the best of Intel's OpenCL devices; "auto" for the first of these that is
+            there and can run the kernel, and else "reference"; the name of an architecture (pvc,
+            bmg, dg2, cpu, cpu-amx, sm_90 ..) for a device of that kind; or a
             `pyopencl.CommandQueue`, in which the kernel is launched.
         entry: The function to launch; needed if the kernel has several.
         block: The number of work-items of a work-group in x, y and z, for a `gpu.func`; missing
@@ -70,10 +74,11 @@ def run(
         workers: Processes that share the work-groups.
         progress: Called from time to time with the numbers of done and of all work-groups.
         build_seconds: How long an OpenCL driver may take to build the kernel, which happens in a
-            process of its own then. None sets a limit only for what is known to hang drivers.
+            process of its own then, or how long NVIDIA's assembler may take. None sets a limit
+            for the assembler, and for what is known to hang drivers.
         binary: The path of SPIR-V that another compiler made of the kernel by the same calling
-            convention, such as the reference compiler of the tensor language. An OpenCL device
-            runs it instead of compiling the kernel, which then only tells the arguments.
+            convention, such as the reference compiler of the tensor language, or of a cubin. The
+            device runs it instead of compiling the kernel, which then only tells the arguments.
 
     Returns:
         What ran it and, if the device has a clock, how long that took.

@@ -1,0 +1,180 @@
+"""`xtile compile` and `xtile.compile`."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xtile
+from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
+from xtile.api import SourceWarning
+from xtile.backends.intel.compilation import compile_program
+from xtile.backends.intel.devices import DEVICES
+from xtile.backends.nvidia.sidecar import read_cubin
+from xtile.cli import main
+from xtile.launch import ArgumentError
+from xtile.text.diagnostics import Diagnostics
+
+KERNELS = """
+func @scale(%a: f32, %A: memref<f32x?x?>) {
+    axpby.n %a, %A, %a, %A
+}
+func @nothing() {
+}
+"""
+
+OLD = "func @f(%a: group<memref<f32x4>>) {\n}\n"
+"""A text with a warning."""
+
+
+@pytest.fixture(autouse=True)
+def _directory(  # pyright: ignore[reportUnusedFunction]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k.ir").write_text(KERNELS)
+
+
+def failure_of(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
+    assert main(["compile", *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_a_cubin_with_its_sidecar(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", "k.ir", "-o", "k.cubin", "--chip", "sm_80"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+    cubin = read_cubin("k.cubin")
+    assert cubin.chip == "sm_80"
+    assert list(cubin.signatures) == ["scale", "nothing"]
+    assert sorted(path.name for path in Path().iterdir()) == ["k.cubin", "k.cubin.json", "k.ir"]
+
+
+def test_one_kernel() -> None:
+    assert main(["compile", "k.ir", "-o", "k.cubin", "--entry", "nothing"]) == 0
+    cubin = read_cubin("k.cubin")
+    assert list(cubin.signatures) == ["nothing"]
+    assert b"scale" not in cubin.code
+    # The file itself is as it was.
+    assert Path("k.ir").read_text() == KERNELS
+
+
+def test_spirv() -> None:
+    assert main(["compile", "k.ir", "-o", "k.spv", "--chip", "pvc"]) == 0
+    program = compile_program(xtile.parse(KERNELS), DEVICES["pvc"])
+    assert Path("k.spv").read_bytes() == program.spirv
+
+
+def test_bytecode() -> None:
+    assert main(["compile", "k.ir", "-o", "k.tileirbc"]) == 0
+    assert Path("k.tileirbc").read_bytes().startswith(b"\x7fTileIR\0")
+
+
+def test_the_chip_is_that_of_the_gpu_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    with installed(monkeypatch, FakeApi((FakeGpu("Old", (7, 0)), FakeGpu("L4", (8, 9))))):
+        xtile.compile(KERNELS, "k.cubin")
+    assert read_cubin("k.cubin").chip == "sm_89"
+
+
+def test_the_level() -> None:
+    xtile.compile(KERNELS, "0.cubin", chip="sm_90", level=0)
+    xtile.compile(KERNELS, "3.cubin", chip="sm_90", level=3)
+    assert Path("0.cubin").read_bytes() != Path("3.cubin").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "k.foo"], "k.foo: expected a file ending with one of .cubin, .spv, .tileirbc"),
+        (["-o", "no/k.cubin"], "-o no/k.cubin: there is no directory no"),
+        (
+            ["-o", "k.cubin", "--chip", "pvc"],
+            (
+                "there is no chip 'pvc'; there are sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, "
+                "sm_110, sm_120, sm_121"
+            ),
+        ),
+        (
+            ["-o", "k.spv", "--chip", "sm_90"],
+            "there is no chip 'sm_90'; there are pvc, bmg, dg2, cpu, cpu-amx",
+        ),
+    ],
+)
+def test_wrong_usage(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert failure_of(capsys, 2, "k.ir", *arguments) == f"xtile: error: {message}\n"
+
+
+def test_a_language_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    message = failure_of(capsys, 2, "k.txt", "-o", "k.cubin")
+    assert message == "xtile: error: k.txt: expected a file ending with .ir or .mlir\n"
+
+
+def test_no_such_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "cannot read the file" in failure_of(capsys, 1, "no.ir", "-o", "k.cubin")
+
+
+def test_no_such_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    message = failure_of(capsys, 1, "k.ir", "-o", "k.cubin", "--entry", "g")
+    assert message == ("xtile: error: the kernel has no function 'g'; it has 'scale', 'nothing'\n")
+
+
+def test_no_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("host.mlir").write_text("func.func @main() {\n  return\n}\n")
+    message = failure_of(capsys, 1, "host.mlir", "-o", "k.cubin")
+    assert message == "xtile: error: there is no kernel to compile\n"
+
+
+def test_a_mistake_in_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("k.ir").write_text("func @f(%a: f31) {\n}\n")
+    assert failure_of(capsys, 1, "k.ir", "-o", "k.cubin").startswith("k.ir:1.13-15: error: ")
+    assert not Path("k.cubin").exists()
+
+
+def test_what_the_assembler_does_not_take(capsys: pytest.CaptureFixture[str]) -> None:
+    # No other test asks for this level, so nothing is kept of it.
+    options = ("--level", "2", "--build-seconds", "0.001")
+    message = failure_of(capsys, 3, "k.ir", "-o", "k.cubin", *options)
+    assert "cannot build the kernel: it was not done after 0.001 s" in message
+
+
+def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("k.cubin").mkdir()
+    message = failure_of(capsys, 1, "k.ir", "-o", "k.cubin")
+    assert message == "xtile: error: cannot write k.cubin: Is a directory\n"
+
+
+def test_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("old.ir").write_text(OLD)
+    assert main(["compile", "old.ir", "-o", "k.cubin"]) == 0
+    assert capsys.readouterr().err.startswith("old.ir:1.")
+    with pytest.warns(SourceWarning):
+        xtile.compile(OLD, "k.cubin")
+    collected = Diagnostics()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xtile.compile(OLD, "k.cubin", diagnostics=collected)
+    assert len(list(collected)) == 1
+
+
+def test_a_module() -> None:
+    module = xtile.parse(KERNELS)
+    before = str(module)
+    xtile.compile(module, "k.cubin", entry="nothing")
+    assert list(read_cubin("k.cubin").signatures) == ["nothing"]
+    assert str(module) == before
+
+
+@pytest.mark.parametrize("options", [{"chip": "sm_1"}, {"output": "k"}])
+def test_options_of_the_function(options: dict[str, Any]) -> None:
+    output = options.pop("output", "k.cubin")
+    with pytest.raises(ValueError, match=r"there is no chip|expected a file"):
+        xtile.compile(KERNELS, output, **options)
+    with pytest.raises(ArgumentError):
+        xtile.compile(KERNELS, "k.cubin", entry="g")
