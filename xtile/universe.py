@@ -150,6 +150,12 @@ def _core_distribute() -> type[ModulePass]:
     return CoreDistributePass
 
 
+def _core_tile_linalg() -> type[ModulePass]:
+    from xtile.transforms.tile_linalg.passes import CoreTileLinalgPass
+
+    return CoreTileLinalgPass
+
+
 def _core_cleanup() -> type[ModulePass]:
     from xtile.transforms.cleanup.passes import CoreCleanupPass
 
@@ -237,6 +243,7 @@ XTILE_UNIVERSE = Universe(
     all_passes={
         "core-cleanup": _core_cleanup,
         "core-distribute": _core_distribute,
+        "core-tile-linalg": _core_tile_linalg,
         "core-to-spirv": _core_to_spirv,
         "core-to-xegpu": _core_to_xegpu,
         "tensorlang-to-core": _tensorlang_to_core,

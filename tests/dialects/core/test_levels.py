@@ -24,6 +24,8 @@ RIGHT = [
     ("subgroup", "%s = core.subgroup_scan add %x : f32 -> f32"),
     ("lane", "%v = vector.broadcast %x : f32 to vector<8xf32>"),
     ("lane", "gpu.barrier"),
+    ("tile", "%g = gpu.block_id x"),
+    ("tile", "%v = vector.broadcast %x : f32 to vector<2x4x8xf32>"),
 ]
 
 WRONG = [
@@ -46,7 +48,21 @@ WRONG = [
         "%v = vector.broadcast %x : f32 to vector<8x16xf32>",
         "vector.broadcast has a matrix, which belongs to a subgroup and not to a lane",
     ),
-    ("warp", "gpu.barrier", 'core.level must be one of "block", "subgroup", "lane"'),
+    ("tile", SUM, "core.sum must be tiled first, with the pass core-tile-linalg"),
+    ("tile", "core.parallel { %g = gpu.block_id x }", "core.parallel must be tiled first"),
+    ("tile", "gpu.barrier", "gpu.barrier is for work-items and subgroups, which tiles do not have"),
+    ("tile", "%lane = gpu.lane_id", "gpu.lane_id is for work-items and subgroups"),
+    (
+        "tile",
+        "%v = vector.broadcast %x : f32 to vector<8x9xf32>",
+        "the sizes of vector<8x9xf32> are no powers of two",
+    ),
+    (
+        "tile",
+        "%v = vector.broadcast %x : f32 to vector<8192x4096xf32>",
+        "vector<8192x4096xf32> has more than 16777216 elements",
+    ),
+    ("warp", "gpu.barrier", 'core.level must be one of "block", "subgroup", "lane", "tile"'),
 ]
 
 
