@@ -62,9 +62,13 @@ class _Sizes:
             parser.raise_error(message, self.start, self.end)
         for number, wanted, place in zip(self.numbers, expected, self.places, strict=True):
             if number != wanted:
-                wanted_text = "a value" if wanted == DYNAMIC_INDEX else str(wanted)
-                message = f"the tensor_view's {self.what} is {size_text(wanted)} here; expected "
-                parser.raise_error(message + wanted_text, *place)
+                right = "a value" if wanted == DYNAMIC_INDEX else str(wanted)
+                found = "a value" if number == DYNAMIC_INDEX else str(number)
+                parser.raise_error(
+                    f"the tensor_view has the {self.what} {size_text(wanted)} here; expected "
+                    f"{right}, but got {found}",
+                    *place,
+                )
 
 
 def _parse_sizes(parser: Parser, keyword: str, what: str) -> _Sizes:

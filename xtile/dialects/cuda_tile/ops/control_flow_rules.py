@@ -119,7 +119,7 @@ def verify_carried(
             f"the region has {len(arguments)} arguments for {len(initial)} initial values; there "
             "must be as many"
         )
-    verify_no_views("value that is carried", arguments)
+    verify_no_views("carried value", arguments)
     verify_types("the arguments of the region", arguments, initial)
     verify_no_views("result", results)
 
@@ -132,7 +132,7 @@ def verify_no_views(what: str, types: Sequence[Attribute]) -> None:
     """
     for index, type in enumerate(types):
         if isinstance(type, TensorViewType | TileView):
-            raise VerifyException(f"{what} {index} is a view, which it must not be: {type}")
+            raise VerifyException(f"{what} {index} must not be a view, but is {type}")
 
 
 def verify_branch(name: str, region: Region, results: Sequence[Attribute]) -> None:

@@ -65,8 +65,8 @@ def verify_ordering(
     if scope is not None:
         _member(MemoryScope, scope)
     if (found is MemoryOrderingSemantics.WEAK) != (scope is None):
-        needs = "takes no" if scope is not None else "needs a"
-        raise VerifyException(f"a {found} access {needs} memory_scope")
+        has = "has no" if scope is not None else "needs a"
+        raise VerifyException(f"an access that is {found} {has} memory_scope")
 
 
 def verify_pointees(pointers: SSAValue, value: SSAValue) -> None:
@@ -157,9 +157,8 @@ def verify_view_access(
         type = tile_type(index)
         expected = (view.get_tile_shape()[dimension],) if dimension == sparse else ()
         if type.get_shape() != expected:
-            raise VerifyException(
-                f"index {dimension} must have the shape {list(expected)}, but is {type}"
-            )
+            right = TileType(expected, type.element_type)
+            raise VerifyException(f"index {dimension} must be a {right}, but is a {type}")
         if dimension != sparse:
             scalars.add(type)
     if len(scalars) > 1 and not is_update:

@@ -74,8 +74,7 @@ def _verify_groups(predicate: SameElementsAttr, type: Attribute) -> None:
     values = predicate.get_values()
     if len(values) != tile.rank:
         raise VerifyException(
-            f"expected {tile.rank} numbers in same_elements, one for each dimension, got "
-            f"{len(values)}"
+            f"same_elements must have a number for each dimension of {tile}, but has {len(values)}"
         )
     for value, size in zip(values, tile.get_shape(), strict=True):
         if not 0 <= value <= size:
@@ -113,5 +112,6 @@ def verify_format(text: str, count: int) -> None:
         place = text.find("%", place + (2 if is_sign else 1))
     if conversions != count:
         raise VerifyException(
-            f"the format has {conversions} conversions, but there are {count} operands to print"
+            f"expected an operand for each conversion in the format, {conversions} in all, but got "
+            f"{count}"
         )
