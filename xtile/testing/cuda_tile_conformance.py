@@ -21,7 +21,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xdsl.dialects.builtin import ModuleOp
+
 from xtile.dialects.cuda_tile.hints import find_problems
+from xtile.dialects.cuda_tile.version_check import check_versions
+from xtile.dialects.cuda_tile.versions import V13_3
 from xtile.testing.conformance import (
     Disagreement,
     allows_unregistered,
@@ -159,18 +163,24 @@ def _compare_piece(result: FileResult, number: int, source: Source, rules: Rules
 
 
 def _errors_of(source: Source, rules: Rules) -> list[Diagnostic]:
-    """What this package finds wrong with a piece, and with its hints if that is asked for."""
+    """What this package finds wrong with a piece, if nothing that came after 13.3 may be used."""
     errors = errors_of(source, make_testing_context(is_lenient=rules.is_lenient))
-    if errors or not rules.hints_are_errors:
+    if errors:
         return errors
     diagnostics = Diagnostics(limit=None)
     context = make_testing_context(is_lenient=rules.is_lenient)
     module = read_mlir(source, diagnostics, context)
     if module is not None:
-        for operation in module.walk():
-            for problem in find_problems(operation):
-                diagnostics.error(source, place_of(operation, source), problem)
+        check_versions(module, V13_3, diagnostics, source)
+        if rules.hints_are_errors:
+            _check_hints(module, diagnostics, source)
     return diagnostics.sorted()
+
+
+def _check_hints(module: ModuleOp, diagnostics: Diagnostics, source: Source) -> None:
+    for operation in module.walk():
+        for problem in find_problems(operation):
+            diagnostics.error(source, place_of(operation, source), problem)
 
 
 def _line(error: Diagnostic) -> int | None:

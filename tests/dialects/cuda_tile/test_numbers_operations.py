@@ -9,7 +9,13 @@ import pytest
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
-from tests.dialects.cuda_tile.numbers_text import line_of, only_operation, program, read
+from tests.dialects.cuda_tile.numbers_text import (
+    TILES,
+    line_of,
+    only_operation,
+    program,
+    read,
+)
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.ops import (
     bitwise,
@@ -19,7 +25,9 @@ from xtile.dialects.cuda_tile.ops import (
     mathematics,
     matrix_multiply,
 )
-from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4
+from xtile.dialects.cuda_tile.version_check import check_versions
+from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, VERSIONS, Version
+from xtile.text.diagnostics import Diagnostics
 
 MODULES = (bitwise, conversions, floating_point, integer, mathematics, matrix_multiply)
 OPERATIONS = [operation for module in MODULES for operation in module.OPERATIONS]
@@ -106,3 +114,20 @@ def test_versions() -> None:
         "negi overflow": V13_2,
         "tanh rounding_mode": V13_2,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("%f32 rounding<zero> : tile<4x8xf32> -> tile<4x8xf16>", V13_4),
+        ("%f16 rounding<positive_inf> : tile<4x8xf16> -> tile<4x8xf32>", V13_4),
+        ("%f32 : tile<4x8xf32> -> tile<4x8xf16>", V13_1),
+        ("%f32 rounding<zero> : tile<4x8xf32> -> tile<4x8xf8E8M0FNU>", V13_2),
+    ],
+)
+def test_versions_of_rounding_modes(text: str, since: Version) -> None:
+    module = read(program(f"%r = ftof {text}", {"f32": TILES["f32"], "f16": TILES["f16"]}))
+    for version in VERSIONS:
+        diagnostics = Diagnostics()
+        check_versions(module, version, diagnostics)
+        assert diagnostics.has_errors == (version < since)

@@ -67,7 +67,8 @@ WRONG = {
     ),
     generic(
         "exp", "%f32", "f32", "f32", "<{rounding_mode = #cuda_tile.rounding<zero>}>"
-    ): "'cuda_tile.exp': expected rounding mode to be one of 'full', 'approx', but got #cuda_tile.rounding<zero>",
+    ): "'cuda_tile.exp': expected rounding mode to be one of 'full', 'approx', but got "
+    "#cuda_tile.rounding<zero>",
     generic("addf", "%f32, %f32", "f32 f32", "f32"): (
         "'cuda_tile.addf': property 'rounding_mode' expected in operation 'cuda_tile.addf'"
     ),
@@ -118,10 +119,12 @@ WRONG = {
     "integers than i32, but got i32",
     "%r = ftof %f32 : tile<4x8xf32> -> tile<4x8xf32>": "'cuda_tile.ftof': expected another type "
     "than !cuda_tile.tile<4x8xf32>, from which it converts",
-    "%r = ftof %f32 rounding<zero> : tile<4x8xf32> -> tile<4x8xf16>": "'cuda_tile.ftof': expected "
-    "rounding mode 'nearest_even', but got 'zero'",
+    "%r = ftof %f32 rounding<zero> : tile<4x8xf32> -> tile<4x8xf8E5M2>": "'cuda_tile.ftof': "
+    "expected rounding mode 'nearest_even' from f32 to f8E5M2, but got 'zero'",
+    "%r = ftof %f32 rounding<negative_inf> : tile<4x8xf32> -> tile<4x8xf16>": "'cuda_tile.ftof': "
+    "expected rounding mode 'nearest_even' or 'zero' from f32 to f16, but got 'negative_inf'",
     "%r = ftof %f32 : tile<4x8xf32> -> tile<4x8xf8E8M0FNU>": "'cuda_tile.ftof': expected rounding "
-    "mode 'zero' or 'positive_inf' for f8E8M0FNU, but got 'nearest_even'",
+    "mode 'zero' or 'positive_inf' from f32 to f8E8M0FNU, but got 'nearest_even'",
     "%r = itof %i32 signed rounding<zero> : tile<4x8xi32> -> tile<4x8xf32>": "'cuda_tile.itof': "
     "expected rounding mode 'nearest_even', but got 'zero'",
     "%r = itof %i32 signed : tile<4x8xi32> -> tile<4x8xf8E8M0FNU>": "'cuda_tile.itof': integers "

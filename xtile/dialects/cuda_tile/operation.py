@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -28,3 +28,10 @@ class CudaTileOperation(IRDLOperation, ABC):
 
     SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({})
     """The versions of operands, properties and results that came later than the operation."""
+
+    def newer_uses(self) -> Iterator[tuple[str, Version]]:
+        """Yields what is said in fields and may have come later than they, and since when it is.
+
+        A rounding mode that was not always allowed is such a use.
+        """
+        yield from ()

@@ -58,6 +58,11 @@ def find_newer(operation: CudaTileOperation, version: Version) -> Iterator[str]:
                 f"'{field}' of '{name}' needs version {since} of CUDA Tile IR, but this is "
                 f"{version}"
             )
+    for use, since in operation.newer_uses():
+        if since > version:
+            yield (
+                f"{use} in '{name}' needs version {since} of CUDA Tile IR, but this is {version}"
+            )
     for type, since in _newer_types(operation, version):
         yield (f"{type} of '{name}' needs version {since} of CUDA Tile IR, but this is {version}")
 

@@ -7,7 +7,7 @@ and `CudaTile.cpp`.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import ClassVar, cast
 
@@ -48,8 +48,9 @@ from xtile.dialects.cuda_tile.constraints import (
 )
 from xtile.dialects.cuda_tile.enumerations import IntegerOverflow, RoundingMode, Signedness
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.ops.conversion_rounding import conversion_modes
 from xtile.dialects.cuda_tile.types import TileType
-from xtile.dialects.cuda_tile.versions import V13_4, Version
+from xtile.dialects.cuda_tile.versions import V13_1, V13_4, Version
 
 
 class _ConversionOperation(CudaTileOperation, ABC):
@@ -172,6 +173,8 @@ class ExtIOp(_ConversionOperation):
 class FToFOp(_ConversionOperation):
     """Another type of floats; to f8E8M0FNU rounded to zero or upwards.
 
+    Since 13.4 other conversions may be rounded in other directions, too.
+
     ```
     %b = ftof %a : tile<4x8xf32> -> tile<4x8xf16>
     ```
@@ -211,13 +214,20 @@ class FToFOp(_ConversionOperation):
         before, after = self._tiles()
         if before == after:
             raise VerifyException(f"expected another type than {before}, from which it converts")
-        if not isinstance(after.element_type, Float8E8M0FNUType):
-            _verify_nearest(self.rounding_mode)
-        elif self.rounding_mode.data not in (RoundingMode.ZERO, RoundingMode.POSITIVE_INF):
+        modes = conversion_modes(before.element_type, after.element_type)
+        if self.rounding_mode.data not in modes:
+            known = " or ".join(f"'{mode}'" for mode in modes)
             raise VerifyException(
-                "expected rounding mode 'zero' or 'positive_inf' for f8E8M0FNU, but got "
-                f"'{self.rounding_mode.data}'"
+                f"expected rounding mode {known} from {before.element_type} to "
+                f"{after.element_type}, but got '{self.rounding_mode.data}'"
             )
+
+    @override
+    def newer_uses(self) -> Iterator[tuple[str, Version]]:
+        before, after = (tile.element_type for tile in self._tiles())
+        mode = self.rounding_mode.data
+        since = conversion_modes(before, after).get(mode, V13_1)
+        yield f"rounding mode '{mode}' from {before} to {after}", since
 
 
 @irdl_op_definition
