@@ -78,3 +78,8 @@ class Report:
         if self.other is not None and self.other is not self.operation:
             notes = (located(self.other, "the other access is here", Severity.NOTE),)
         return Diagnostic(main.severity, main.message, main.source, span, notes)
+
+
+def word_of(operation: Operation) -> str:
+    """What messages call an instruction."""
+    return operation.name.split(".")[-1]

@@ -18,9 +18,9 @@ from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
 from xtile.semantics.ordering import Order, Token
 from xtile.semantics.sanitizer.promises import broken_promises
-from xtile.semantics.sanitizer.report import Kind, Report
+from xtile.semantics.sanitizer.report import Kind, Report, word_of
 from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
-from xtile.semantics.sanitizer.token_order import Conflict, TokenOrder
+from xtile.semantics.sanitizer.token_order import TokenOrder
 
 
 def sanitize(
@@ -127,24 +127,9 @@ class Sanitizer:
                 self._shadow(access.buffer).has_content[access.elements[inside]] = True
         token, conflicts = self._token_order.access(accesses, order, self._group_number)
         for conflict in conflicts:
-            self._report_unordered(conflict)
+            what, other = conflict.description, conflict.other
+            self._report_access(Kind.CONFLICT, conflict.access, conflict.at, what, other)
         return token
-
-    def _report_unordered(self, conflict: Conflict) -> None:
-        access, other = conflict.access, conflict.other
-        if not conflict.is_same_block:
-            what = f"while another tile block accesses it with {_word(other)}; nothing orders them"
-        elif other is access.operation:
-            what = "twice by one instruction or two executions of it; no token orders them"
-        else:
-            what = f"and by {_word(other)}; no token orders the two"
-        self._report_access(
-            Kind.CONFLICT,
-            access,
-            conflict.at,
-            f"is accessed ({access.kind.value}) {what}",
-            other,
-        )
 
     def _check_elements(self, access: Access) -> IntArray:
         """Checks indices and the elements' content; returns the positions inside of the memory."""
@@ -192,7 +177,7 @@ class Sanitizer:
         if found is not None:
             at, number = found
             other = access.operation if number < 0 else self._operations[number]
-            what = "this instruction" if other is access.operation else _word(other)
+            what = "this instruction" if other is access.operation else word_of(other)
             self._report_access(
                 Kind.CONFLICT,
                 access,
@@ -360,8 +345,3 @@ class Sanitizer:
         if key not in self._seen:
             self._seen.add(key)
             self.reports.append(report)
-
-
-def _word(operation: Operation) -> str:
-    """What messages call an instruction."""
-    return operation.name.split(".")[-1]

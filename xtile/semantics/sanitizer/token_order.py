@@ -21,6 +21,7 @@ from xdsl.ir import Operation
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray
 from xtile.semantics.ordering import Order, Token
+from xtile.semantics.sanitizer.report import word_of
 from xtile.semantics.sanitizer.shadow import same_numbers
 
 _MOST_READS = 64
@@ -66,6 +67,18 @@ class Conflict:
     at: int
     other: Operation
     is_same_block: bool
+
+    @property
+    def description(self) -> str:
+        """What a message says of the element."""
+        other = word_of(self.other)
+        if not self.is_same_block:
+            what = f"while another tile block accesses it with {other}; nothing orders them"
+        elif self.other is self.access.operation:
+            what = "twice by one instruction or two executions of it; no token orders them"
+        else:
+            what = f"and by {other}; no token orders the two"
+        return f"is accessed ({self.access.kind.value}) {what}"
 
 
 class TokenOrder:
