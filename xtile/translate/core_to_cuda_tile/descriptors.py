@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.translate.layouts import Number
 
 GLOBAL_MEMORY = "global"
-"""The memory of all arguments, of which any two may overlap."""
+"""The memory of all arguments, where it is not known which is which."""
 
 
 @dataclass(frozen=True)

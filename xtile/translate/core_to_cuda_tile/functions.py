@@ -155,7 +155,8 @@ def _parameter(
     type_ = memref_type(old.type)
     if isinstance(type_.element_type, MemRefType):
         return _group(type_, given, promises)
-    return _memref(type_, given, promises, lowering)
+    memref = _memref(type_, given, promises, lowering)
+    return replace(memref, place=lowering.plan.place_of(old))
 
 
 _SUFFIXES = {Role.SIZE: "size", Role.SIZES: "sizes", Role.STRIDE: "stride", Role.STRIDES: "strides"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.utils.hints import isa
 
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
@@ -77,34 +77,40 @@ class MemoryPlan:
 
     Args:
         function: The kernel, as it was written.
+        may_overlap: Whether different arguments may be the same memory.
     """
 
-    def __init__(self, function: Operation) -> None:
+    def __init__(self, function: Operation, may_overlap: bool = False) -> None:
         self._function = function
+        self._may_overlap = may_overlap
         self._accesses = list(self._find(function))
         self._of = {access.operation: access for access in self._accesses}
 
     @cached_property
     def _is_one_place(self) -> bool:
-        """Whether memrefs pass through control flow, so that they could be any memory."""
+        """Whether a memref could be any memory, as one that passes through control flow."""
         return any(
             isa(value.type, MemRefType)
             for operation in self._function.walk()
             if operation.name in _LOOPS | _BRANCHES
             for value in operation.results
-        )
+        ) or any(_root(memory) is None for memory in self._accessed())
 
     def place_of(self, memory: SSAValue) -> Hashable:
-        """The place of a memref: one that is allocated, or that of all arguments."""
+        """The place of a memref: what is allocated, or an argument, or all arguments as one."""
         if self._is_one_place:
             return GLOBAL_MEMORY
-        owner = memory.owner
-        while isinstance(owner, Operation) and owner.name != "memref.alloca":
-            if not owner.operands or not isa(owner.operands[0].type, MemRefType):
-                return GLOBAL_MEMORY
-            memory = owner.operands[0]
-            owner = memory.owner
-        return memory if isinstance(owner, Operation) else GLOBAL_MEMORY
+        root = _root(memory)
+        if root is None or (self._may_overlap and isinstance(root, BlockArgument)):
+            return GLOBAL_MEMORY
+        return root
+
+    def _accessed(self) -> Iterator[SSAValue]:
+        """The memrefs that operations read or write."""
+        for operation in self._function.walk():
+            position = {**_MEMORY_OF_READ, **_MEMORY_OF_WRITE}.get(operation.name)
+            if position is not None:
+                yield operation.operands[position]
 
     def _find(self, function: Operation) -> Iterator[_Access]:
         for number, operation in enumerate(function.walk()):
@@ -166,6 +172,17 @@ class MemoryPlan:
                 else:
                     values += following
         return sinks
+
+
+def _root(memory: SSAValue) -> SSAValue | None:
+    """What a memref is a part of: an argument or what is allocated; None if it is not known."""
+    owner = memory.owner
+    while isinstance(owner, Operation) and owner.name != "memref.alloca":
+        if not owner.operands or not isa(owner.operands[0].type, MemRefType):
+            return None
+        memory = owner.operands[0]
+        owner = memory.owner
+    return memory
 
 
 def _written_by(use: Use) -> Operation | None:

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.dialects.cuda_tile.enumerations import Signedness
-from xtile.dialects.cuda_tile.ops import core, matrix_multiply
+from xtile.dialects.cuda_tile.ops import core, floating_point, matrix_multiply
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.translate.core_to_cuda_tile.combining import combine
@@ -150,13 +150,24 @@ def _in_type(lowering: Lowering, value: SSAValue, element: Attribute) -> SSAValu
 
 
 def _multiplied(lowering: Lowering, a: SSAValue, b: SSAValue, sums: SSAValue) -> SSAValue:
-    """A product by a matrix unit."""
+    """A product by a matrix unit; one of a column and a row needs none."""
+    if tile_type(a).get_shape()[-1] == 1:
+        return _outer(lowering, a, b, sums)
     if not is_integer(element_type(a)):
         return lowering.compute(matrix_multiply.MmaFOp, a, b, sums)
     signed = Signedness.SIGNED
     return lowering.compute(
         matrix_multiply.MmaIOp, a, b, sums, signedness_lhs=signed, signedness_rhs=signed
     )
+
+
+def _outer(lowering: Lowering, a: SSAValue, b: SSAValue, sums: SSAValue) -> SSAValue:
+    """The product of a column and a row, which is rounded once with the sum."""
+    element, shape = element_type(sums), tile_type(sums).get_shape()
+    a, b = (lowering.broadcast(_in_type(lowering, value, element), shape) for value in (a, b))
+    if is_integer(element):
+        return combine(lowering, "add", sums, combine(lowering, "mul", a, b))
+    return lowering.compute(floating_point.FmaOp, a, b, sums)
 
 
 def _added_up(lowering: Lowering, kind: str, a: SSAValue, b: SSAValue, sums: SSAValue) -> SSAValue:

@@ -138,6 +138,10 @@ class TileBuilder(Rebuilder):
 
     def spread(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A scalar repeated to fill a tile."""
+        owner = value.owner
+        if isinstance(owner, core.ConstantOp) and shape:
+            (number,) = cast("Sequence[float]", cast(Any, owner.value).get_values())
+            return self.constant(number, TileType(shape, element_type(value)))
         return self.broadcast(self.reshape(value, (1,) * len(shape)), shape)
 
     def along(self, value: SSAValue, axis: int, shape: Sequence[int]) -> SSAValue:

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import views
 from xtile.dialects.cuda_tile.types import PartitionViewType, StridedViewType, TensorViewType
-from xtile.translate.core_to_cuda_tile.accesses import Access
+from xtile.translate.core_to_cuda_tile.accesses import Access, widest
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import part_of, size_in_bytes
@@ -49,6 +49,7 @@ def tile_in_view(
     """
     if not access.axes or not _has_view(access.memory) or not _is_right(lowering, access):
         return None
+    access = widest(lowering, access)
     order = (*access.single, *access.axes)
     shape = (*[1] * len(access.single), *access.shape)
     steps: list[int] = []
@@ -70,11 +71,27 @@ def _has_view(memory: Descriptor) -> bool:
 
 
 def _is_right(lowering: Lowering, access: Access) -> bool:
-    """Whether no index is negative: views reach beyond the far end only."""
+    """Whether a tile begins in the view, so that it reaches beyond the far end only."""
+    sizes, starts = access.memory.sizes, access.starts
     return all(
-        inside or lowering.facts.is_not_negative(access.starts[dimension])
+        inside or _begins_inside(lowering, starts[dimension], sizes[dimension])
         for dimension, inside in zip(access.axes, access.inside, strict=True)
     )
+
+
+def _begins_inside(lowering: Lowering, start: Number, size: Number) -> bool:
+    """Whether an index is one of a dimension.
+
+    The first one is: a dimension that turns out to be empty has no tiles, and nothing of it is
+    accessed. A loop over all indices of another dimension whose size is not known either runs over
+    equal ones: products and sums of sizes that do not fit are mistakes of the program.
+    """
+    bound = lowering.facts.bound(start)
+    if bound is None or not lowering.facts.is_not_negative(start):
+        return False
+    if isinstance(bound, int) and isinstance(size, int):
+        return bound <= size
+    return start == 0 or (not isinstance(bound, int) and not isinstance(size, int))
 
 
 def _view(

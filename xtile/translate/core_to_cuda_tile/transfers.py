@@ -18,7 +18,7 @@ from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.translate.core_to_cuda_tile import pointer_tiles
-from xtile.translate.core_to_cuda_tile.accesses import Access, widest
+from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
@@ -94,7 +94,7 @@ def _read_view(
         padding = _padding(operation.padding)
         if padding is None:
             return None
-    tile = tile_in_view(lowering, widest(lowering, access), padding)
+    tile = tile_in_view(lowering, access, padding)
     if tile is None:
         return None
     return lowering.emit(view_access.LoadViewTkoOp(tile.view, tile.indices, token))
@@ -161,7 +161,7 @@ def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAV
     token = order.before_write(place)
     tile: TileInView | None = None
     if mask is None:
-        tile = tile_in_view(lowering, widest(lowering, access), None)
+        tile = tile_in_view(lowering, access, None)
     if tile is not None:
         shaped = lowering.reshape(value, tile.shape)
         operation: Operation = view_access.StoreViewTkoOp(shaped, tile.view, tile.indices, token)
@@ -188,7 +188,7 @@ def _load(operation: Operation, lowering: Lowering) -> None:
     access = _whole(lowering.descriptor(source), lowering.numbers(indices), shape_of(result.type))
     order, place = lowering.order, access.memory.place
     token = order.before_read(place)
-    tile = tile_in_view(lowering, widest(lowering, access), None)
+    tile = tile_in_view(lowering, access, None)
     if tile is not None:
         loaded: Operation = view_access.LoadViewTkoOp(tile.view, tile.indices, token)
     else:
