@@ -51,6 +51,7 @@ from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, Version
 from xtile.garbage import without_collections
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
 
 _NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
 
@@ -73,7 +74,26 @@ def encode(
         DiagnosticError: The version lacks something of the module, or there are several modules.
     """
     with without_collections():
-        return _Encoder(version, line_info).encode(_only_module(module))
+        try:
+            return _Encoder(version, line_info).encode(_only_module(module))
+        except DiagnosticError:
+            # One thing is wrong; where it is too new, so may others be.
+            _check_versions(module, version)
+            raise
+
+
+def _check_versions(module: Operation, version: Version) -> None:
+    """Checks that a version has everything in a module.
+
+    Raises:
+        DiagnosticError: It has not, which is told of everything at once.
+    """
+    from xtile.dialects.cuda_tile.version_check import check_versions
+
+    diagnostics = Diagnostics()
+    check_versions(module, version, diagnostics)
+    if diagnostics.has_errors:
+        raise DiagnosticError(diagnostics.sorted())
 
 
 def _only_module(module: ModuleOp | TileModuleOp) -> TileModuleOp:
@@ -223,7 +243,7 @@ class _Encoder:
         elif is_private or is_constant:
             what = "a private variable" if is_private else "a constant variable"
             raise UnwritableError(
-                f"{what} needs version {GLOBAL_FLAGS_SINCE} of the bytecode, but "
+                f"{what} needs version {GLOBAL_FLAGS_SINCE} of CUDA Tile IR, but "
                 f"{self._version} is written"
             )
 

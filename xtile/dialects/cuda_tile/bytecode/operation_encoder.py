@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
 
@@ -77,13 +78,15 @@ class FunctionWriter:
         if self._version < record.since:
             raise error_at(
                 operation,
-                f"{operation.name} needs version {record.since} of the bytecode, but "
+                f"{operation.name} needs version {record.since} of CUDA Tile IR, but "
                 f"{self._version} is written",
             )
         self._records[operation.__class__] = record
         return record
 
     def _write_record(self, record: Record, operation: Operation, out: bytearray) -> None:
+        if record.has_newer_uses:
+            self._check_uses(operation)
         write_varint(out, record.opcode)
         results = operation.results
         if record.late_results:
@@ -102,6 +105,16 @@ class FunctionWriter:
         for result in results:
             self._define(result)
 
+    def _check_uses(self, operation: Operation) -> None:
+        """Checks that the version has what the fields of an operation say.
+
+        Raises:
+            UnwritableError: It has not.
+        """
+        for use, since in cast("CudaTileOperation", operation).newer_uses():
+            if self._version < since:
+                raise self._too_new(use, "", since)
+
     def _without_late(
         self, record: Record, operation: Operation, results: Sequence[SSAValue]
     ) -> Sequence[SSAValue]:
@@ -113,7 +126,7 @@ class FunctionWriter:
         kept = len(results) - len(record.late_results)
         for result, field in zip(results[kept:], record.late_results, strict=True):
             if result.first_use is not None:
-                raise self._too_new(field.name, "result", field.since)
+                raise self._too_new(field.name, "the result ", field.since)
         return results[:kept]
 
     def _write_properties(self, record: Record, operation: Operation, out: bytearray) -> None:
@@ -121,7 +134,7 @@ class FunctionWriter:
         for field in record.late_properties:
             value = properties.get(field.name)
             if value is not None and not _says_nothing(field, value):
-                raise self._too_new(field.name, "property", field.since)
+                raise self._too_new(field.name, "the property ", field.since)
         flags = self._flags(record, operation)
         if record.has_flags:
             write_varint(out, flags)
@@ -151,7 +164,7 @@ class FunctionWriter:
             if field.bit is None or not size:
                 continue
             if self._version < field.since:
-                raise self._too_new(field.name, "operand", field.since)
+                raise self._too_new(field.name, "the operand ", field.since)
             flags |= 1 << field.bit
         return flags
 
@@ -161,8 +174,9 @@ class FunctionWriter:
         known = self._segments.get(id(attribute))
         if known is not None:
             return known[0]
-        assert isinstance(attribute, DenseArrayBase)
-        sizes = tuple(map(int, attribute.get_values()))
+        sizes = tuple(
+            int(size) for size in cast("DenseArrayBase[IntegerType]", attribute).get_values()
+        )
         self._segments[id(attribute)] = (sizes, attribute)
         return sizes
 
@@ -199,8 +213,7 @@ class FunctionWriter:
 
     def _too_new(self, name: str, what: str, since: object) -> UnwritableError:
         return UnwritableError(
-            f"the {what} {name} needs version {since} of the bytecode, but {self._version} is "
-            "written"
+            f"{what}{name} needs version {since} of CUDA Tile IR, but {self._version} is written"
         )
 
 

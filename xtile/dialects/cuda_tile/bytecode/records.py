@@ -100,6 +100,7 @@ class Record:
         is_segmented: Whether each variadic group of operands has its number before it.
         has_operand_count: Whether the number of all operands comes before them.
         regions: How many regions there are.
+        has_newer_uses: Whether what fields say may have come later than they.
     """
 
     definition: type[CudaTileOperation]
@@ -116,6 +117,7 @@ class Record:
     is_segmented: bool
     has_operand_count: bool
     regions: int
+    has_newer_uses: bool
 
     @property
     def name(self) -> str:
@@ -179,6 +181,7 @@ def record_of(definition: type[CudaTileOperation], version: Version) -> Record:
         is_segmented=is_segmented,
         has_operand_count=not is_segmented and any(field.is_variadic for field in operands),
         regions=len(model.regions),
+        has_newer_uses=definition.newer_uses is not CudaTileOperation.newer_uses,
     )
 
 

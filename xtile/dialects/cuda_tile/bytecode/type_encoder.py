@@ -95,7 +95,7 @@ class TypeWriter:
     def _require(self, type: Attribute, since: Version) -> None:
         if self._version < since:
             raise UnwritableError(
-                f"the type {type} needs version {since} of the bytecode, but {self._version} is "
+                f"the type {type} needs version {since} of CUDA Tile IR, but {self._version} is "
                 "written"
             )
 
