@@ -1,0 +1,121 @@
+"""Local memory that is used as a whole becomes tiles, and what these hold beyond it stays there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.backends.intel.random_arguments import Memory, any_numbers
+from tests.transforms.distribute.kernels import printed
+from tests.transforms.tile_linalg.from_source import Shape, check, tiled
+
+CHAIN = """
+func @k(%alpha: f32, %A: memref<f32x35x20>, %B: memref<f32x20x9>, %C: memref<f32x9x9>,
+        %D: memref<f32x35x9>, %v: memref<f32x9>, %s: memref<f32>) {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f32
+    %t = alloca : memref<f32x35x9,local>
+    %u = alloca : memref<f32x35x9,local>
+    %w = alloca : memref<f32x35,local>
+    %total = alloca : memref<f32,local>
+    gemm.n.n %alpha, %A, %B, %zero, %t
+    gemm.n.n %one, %t, %C, %zero, %u
+    axpby.n %alpha, %u, %one, %D
+    gemv.n %one, %u, %v, %zero, %w
+    sum.n %one, %w, %zero, %total
+    %x = load %total[] : f32
+    store %x, %s[]
+}
+"""
+
+LOOP = """
+func @k(%n: index, %A: memref<f64x9x9>, %B: memref<f64x9x9>, %is: i32) {
+    %zero = constant 0.0 : f64
+    %one = constant 1.0 : f64
+    %c0 = constant 0 : index
+    %c1 = constant 1 : index
+    %i0 = constant 0 : i32
+    %power = alloca : memref<f64x9x9,local>
+    %next = alloca : memref<f64x9x9,local>
+    axpby.n %one, %A, %zero, %power
+    for %i=%c0,%n,%c1 {
+        gemm.n.n %one, %power, %A, %zero, %next
+        %yes = equal %is, %i0 : bool
+        if %yes {
+            axpby.t %one, %next, %zero, %power
+        } else {
+            axpby.n %one, %next, %one, %power
+        }
+        %fresh = alloca : memref<f64x9x9,local>
+        axpby.n %one, %power, %zero, %fresh
+        cumsum %one, %fresh, 1, %one, %B
+    }
+    hadamard %one, %power, %power, %one, %B
+}
+"""
+
+PARTS = """
+func @k(%A: memref<f32x16x9>, %B: memref<f32x16x9>) {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f32
+    %t = alloca : memref<f32x16x9,local>
+    axpby.n %one, %A, %zero, %t
+    %part = subview %t[2:5,1:3] : memref<f32x5x3,strided<1,16>,local>
+    %target = subview %B[0:5,0:3] : memref<f32x5x3,strided<1,16>>
+    axpby.n %one, %part, %one, %target
+}
+"""
+
+LARGE = """
+func @k(%A: memref<f32x300x200>, %B: memref<f32x200x300>) {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f32
+    %t = alloca : memref<f32x300x200,local>
+    axpby.n %one, %A, %zero, %t
+    axpby.t %one, %t, %one, %B
+}
+"""
+
+CASES: dict[str, tuple[str, list[Shape], bool]] = {
+    "chain": (CHAIN, [(35, 20), (20, 9), (9, 9), (35, 9), (9,), ()], False),
+    "large": (LARGE, [(300, 200), (200, 300)], True),
+    "loop": (LOOP, [(9, 9), (9, 9)], False),
+    "parts": (PARTS, [(16, 9), (16, 9)], True),
+}
+"""Each with shapes, and whether local memory stays memory."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str) -> None:
+    text, shapes, stays = CASES[name]
+    for seed in range(3):
+        module = check(text, seed, shapes={"k": shapes})
+        assert ("memref.alloca" in printed(module)) == stays
+
+
+def infinite_numbers(
+    random: np.random.Generator, dtype: np.dtype[np.generic], count: int
+) -> Memory:
+    """Normally distributed numbers, of which few are infinite."""
+    numbers = any_numbers(random, dtype, count)
+    return np.where(random.random(count) < 0.01, np.inf, numbers).astype(dtype)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_beyond_the_end_stays_out_of_products(seed: int) -> None:
+    """An infinite number times the zeros beyond the end would be NaN, which sums would keep."""
+    text, shapes, _ = CASES["chain"]
+    check(text, seed, numbers=infinite_numbers, shapes={"k": shapes})
+
+
+def test_what_is_not_written_may_be_read() -> None:
+    """The result is not defined, but there is one."""
+    text = """func @k(%B: memref<f32x9x9>) {
+        %zero = constant 0.0 : f32
+        %one = constant 1.0 : f32
+        %t = alloca : memref<f32x9x9,local>
+        axpby.n %one, %t, %zero, %B
+    }"""
+    module = tiled(xtile.parse(text, language="tensorlang"))
+    assert "memref.alloca" not in printed(module)
