@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -105,6 +106,29 @@ class TestWithoutGpu:
         with pytest.raises(DiagnosticError) as raised:
             xtile.run(kernel, [], device="cuda")
         assert "subgroup-level kernels are not lifted to tiles yet" in str(raised.value)
+
+    def test_what_the_assembler_cannot_compile_has_its_place(self) -> None:
+        kernel = """\
+cuda_tile.module @kernels {
+  entry @k(%p: tile<ptr<f8E4M3FN>>) {
+    %v = make_tensor_view %p, shape = [64], strides = [1] : tensor_view<64xf8E4M3FN, strides=[1]>
+    return
+  }
+}
+"""
+        with pytest.raises(DiagnosticError) as raised:
+            xtile.run(kernel, [np.zeros(64, ml_dtypes.float8_e4m3fn)], device="sm_80")
+        (diagnostic,) = raised.value.diagnostics
+        assert diagnostic.render().splitlines()[:2] == [
+            (
+                "<text>:3.10: error: Incompatibility with architecture 'sm_80': unsupported type "
+                "'f8E4M3FN'"
+            ),
+            kernel.splitlines()[2],
+        ]
+        # The architecture has the type.
+        with pytest.raises(DeviceError, match="the kernel compiles for sm_90"):
+            xtile.run(kernel, [np.zeros(64, ml_dtypes.float8_e4m3fn)], device="sm_90")
 
     def test_the_command(self, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["run", str(path), "--device", "cuda"]) == 3

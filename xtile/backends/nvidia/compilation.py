@@ -128,7 +128,8 @@ def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None
         for operation in lowered.walk()
         if operation.name == _ENTRY
     }
-    return Program(encode(lowered), kernels)
+    # The places in the text let the assembler name them, and profilers show them.
+    return Program(encode(lowered, line_info=True), kernels)
 
 
 def _interface(entry: Operation) -> KernelInterface:
