@@ -97,8 +97,8 @@ def test_values(name: str) -> None:
 def infinite_numbers(
     random: np.random.Generator, dtype: np.dtype[np.generic], count: int
 ) -> Memory:
-    """Normally distributed numbers, of which few are infinite."""
-    numbers = any_numbers(random, dtype, count)
+    """Positive numbers, of which few are infinite: so are sums of products."""
+    numbers = np.abs(any_numbers(random, dtype, count))
     return np.where(random.random(count) < 0.01, np.inf, numbers).astype(dtype)
 
 
