@@ -109,7 +109,7 @@ class ModuleOp(CudaTileOperation):
             attributes["producer"] = self.producer
         printer.print_op_attributes(dict(sorted(attributes.items())), print_keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 @irdl_op_definition
