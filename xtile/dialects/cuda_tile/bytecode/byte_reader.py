@@ -7,6 +7,7 @@ from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 
 MAXIMUM_VARINT_BITS = 64
+MAXIMUM_VARINT = (1 << MAXIMUM_VARINT_BITS) - 1
 
 
 class ByteReader:
@@ -74,8 +75,10 @@ class ByteReader:
     def varint(self) -> int:
         """Reads a number of 7 bits a byte, of which all but the last have the high bit.
 
+        Bits above the 64th in the tenth byte are lost, as in NVIDIA's reader.
+
         Raises:
-            DiagnosticError: It does not end, or has more than 64 bits.
+            DiagnosticError: It does not end, or has more than ten bytes.
         """
         position = self.position
         if position < self.end and (value := self.data[position]) < 0x80:
@@ -94,9 +97,7 @@ class ByteReader:
             shift += 7
             if shift >= MAXIMUM_VARINT_BITS:
                 raise self.error("a number has at most 64 bits", start)
-        if value >> MAXIMUM_VARINT_BITS:
-            raise self.error("a number has at most 64 bits", start)
-        return value
+        return value & MAXIMUM_VARINT
 
     def signed_varint(self) -> int:
         """Reads a number whose lowest bit is its sign.
