@@ -102,6 +102,15 @@ def test_a_failure_is_explained_and_remembered(tool: FakeTool, cache: Cache) -> 
     assert build_cubin(b"bytecode", "sm_90", cache) == b"bytecode"
 
 
+def test_another_ptxas(tool: FakeTool, cache: Cache) -> None:
+    tool.does("exit 5")
+    ptxas = tool.directory / "ptxas"
+    ptxas.write_text("#!/bin/sh\necho V13.4.2\n")
+    ptxas.chmod(0o755)
+    for _ in range(2):
+        assert "\nits ptxas is of version 13.4.2, but both must be" in failure_of(cache)
+
+
 def test_a_signal(tool: FakeTool, cache: Cache) -> None:
     tool.does("kill -SEGV $$")
     assert "cannot build the kernel: it died of SIGSEGV" in failure_of(cache)

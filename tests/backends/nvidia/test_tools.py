@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from xtile.backends.nvidia import tools
-from xtile.backends.nvidia.tools import Tool, find_tileiras, find_tool
+from xtile.backends.nvidia.tools import PACKAGES, Tool, find_tileiras, find_tool, mismatch
 from xtile.launch.errors import DeviceError
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +64,7 @@ def test_a_packaged_tool_sees_no_other_toolkit(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_newest_package(no_tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for toolkit, version in (("cu9", "9.1.1"), ("cu13", "13.1.1"), ("cu14", "14.0.2")):
+    for toolkit, version in (("cu9", "9.1.1"), ("cu13", "13.4.1"), ("cu14", "14.0.2")):
         make_tool(no_tools / "nvidia" / toolkit / "bin", version)
         make_tool(no_tools / "nvidia" / toolkit / "bin", version, "ptxas")
     spec = type("Spec", (), {"submodule_search_locations": [str(no_tools / "nvidia")]})
@@ -71,22 +74,22 @@ def test_the_newest_package(no_tools: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("variable", ["CUDA_HOME", "CUDA_PATH"])
 def test_a_toolkit(no_tools: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    path = make_tool(no_tools / "toolkit" / "bin", "13.2.3")
-    make_tool(no_tools / "path", "13.1.1")
+    path = make_tool(no_tools / "toolkit" / "bin", "13.6.3")
+    make_tool(no_tools / "path", "13.4.1")
     monkeypatch.setenv(variable, str(no_tools / "toolkit"))
-    assert find_tileiras() == Tool(path, "13.2.3", is_packaged=False)
+    assert find_tileiras() == Tool(path, "13.6.3", is_packaged=False)
 
 
 def test_the_search_path(no_tools: Path) -> None:
-    path = make_tool(no_tools / "path", "13.1.1")
-    assert find_tileiras() == Tool(path, "13.1.1", is_packaged=False)
+    path = make_tool(no_tools / "path", "13.4.1")
+    assert find_tileiras() == Tool(path, "13.4.1", is_packaged=False)
 
 
 def test_what_does_not_run_is_passed_over(no_tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_tool(no_tools / "toolkit" / "bin", "13.2.3").write_text("#!/bin/sh\nexit 1\n")
+    make_tool(no_tools / "toolkit" / "bin", "13.6.3").write_text("#!/bin/sh\nexit 1\n")
     monkeypatch.setenv("CUDA_HOME", str(no_tools / "toolkit"))
     assert find_tool("tileiras") is None
-    path = make_tool(no_tools / "path", "13.1.1")
+    path = make_tool(no_tools / "path", "13.4.1")
     found = find_tool("tileiras")
     assert found is not None
     assert found.path == path
@@ -101,8 +104,38 @@ def test_none(no_tools: Path) -> None:
 
 
 def test_a_package_without_ptxas(no_tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_tool(no_tools / "nvidia" / "cu13" / "bin", "13.1.1")
+    make_tool(no_tools / "nvidia" / "cu13" / "bin", "13.4.1")
     spec = type("Spec", (), {"submodule_search_locations": [str(no_tools / "nvidia")]})
     monkeypatch.setattr(tools, "find_spec", lambda name: spec)  # pyright: ignore
-    with pytest.raises(DeviceError, match=r"tileiras 13\.1\.1 has no ptxas beside it"):
+    with pytest.raises(DeviceError, match=r"tileiras 13\.4\.1 has no ptxas beside it"):
         find_tileiras()
+
+
+def test_an_old_toolkit(no_tools: Path) -> None:
+    path = make_tool(no_tools / "path", "13.2.86")
+    with pytest.raises(DeviceError) as raised:
+        find_tileiras()
+    assert str(raised.value) == (
+        f"tileiras 13.2.86 of {path} is older than 13.3; install it with: pip install "
+        "'xtile[nvidia]'"
+    )
+
+
+def test_versions_that_do_not_belong_together(tmp_path: Path) -> None:
+    tool = Tool(make_tool(tmp_path, "13.5.1"), "13.5.1", is_packaged=True)
+    assert mismatch(tool) == ""
+    make_tool(tmp_path, "13.5.99", "ptxas")
+    assert mismatch(tool) == ""
+    make_tool(tmp_path, "13.4.1", "ptxas")
+    assert mismatch(tool) == (
+        "\nits ptxas is of version 13.4.1, but both must be of one minor version; install it with: "
+        "pip install 'xtile[nvidia]'"
+    )
+
+
+def test_pip_installs_one_minor_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    nvidia = [package for package in extras["nvidia"] if package.startswith("nvidia-")]
+    assert nvidia == [f"{package}==13.5.*" for package in PACKAGES]
+    assert "xtile[nvidia]" in extras["test"]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.nvidia.tileiras import DEFAULT_LEVEL, assemble, located, shortened
-from xtile.backends.nvidia.tools import find_tileiras
+from xtile.backends.nvidia.tools import find_tileiras, mismatch
 from xtile.launch.errors import DeviceError
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
@@ -54,7 +54,8 @@ def build_cubin(
             raise _explained(failure, f"{tool}, for {chip},", source, is_remembered=True)
     try:
         cubin = assemble(bytecode, chip, tool, level=optimization, seconds=seconds)
-    except BuildError as failure:
+    except BuildError as error:
+        failure = replace(error, log=error.log + mismatch(tool))
         cache.put(failure_key, failure.header())
         raise _explained(failure, f"{tool}, for {chip},", source) from None
     cache.put(key, parts, cubin)

@@ -30,6 +30,9 @@ _TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 _TOOLKIT = Path("/usr/local/cuda")
 """Where a CUDA toolkit is installed if nothing else is said."""
 
+_OLDEST = (13, 3)
+"""The oldest version that reads the bytecode that is written, and that compiles for sm_90."""
+
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 _VERSION_SECONDS = 20.0
 
@@ -51,6 +54,12 @@ class Tool:
     def __str__(self) -> str:
         return f"{self.path.name} {self.version}"
 
+    @property
+    def minor_version(self) -> tuple[int, int]:
+        """The first two numbers of the version."""
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
+
     def environment(self) -> Mapping[str, str]:
         """The environment variables that it is started with.
 
@@ -71,9 +80,19 @@ def find_tileiras() -> Tool:
     tool = find_tool("tileiras")
     if tool is None:
         raise DeviceError(f"NVIDIA's assembler tileiras is not here; {ADVICE}")
+    if tool.minor_version < _OLDEST:
+        raise DeviceError(f"{tool} of {tool.path} is older than 13.3; {ADVICE}")
     if tool.is_packaged and not (tool.path.parent / "ptxas").exists():
         raise DeviceError(f"{tool} has no ptxas beside it, which it starts; {ADVICE}")
     return tool
+
+
+def mismatch(tool: Tool) -> str:
+    """What to add to an error of an assembler whose `ptxas` is of another version."""
+    version = _version_of(tool.path.parent / "ptxas")
+    if version is None or version.split(".")[:2] == tool.version.split(".")[:2]:
+        return ""
+    return f"\nits ptxas is of version {version}, but both must be of one minor version; {ADVICE}"
 
 
 def find_tool(name: str) -> Tool | None:
