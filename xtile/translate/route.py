@@ -44,10 +44,13 @@ class Options:
         chip: The name of the device.
         matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
             `xtile.backends.intel.spellings`; None for the device's own.
+        may_overlap: Whether different arguments of a kernel may be the same memory although one of
+            them is written, where a language must be told the order of accesses.
     """
 
     chip: str = DEFAULT_CHIP
     matrix_spelling: str | None = None
+    may_overlap: bool = False
 
     @property
     def device(self) -> Device:
@@ -159,7 +162,8 @@ def _lower_to_cuda_tile(
 ) -> ModuleOp:
     from xtile.translate.core_to_cuda_tile import translate_module
 
-    return translate_module(module, options.tile_device, diagnostics)
+    device, may_overlap = options.tile_device, options.may_overlap
+    return translate_module(module, device, diagnostics, may_overlap=may_overlap)
 
 
 ROUTES: Mapping[str, tuple[Step, ...]] = {

@@ -18,7 +18,11 @@ from xtile.translate.core_to_cuda_tile.rules import rule_of
 
 
 def translate_module(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp,
+    device: Device,
+    diagnostics: Diagnostics | None = None,
+    *,
+    may_overlap: bool = False,
 ) -> ModuleOp:
     """Translates kernels at tile level.
 
@@ -26,6 +30,9 @@ def translate_module(
         module: The module, with one or more `gpu.module`.
         device: What the code is for.
         diagnostics: Where remarks go; None drops them.
+        may_overlap: Whether different arguments of a kernel may be the same memory although one of
+            them is written. Accesses of all arguments are ordered then, which makes loops that
+            read one and write another several times slower.
 
     Returns:
         A module with one `cuda_tile.module`.
@@ -33,7 +40,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(rule_of, device, source_of(module), diagnostics)
+    lowering = Lowering(rule_of, device, source_of(module), diagnostics, may_overlap)
     body = Block()
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)

@@ -45,6 +45,7 @@ class Lowering(IndexBuilder):
         device: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
+        may_overlap: Whether different arguments may be the same memory.
 
     Attributes:
         device: What the code is for.
@@ -61,14 +62,16 @@ class Lowering(IndexBuilder):
         device: Device,
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
+        may_overlap: bool = False,
     ) -> None:
         super().__init__({}, TARGET, source, diagnostics)
+        self._may_overlap = may_overlap
         self._rule_of_name = rules
         self.device = device
 
     def start_function(self, function: Operation) -> None:
         """Forgets what held for the last kernel."""
-        self.plan = MemoryPlan(function)
+        self.plan = MemoryPlan(function, self._may_overlap)
         self.order = MemoryOrder(self, self.plan)
 
     @override

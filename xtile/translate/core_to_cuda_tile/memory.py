@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
@@ -44,7 +45,8 @@ def _load(operation: Operation, lowering: Lowering) -> None:
     numbers = lowering.numbers(indices)
     meaning = lowering.meaning(source)
     if isinstance(meaning, Group):
-        lowering.define(result, _memref_of(lowering, meaning, numbers[0]))
+        memref = _memref_of(lowering, meaning, numbers[0])
+        lowering.define(result, replace(memref, place=lowering.plan.place_of(result)))
         return
     described = lowering.descriptor(source)
     token = lowering.order.before_read(described.place)
