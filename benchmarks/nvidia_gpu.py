@@ -1,7 +1,7 @@
 """How fast kernels of the tensor language run on an NVIDIA GPU: the yardstick is PyTorch.
 
-    python benchmarks/nvidia.py --compile DIRECTORY     anywhere with tileiras: makes the cubins
-    python benchmarks/nvidia.py --cubins DIRECTORY      on a GPU with PyTorch: runs them
+    python benchmarks/nvidia_gpu.py --compile DIRECTORY     anywhere with tileiras: makes the cubins
+    python benchmarks/nvidia_gpu.py --cubins DIRECTORY      on a GPU with PyTorch: runs them
 
 A kernel and its rival are each recorded in a CUDA graph with several launches, so that no time of
 the host counts. The graphs take turns; the figures are medians. Results are checked against
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nvidia_kernels import AXPBY, AXPBY_BLOCK, ROWS, SOFTMAX, SUM, Kernel, batched, gemm
+from nvidia_gpu_kernels import AXPBY, AXPBY_BLOCK, ROWS, SOFTMAX, SUM, Kernel, batched, gemm
 from measuring import conditions, print_table
 
 import xtile
