@@ -119,18 +119,18 @@ class TileBytecodeTarget(BinaryTarget):
     """CUDA Tile IR as NVIDIA's assembler reads it.
 
     Attributes:
-        version: The version of the bytecode, as in `13.3`.
+        version: The version of the bytecode, as in `13.3`; xDSL reads it as a number.
     """
 
     name: ClassVar[str] = "tileir-bytecode"
     LANGUAGE: ClassVar[str] = "CUDA Tile bytecode"
-    version: str = str(DEFAULT_VERSION)
+    version: str | float = str(DEFAULT_VERSION)
 
     def __post_init__(self) -> None:
-        parse_version(self.version)
+        parse_version(str(self.version))
 
     @override
     def encode(self, module: ModuleOp) -> bytes:
         from xtile.dialects.cuda_tile.bytecode import encode
 
-        return encode(module, parse_version(self.version))
+        return encode(module, parse_version(str(self.version)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, Version
+from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, Version
 
 INTEGERS = """
 entry @integers() {
@@ -301,6 +301,22 @@ entry @since_3(%p: tile<ptr<f32>>, %v: tile<f32>, %i: tile<i32>) {
 }
 """
 
+SINCE_4 = """
+entry @since_4(%p: tile<ptr<f32>>, %i: tile<i32>) {
+  %t = gdc_wait_tko -> token
+  %x, %t1 = load_ptr_tko weak %p token=%t : tile<ptr<f32>> -> tile<f32>, token
+  %row = reshape %x : tile<f32> -> tile<1x1xf32>
+  %part = broadcast %row : tile<1x1xf32> -> tile<2x4xf32>
+  %zero = constant <f32: 0.0> : tile<4x8xf32>
+  %whole = insert %part, %zero[%i, %i] : tile<2x4xf32>, tile<4x8xf32>
+  %t2 = memory_fence_alias_tko %t1
+  %t3 = store_ptr_tko weak %p, %x token=%t2 : tile<ptr<f32>>, tile<f32> -> token
+  %t4 = gdc_launch_dependents_tko token = %t3 -> token
+  %t5 = print_tko "%f", %whole token=%t4 : tile<4x8xf32> -> token
+  return
+}
+"""
+
 SCALED = """
 entry @scaled() {
   %e = constant <f8E4M3FN: 1.0> : tile<128x64xf8E4M3FN>
@@ -344,6 +360,7 @@ KERNELS = {
     "views": Kernel(V13_1, "sm_90", VIEWS),
     "since_2": Kernel(V13_2, "sm_100", SINCE_2),
     "since_3": Kernel(V13_3, "sm_100", SINCE_3),
+    "since_4": Kernel(V13_4, "sm_100", SINCE_4),
     "scaled": Kernel(V13_3, "sm_100", SCALED),
 }
 """Every kernel by its name."""

@@ -1,0 +1,150 @@
+"""xtile-opt writes and reads CUDA Tile bytecode, of the version that it is asked for."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.opt import main
+from xtile.targets import TileBytecodeTarget
+from xtile.text.languages import TILE_MAGIC
+
+KERNEL = """\
+cuda_tile.module @kernels {
+  entry @add(%a: tile<f32>) {
+    %b = addf %a, %a : tile<f32>
+    return
+  }
+}
+"""
+
+NEWER = """\
+cuda_tile.module @kernels {
+  entry @newer(%a: tile<f32>) {
+    %b = atan2 %a, %a : tile<f32>
+    %c = exp %b rounding<approx> : tile<f32>
+    return
+  }
+}
+"""
+
+Opt = Callable[..., tuple[int | str | None, bytes, str]]
+
+
+@pytest.fixture
+def opt(
+    capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Opt:
+    """Runs xtile-opt in this process, with two kernels in its directory."""
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.mlir").write_text(KERNEL)
+    Path("newer.mlir").write_text(NEWER)
+
+    def run(*arguments: object) -> tuple[int | str | None, bytes, str]:
+        try:
+            code: int | str | None = main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capfdbinary.readouterr()
+        return code, captured.out, captured.err.decode()
+
+    return run
+
+
+def test_text_becomes_bytecode_and_text_again(opt: Opt) -> None:
+    code, data, errors = opt("kernel.mlir", "-t", "tileir-bytecode")
+    assert (code, errors) == (0, "")
+    assert data.startswith(TILE_MAGIC + b"\x0d\x03\x00\x00")
+    Path("kernel.tileirbc").write_bytes(data)
+    code, text, errors = opt("kernel.tileirbc")
+    assert (code, errors) == (0, "")
+    assert b"entry @add(%arg0: tile<f32>) {" in text
+    assert opt("kernel.tileirbc", "-t", "tileir-bytecode") == (0, data, "")
+
+
+def test_bytecode_from_standard_input() -> None:
+    """Its first bytes tell what it is."""
+    command = [sys.executable, "-m", "xtile.opt", "-"]
+    written = subprocess.run(
+        [*command, "-f", "mlir", "-t", "tileir-bytecode"],
+        input=KERNEL.encode(),
+        capture_output=True,
+        check=True,
+    )
+    read = subprocess.run(command, input=written.stdout, capture_output=True, check=True)
+    assert b"addf %arg0, %arg0 : tile<f32>" in read.stdout
+
+
+@pytest.mark.parametrize("version", ["13.1", "13.2", "13.3", "13.4", "13.5"])
+def test_versions(opt: Opt, version: str) -> None:
+    for option in (["--cuda-tile-version", version], []):
+        target = "tileir-bytecode" if option else f"tileir-bytecode{{version={version}}}"
+        code, data, errors = opt("kernel.mlir", "-t", target, *option)
+        assert (code, errors) == (0, "")
+        assert data[8:10] == bytes(map(int, version.split(".")))
+
+
+def test_what_a_version_lacks_is_an_error_at_its_place(opt: Opt) -> None:
+    code, out, errors = opt("newer.mlir", "-t", "tileir-bytecode{version=13.1}")
+    assert (code, out) == (1, b"")
+    assert "newer.mlir:3.5-33: error: 'cuda_tile.atan2' needs version 13.2" in errors
+    assert "newer.mlir:4.5-44: error: 'rounding_mode' of 'cuda_tile.exp' needs version" in errors
+    assert opt("newer.mlir", "-t", "tileir-bytecode")[0] == 0
+    # The version is checked where text is printed, too.
+    code, out, more = opt("newer.mlir", "--cuda-tile-version", "13.1")
+    assert (code, out) == (1, b"")
+    assert more == errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-t", "tileir-bytecode{version=12.9}"], "there is no version '12.9' of CUDA Tile IR"),
+        (["--cuda-tile-version", "13.9"], "invalid choice: '13.9'"),
+        (
+            ["-t", "tileir-bytecode", "--split-input-file"],
+            "argument --split-input-file: a file of bytes holds one module",
+        ),
+    ],
+)
+def test_usage(opt: Opt, arguments: list[str], message: str) -> None:
+    code, out, errors = opt("kernel.mlir", *arguments)
+    assert (code, out) == (2, b"")
+    assert message in errors
+
+
+def test_damaged_files_are_errors_at_a_byte(opt: Opt) -> None:
+    Path("kernel.tileirbc").write_bytes(TILE_MAGIC + b"\x0d\x03\x00\x00\x01")
+    code, out, errors = opt("kernel.tileirbc")
+    assert (code, out) == (1, b"")
+    assert errors == (
+        "kernel.tileirbc: error: byte 13 (String): expected another byte, but the data ends here\n"
+    )
+
+
+def test_other_modules(opt: Opt) -> None:
+    """A file holds one module of CUDA Tile IR and nothing else."""
+    Path("none.mlir").write_text("")
+    Path("two.mlir").write_text(KERNEL + KERNEL.replace("@kernels", "@more"))
+    Path("other.mlir").write_text("func.func @f() {\n  return\n}\n")
+    for name, message in {
+        "none": "a file of bytecode is one cuda_tile.module, but there are 0",
+        "two": "two.mlir:7.1-12.1: error: a file of bytecode is one cuda_tile.module, but there",
+        "other": "other.mlir:1.1-3.1: error: a file of bytecode is a cuda_tile.module, not a func",
+    }.items():
+        code, out, errors = opt(f"{name}.mlir", "-t", "tileir-bytecode")
+        assert (code, out) == (1, b"")
+        assert message in errors
+
+
+def test_the_target_needs_a_stream_of_bytes() -> None:
+    """Stock xDSL writes targets to streams of text, below which there may be bytes."""
+    with pytest.raises(ValueError, match="CUDA Tile bytecode is bytes"):
+        TileBytecodeTarget().emit(Context(), ModuleOp([]), io.StringIO())
