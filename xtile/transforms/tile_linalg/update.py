@@ -44,11 +44,11 @@ class Update:
 
     def apply(self, result: Tile, indices: Sequence[Index], spans: Sequence[Span]) -> None:
         """Updates a tile of the output with a tile of results in the accumulation type."""
-        scaled = self._scaled(self.alpha, result)
         if self.is_atomic:
-            self.output.update_atomically(self.atomic_kind, self._narrow(scaled), indices, spans)
+            scaled = self._narrow(self._scaled(self.alpha, result))
+            self.output.update_atomically(self.atomic_kind, scaled, indices, spans)
             return
-        total = self._narrow(self._with_old(scaled, indices, spans))
+        total = self._narrow(self._with_old(result, indices, spans))
         self.output.write(total, indices, spans)
 
     def _scaled(self, factor: Tile | None, tile: Tile) -> Tile:
@@ -57,22 +57,28 @@ class Update:
         spread = tiles.broadcast(self.kernel, factor, tile.shape)
         return tiles.multiply(self.kernel, spread, tile)
 
-    def _with_old(self, scaled: Tile, indices: Sequence[Index], spans: Sequence[Span]) -> Tile:
-        """`scaled + beta output`, where the output is not read if beta is 0."""
+    def _with_old(self, result: Tile, indices: Sequence[Index], spans: Sequence[Span]) -> Tile:
+        """`alpha result + beta output`, where the output is not read if beta is 0."""
         kernel = self.kernel
 
+        def without_old() -> Tile:
+            return self._scaled(self.alpha, result)
+
         def with_old() -> Tile:
-            old = tiles.converted(kernel, self.output.read(indices, spans), self.wide)
+            # The output is asked for before the results are waited for.
+            old = self.output.read(indices, spans)
+            scaled, old = without_old(), tiles.converted(kernel, old, self.wide)
             return tiles.add(kernel, scaled, self._scaled(self.beta, old))
 
         if self.keeps is not None:
-            return with_old() if self.keeps else scaled
+            return with_old() if self.keeps else without_old()
         assert self.keeps_value is not None
-        scaled = tiles.complete(kernel, scaled)
         parts = kernel.choose_all(
-            self.keeps_value, lambda: with_old().parts, lambda: list(scaled.parts)
+            self.keeps_value,
+            lambda: tiles.complete(kernel, with_old()).parts,
+            lambda: tiles.complete(kernel, without_old()).parts,
         )
-        return Tile(tuple(parts), scaled.element, scaled.shape)
+        return Tile(tuple(parts), self.wide, result.shape)
 
     def _narrow(self, tile: Tile) -> Tile:
         """A tile in the element type of the output."""
