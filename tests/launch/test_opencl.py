@@ -351,7 +351,7 @@ class TestPyopencl:
         )
 
     def test_what_is_no_device(self) -> None:
-        with pytest.raises(ArgumentError, match="expected the name of a device or a pyopencl"):
+        with pytest.raises(ArgumentError, match="expected the name of a device, a pyopencl"):
             xtile.run(SCALE, [], device=3)  # type: ignore[arg-type]
 
     def test_many_contexts(self) -> None:

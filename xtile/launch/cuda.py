@@ -27,10 +27,12 @@ class Wanted:
     Attributes:
         ordinal: Its number; None for the first that fits.
         chip: The architecture that kernels are compiled for; None for the GPU's own.
+        stream: The CUDA stream that kernels run in; 0 is CUDA's default stream.
     """
 
     ordinal: int | None = None
     chip: str | None = None
+    stream: int = 0
 
     def fits(self, device: CudaDevice) -> bool:
         """Whether a GPU is what is asked for."""
@@ -55,12 +57,14 @@ class CudaExecutable:
         key: Tells its cubin apart.
         cubin: The machine code.
         device: The GPU.
+        stream: The CUDA stream that it runs in.
     """
 
     signature: Signature
     key: str
     cubin: Cubin
     device: CudaDevice
+    stream: int
 
     @property
     def is_host(self) -> bool:
@@ -99,7 +103,7 @@ class CudaExecutable:
 
         _check_block(self.signature.name, block)
         session, kernel = self.loaded()
-        seconds = launch(kernel, session, self.signature, arguments, grid)
+        seconds = launch(kernel, session, self.signature, arguments, grid, self.stream)
         if progress is not None:
             blocks = grid[0] * grid[1] * grid[2]
             progress(blocks, blocks)
@@ -120,10 +124,10 @@ class CudaExecutable:
         repeated = kernel.plans.repeated(self.signature, arguments)
         if repeated is not None:
             name = self.signature.name
-            seconds = launch_again(kernel, session, name, repeated, grid)
+            seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
         else:
             bound = bind(self.signature, arguments)
-            seconds = launch(kernel, session, self.signature, bound, grid)
+            seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
             kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
         return LaunchResult(str(self.device), seconds)
 
@@ -157,6 +161,18 @@ def wanted_of(name: str) -> Wanted | None:
     return None
 
 
+def wanted_by_stream(stream: Any) -> Wanted | None:
+    """The GPU of a CUDA stream of torch or CuPy, and the stream; None for anything else."""
+    kind = type(stream).__module__.partition(".")[0]
+    if kind == "torch" and hasattr(stream, "cuda_stream"):
+        return Wanted(ordinal=stream.device_index, stream=stream.cuda_stream)
+    if kind == "cupy" and hasattr(stream, "ptr"):
+        # The null stream belongs to no GPU.
+        ordinal = stream.device_id if stream.device_id >= 0 else None
+        return Wanted(ordinal=ordinal, stream=stream.ptr)
+    return None
+
+
 def load(kernel: Kernel, wanted: Wanted) -> CudaExecutable:
     """Makes a kernel ready for a GPU; without one it is compiled before the error is raised.
 
@@ -175,7 +191,7 @@ def load(kernel: Kernel, wanted: Wanted) -> CudaExecutable:
     if device is None:
         raise DeviceError(f"{reason}; {what_became_of(kernel, ready.cubin)}")
     _check_chip(ready.cubin, device)
-    return CudaExecutable(signature, key, ready.cubin, device)
+    return CudaExecutable(signature, key, ready.cubin, device, wanted.stream)
 
 
 def _find(wanted: Wanted) -> tuple[CudaDevice | None, str]:

@@ -55,7 +55,7 @@ class PreparedLaunch:
         weakref.finalize(self, _release, self._session, memory).atexit = False
 
     def enqueue(self, stream: int = 0) -> None:
-        """Puts a launch into a CUDA stream and does not wait for it.
+        """Puts a launch into a CUDA stream and does not wait for it, nor for other streams.
 
         Args:
             stream: The address of the stream; 0 is CUDA's default stream.

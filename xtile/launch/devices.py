@@ -194,7 +194,7 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
     Args:
         device: A name of `DEVICES`, the name of an architecture that an OpenCL device or an NVIDIA
             GPU must have, `cuda:1` for an NVIDIA GPU by its number, or a `pyopencl.CommandQueue`
-            that kernels are launched in.
+            or a CUDA stream of torch or CuPy that kernels are launched in.
         sanitize: Whether it must be able to look for mistakes, where there is a choice.
 
     Raises:
@@ -233,11 +233,18 @@ def _known_devices() -> str:
 
 
 def _device_of_queue(queue: Any) -> Device:
-    if type(queue).__module__.partition(".")[0] != "pyopencl" or not hasattr(queue, "device"):
-        raise ArgumentError(
-            f"expected the name of a device or a pyopencl.CommandQueue, given {queue!r}"
-        )
-    from xtile.launch.opencl import load_for_queue
+    if type(queue).__module__.partition(".")[0] == "pyopencl" and hasattr(queue, "device"):
+        from xtile.launch.opencl import load_for_queue
 
-    name = queue.device.name.strip()
-    return Device(name, name, can_sanitize=False, load=lambda kernel: load_for_queue(kernel, queue))
+        name = queue.device.name.strip()
+        return Device(name, name, can_sanitize=False, load=lambda k: load_for_queue(k, queue))
+    from xtile.launch import cuda
+
+    wanted = cuda.wanted_by_stream(queue)
+    if wanted is None:
+        raise ArgumentError(
+            "expected the name of a device, a pyopencl.CommandQueue or a CUDA stream of torch or "
+            f"CuPy, given {queue!r}"
+        )
+    name = CUDA.name
+    return Device(name, "a stream", can_sanitize=False, load=lambda k: cuda.load(k, wanted))

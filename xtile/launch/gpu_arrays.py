@@ -237,8 +237,8 @@ def _of_dlpack(label: str, value: Any, ordinal: int) -> GpuArray:
         raise ArgumentError(f"{label}: its memory is not shared: {reason}") from None
     tensor = read_tensor(capsule)
     dtype = _DLPACK_TYPES.get((tensor.type_code, tensor.bits)) if tensor.lanes == 1 else None
-    # The producer has waited for its own stream, as it was asked to.
-    memory = GpuMemory(tensor.address, ordinal, None, tensor.is_read_only, (capsule, value))
+    # The producer lets the default stream wait for its own one, as it was asked to.
+    memory = GpuMemory(tensor.address, ordinal, 0, tensor.is_read_only, (capsule, value))
     return GpuArray(
         memory,
         None if dtype is None else np.dtype(dtype),

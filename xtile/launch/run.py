@@ -31,7 +31,7 @@ def run(
     kernel: str | os.PathLike[str] | ModuleOp,
     args: Sequence[Any] | Mapping[str, Any],
     grid: int | Sequence[int] = (1, 1, 1),
-    device: str | pyopencl.CommandQueue = "reference",
+    device: str | pyopencl.CommandQueue | Any = "reference",
     entry: str | None = None,
     *,
     block: int | Sequence[int] | None = None,
@@ -63,7 +63,8 @@ def run(
             "opencl" for the best of Intel's OpenCL devices; "auto" for the first of these that is
             there and can run the kernel, and else "reference"; the name of an architecture (pvc,
             bmg, dg2, cpu, cpu-amx, sm_90 ..) for a device of that kind; or a
-            `pyopencl.CommandQueue`, in which the kernel is launched.
+            `pyopencl.CommandQueue` or a CUDA stream of torch or CuPy, in which the kernel is
+            launched.
         entry: The function to launch; needed if the kernel has several.
         block: The number of work-items of a work-group in x, y and z, for a `gpu.func`; missing
             modes are 1. None takes the function's `known_block_size`, or one work-item. A function

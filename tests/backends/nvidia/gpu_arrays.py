@@ -83,6 +83,28 @@ class Tensor:
 Tensor.__module__ = "torch"
 
 
+class TorchStream:
+    """Has what torch's streams have."""
+
+    def __init__(self, address: int, ordinal: int = ORDINAL) -> None:
+        self.cuda_stream = address
+        self.device_index = ordinal
+
+
+TorchStream.__module__ = "torch.cuda.streams"
+
+
+class CupyStream:
+    """Has what CuPy's streams have."""
+
+    def __init__(self, address: int, ordinal: int = ORDINAL) -> None:
+        self.ptr = address
+        self.device_id = ordinal
+
+
+CupyStream.__module__ = "cupy.cuda.stream"
+
+
 def install_torch(monkeypatch: pytest.MonkeyPatch, stream: int = 0) -> None:
     """Puts something in torch's place that knows the current stream."""
 

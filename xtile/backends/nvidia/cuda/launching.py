@@ -97,7 +97,8 @@ def launch(
         try:
             memory.bring_there()
             parameters = parameters_of(kernel, signature, arguments, memory)
-            producers = [memory.stream for memory in gpu_memory(arguments)]
+            # What was copied arrives in the default stream.
+            producers = [DEFAULT_STREAM, *(memory.stream for memory in gpu_memory(arguments))]
             wait_for_producers(session, producers, stream)
             seconds = _run(kernel, session, parameters, grid, stream)
             memory.bring_back()
@@ -186,8 +187,8 @@ def wait_for_producers(session: Session, producers: Iterable[int | None], stream
     """Lets a stream wait for the streams in which arrays of the arguments are computed."""
     driver = session.driver
     # The array interface calls the legacy default stream 1.
-    others = {producer for producer in producers if producer is not None}
-    for producer in sorted(others - {stream, DEFAULT_STREAM, 1}):
+    others = {0 if producer == 1 else producer for producer in producers if producer is not None}
+    for producer in sorted(others - {stream}):
         event = driver.call("cuEventCreate", _no_timing(session))
         try:
             driver.call("cuEventRecord", event, producer)
