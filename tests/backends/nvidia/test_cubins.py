@@ -125,6 +125,14 @@ def test_more_time_is_another_attempt(tool: FakeTool, cache: Cache) -> None:
     assert len(tool.runs) == 2
 
 
+def test_temporary_files_are_removed(tool: FakeTool, cache: Cache) -> None:
+    tool.does(f'echo "$TMPDIR" > {tool.directory}/place', 'touch "$TMPDIR/x"', "exit 1")
+    failure_of(cache)
+    place = Path((tool.directory / "place").read_text().strip())
+    assert place.name.startswith("xtile-tileiras-")
+    assert not place.exists()
+
+
 def test_no_cubin(tool: FakeTool, cache: Cache) -> None:
     tool.does("echo done")
     assert failure_of(cache).endswith("cannot build the kernel: it wrote no cubin\ndone")

@@ -58,8 +58,10 @@ def assemble(
             *(str(bytecode_path), "-o", str(cubin_path)),
         ]
         limit = DEFAULT_SECONDS if seconds is None else seconds
+        # What it leaves behind where it is stopped goes with the directory.
+        environment = {**tool.environment(), "TMPDIR": name}
         try:
-            said = run_limited(command, tool.environment(), limit)
+            said = run_limited(command, environment, limit)
         except OSError as error:
             raise BuildError(f"it cannot be started: {error.strerror or error}", "") from None
         if not cubin_path.exists():
