@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, i1
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float4E2M1FNType,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
@@ -25,6 +31,7 @@ from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import (
     GatherScatterViewType,
     PointerType,
+    TensorViewType,
     TileType,
     TileView,
     is_integer,
@@ -152,6 +159,8 @@ def verify_view_access(
     if tile.type != view.tile_type:
         raise VerifyException(f"the tiles of the view are {view.tile_type}, not {tile.type}")
     sparse = view.sparse_dim.data if isinstance(view, GatherScatterViewType) else None
+    if isinstance(view.tensor_view.element_type, Float4E2M1FNType):
+        _verify_packed_dimension(view.tensor_view, sparse)
     scalars: set[TileType] = set()
     for dimension, index in enumerate(indices):
         type = tile_type(index)
@@ -164,6 +173,27 @@ def verify_view_access(
     if len(scalars) > 1 and not is_update:
         types = ", ".join(sorted(map(str, scalars)))
         raise VerifyException(f"scalar indices must be of one type, but are {types}")
+
+
+def _verify_packed_dimension(tensor_view: TensorViewType, sparse: int | None) -> None:
+    """Checks that it is known which neighbours share a byte.
+
+    tileiras 13.5.37 checks this; NVIDIA/cuda-tile 13.3.0 only says so in `Types.td`.
+
+    Raises:
+        VerifyException: It is not, or the tiles are not made of such neighbours.
+    """
+    strides = tensor_view.get_strides()
+    if strides.count(1) != 1:
+        raise VerifyException(
+            "two elements of f4E2M1FN share a byte, so exactly one stride must be 1, but the view "
+            f"is of {tensor_view}"
+        )
+    if strides.index(1) == sparse:
+        raise VerifyException(
+            f"two elements of f4E2M1FN share a byte along dimension {sparse}, so this cannot be "
+            "the sparse one"
+        )
 
 
 def verify_mask(pointers: SSAValue, mask: SSAValue | None) -> None:
@@ -232,6 +262,6 @@ def verify_allocation(count: int, alignment: int, pointer: Attribute) -> None:
 
 
 def _natural_size(element: Attribute) -> int:
-    """How many whole bytes an element has."""
+    """How many bytes an element has."""
     assert isinstance(element, IntegerType | AnyFloat)
-    return 1 if element == i1 else element.bitwidth // 8
+    return -(-element.bitwidth // 8)
