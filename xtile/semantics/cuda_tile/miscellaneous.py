@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import StringAttr, i32
+from xdsl.ir import Attribute, Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.configuration import Size3
@@ -24,6 +24,7 @@ from xtile.semantics.ordering import NOTHING
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import has_flag
 from xtile.semantics.upstream.func import symbol
+from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.upstream.printf import Converter, formatter
 from xtile.semantics.values import Array
 
@@ -76,7 +77,7 @@ def _global_memory(variable: Operation, storage: Storage) -> Buffer:
 def _print(operation: Operation, compiler: Compiler) -> Step:
     given: Any = operation
     text = cast("StringAttr", operation.properties["str"]).data
-    fill = formatter(text, [element_number(each.type) for each in given.args], _tile_text)
+    fill = formatter(text, [_promoted(each.type) for each in given.args], _tile_text)
     arguments = compiler.slots(given.args)
     token = None if given.token is None else compiler.slot(given.token)
     result = compiler.slot(given.result_token)
@@ -90,6 +91,13 @@ def _print(operation: Operation, compiler: Compiler) -> Step:
             values[result] = NOTHING if token is None else values[token]
 
     return step
+
+
+def _promoted(type: Attribute) -> Number:
+    """What C's printf is given for elements of a type: narrow integers become 32 bits wide."""
+    number = element_number(type)
+    is_narrow = number.kind is Kind.INTEGER and 1 < number.bits < i32.width.data
+    return element_number(i32) if is_narrow else number
 
 
 def _tile_text(tile: Tile, convert: Converter) -> str:
