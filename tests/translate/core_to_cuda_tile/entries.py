@@ -26,6 +26,7 @@ from xtile.semantics.arguments import (
 )
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
+from xtile.semantics.sanitizer import Kind, sanitize
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.verification import verify_module
 from xtile.translate.core_to_cuda_tile import translate_module
@@ -51,14 +52,15 @@ def tile_function(parameters: str, body: str, attributes: str = "", name: str = 
     )
 
 
-def lowered(text: str, chip: str = "sm_90") -> ModuleOp:
+def lowered(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:
     """What a module at tile level becomes; it is verified, printed and read again."""
-    return _checked(translate_module(read(text), DEVICES[chip]))
+    return _checked(translate_module(read(text), DEVICES[chip], may_overlap=may_overlap))
 
 
-def from_block_level(text: str, chip: str = "sm_90") -> ModuleOp:
+def from_block_level(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:
     """What a module at block level becomes."""
-    return _checked(translate(read(text), "core-to-cuda_tile", Options(chip)))
+    options = Options(chip, may_overlap=may_overlap)
+    return _checked(translate(read(text), "core-to-cuda_tile", options))
 
 
 def _checked(module: ModuleOp) -> ModuleOp:
@@ -113,15 +115,24 @@ def launch_entry(
     function: FuncOp, entry: EntryOp, arguments: Sequence[Argument], grid: Size3 = ONE_BLOCK
 ) -> None:
     """Runs an entry with the arguments of the kernel that it was."""
-    types = [argument.type for argument in function.arguments]
-    flat = [
-        value
-        for type_, argument in zip(types, arguments, strict=True)
-        for value in flattened(type_, argument)
-    ]
     padded = _Padded()
-    launch(entry, [padded.argument(argument) for argument in flat], grid)
+    flat = [padded.argument(argument) for argument in _all_flattened(function, arguments)]
+    launch(entry, flat, grid)
     padded.copy_back()
+
+
+def unordered_accesses(text: str, module: ModuleOp, *values: Any) -> list[str]:
+    """What the sanitizer says of the entry that the only kernel of a text has become."""
+    (function,) = functions_of(read(text))
+    flat = list(_all_flattened(function, arguments_of(values)))
+    found = sanitize(entry_of(module), flat, ONE_BLOCK)
+    return [each.diagnostic().render() for each in found if each.kind is not Kind.UNINITIALIZED]
+
+
+def _all_flattened(function: FuncOp, arguments: Sequence[Argument]) -> Iterator[Argument]:
+    types = [argument.type for argument in function.arguments]
+    for type_, argument in zip(types, arguments, strict=True):
+        yield from flattened(type_, argument)
 
 
 class _Padded:

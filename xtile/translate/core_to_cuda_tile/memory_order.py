@@ -89,14 +89,13 @@ class MemoryOrder:
 
     def tokens(self, carried: Carried) -> list[SSAValue]:
         """The tokens that are handed on, here."""
-        return [self._token(self._chain(place), effects) for place, effects in carried]
+        return [self._token(self._chain(place)) for place, _ in carried]
 
-    def _token(self, chain: Chain, effects: Effects) -> SSAValue:
+    def _token(self, chain: Chain) -> SSAValue:
         if chain.since:
             return self.joined(chain.since)
-        if effects.writes and chain.written is not None:
-            return chain.written
-        return self._builder.pure(memory.MakeTokenOp)
+        # Also where only reads follow: there may be none, and writes wait for this token alone.
+        return self._builder.pure(memory.MakeTokenOp) if chain.written is None else chain.written
 
     def take(self, carried: Carried, tokens: Sequence[SSAValue]) -> None:
         """Records what was handed on."""

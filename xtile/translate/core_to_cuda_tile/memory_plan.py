@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
 from xtile.translate.core_to_cuda_tile.types import memref_type
 
@@ -37,13 +38,6 @@ _MEMORY_OF_WRITE = {
     "vector.transfer_write": 1,
 }
 """Operations that change memory, and which operand the memory is."""
-
-_VALUE_OF_WRITE = {
-    "memref.store": 0,
-    "vector.store": 0,
-    "vector.transfer_write": 0,
-}
-"""Operations that write a value and have no other result, and which operand it is."""
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})
@@ -128,21 +122,17 @@ class MemoryPlan:
     # --- what tokens are needed ---
 
     def must_be_waited_for(self, read: Operation) -> bool:
-        """Whether a later write needs the token of a read.
+        """Whether a write may follow a read of the same place.
 
-        It does not if there is none, nor if the read is in a loop and what it reads goes nowhere
-        but to the value that the next write, behind the loop, writes: that cannot be known before.
+        Writes in a loop around it follow, too, unless iterations are independent.
         """
         access = self._of[read]
-        writes = [a for a in self._accesses if a.is_write and a.place == access.place]
-        loops = [around for around in access.regions if around.name in _LOOPS]
-        if any(loop in write.regions for write in writes for loop in loops):
-            return True
-        following = next((write for write in writes if write.number > access.number), None)
-        if following is None:
-            return False
-        is_certain = set(following.regions) <= set(access.regions)
-        return not (loops and is_certain and self._sinks(read) <= {following.operation})
+        loops = [around for around in access.regions if _repeats(around)]
+        return any(
+            write.number > access.number or any(loop in write.regions for loop in loops)
+            for write in self._accesses
+            if write.is_write and write.place == access.place
+        )
 
     def effects(self, region: Operation) -> dict[Hashable, Effects]:
         """What a loop or a branch does to each place that exists outside of it."""
@@ -156,22 +146,10 @@ class MemoryPlan:
                 effects.setdefault(access.place, Effects()).reads = True
         return effects
 
-    def _sinks(self, read: Operation) -> set[Operation | None]:
-        """What the results of an operation go to: writes, and None for what is no written value."""
-        sinks: set[Operation | None] = set()
-        values, seen = list[SSAValue](read.results), set[SSAValue]()
-        while values:
-            value = values.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            for use in value.uses:
-                following = _following(use)
-                if following is None:
-                    sinks.add(_written_by(use))
-                else:
-                    values += following
-        return sinks
+
+def _repeats(region: Operation) -> bool:
+    """Whether one iteration of a loop may access what another one does."""
+    return region.name in _LOOPS and INDEPENDENT_ATTRIBUTE not in region.attributes
 
 
 def _root(memory: SSAValue) -> SSAValue | None:
@@ -183,35 +161,6 @@ def _root(memory: SSAValue) -> SSAValue | None:
         memory = owner.operands[0]
         owner = memory.owner
     return memory
-
-
-def _written_by(use: Use) -> Operation | None:
-    """The write whose value this is; None if it is used for something else."""
-    operation = use.operation
-    return operation if _VALUE_OF_WRITE.get(operation.name) == use.index else None
-
-
-def _following(use: Use) -> list[SSAValue] | None:
-    """The values that are computed with an operand; None if it has another effect."""
-    operation = use.operation
-    if operation.name in _MEMORY_OF_READ or operation.name in _MEMORY_OF_WRITE:
-        return None
-    if operation.name == "scf.yield":
-        parent = operation.parent_op()
-        if parent is None or parent.name not in ("scf.for", "scf.if"):
-            return None
-        values: list[SSAValue] = [parent.results[use.index]]
-        if parent.name == "scf.for":
-            values.append(parent.regions[0].block.args[1 + use.index])
-        return values
-    if operation.name == "scf.for":
-        if use.index < 3:
-            return None
-        position = use.index - 3
-        return [operation.results[position], operation.regions[0].block.args[1 + position]]
-    if operation.regions or not operation.results:
-        return None
-    return list(operation.results)
 
 
 def _around(operation: Operation) -> Iterator[Operation]:
