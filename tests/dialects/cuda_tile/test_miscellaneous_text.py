@@ -7,6 +7,7 @@ import pytest
 from tests.dialects.cuda_tile.kernel_text import errors_in, printed_lines, round_trip
 
 RIGHT = [
+    "%r = insert %y, %x[%i] : tile<4xf32>, tile<8xf32>",
     'assert %m, "all of it" : tile<8xi1>',
     "%r = assume div_by<16>, %p : tile<8xptr<f32>>",
     "%r = assume div_by<4, every 8 along 0>, %n : tile<8xi32>",
@@ -38,6 +39,13 @@ def test_text_is_printed_as_it_was_read(lines: str) -> None:
 
 
 WRONG = [
+    (
+        "%r = insert %y, %h[%i] : tile<4xf32>, tile<8xf16>",
+        (
+            "'cuda_tile.insert': expected a result of f16, as the operand is, but got "
+            "!cuda_tile.tile<4xf32>"
+        ),
+    ),
     (
         "%r = assume div_by<3>, %i : tile<i32>",
         "'cuda_tile.assume': the divisor of div_by must be a power of two, but is 3",

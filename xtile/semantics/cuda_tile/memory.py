@@ -169,11 +169,28 @@ def _join_tokens(operation: JoinTokensOp, compiler: Compiler) -> Step:
     return step
 
 
+def _pass_token(operation: Operation, compiler: Compiler) -> Step:
+    """What only orders other operations: launches run alone, and memory has one address here."""
+    tokens = compiler.slots(operation.operands)
+    (result,) = compiler.slots(operation.results)
+
+    def step(state: State) -> None:
+        if state.observer is None:
+            state.values[result] = None
+        else:
+            state.values[result] = state.values[tokens[0]] if tokens else NOTHING
+
+    return step
+
+
 HANDLERS: dict[str, Handler] = {
     "cuda_tile.alloca": _alloca,
+    "cuda_tile.gdc_launch_dependents_tko": _pass_token,
+    "cuda_tile.gdc_wait_tko": _pass_token,
     "cuda_tile.join_tokens": _join_tokens,
     "cuda_tile.load_ptr_tko": _load,
     "cuda_tile.make_token": _make_token,
+    "cuda_tile.memory_fence_alias_tko": _pass_token,
     "cuda_tile.offset": _offset,
     "cuda_tile.store_ptr_tko": _store,
 }

@@ -78,16 +78,36 @@ def part(source: Array, indices: tuple[int, ...], shape: tuple[int, ...]) -> Til
     Raises:
         UnlocatedError: There is no such part.
     """
-    for dimension, (index, size, whole) in enumerate(
-        zip(indices, shape, source.shape, strict=True)
+    return source[_place(source, indices, shape)]
+
+
+def replaced(source: Tile, whole: Array, indices: tuple[int, ...]) -> Array:
+    """A tile whose part with a number for each dimension is another tile.
+
+    Raises:
+        UnlocatedError: There is no such part.
+    """
+    result = np.array(whole)
+    result[_place(whole, indices, np.shape(source))] = source
+    return result
+
+
+def _place(whole: Array, indices: tuple[int, ...], shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """Where the part of a tile with a number for each dimension is.
+
+    Raises:
+        UnlocatedError: There is no such part.
+    """
+    for dimension, (index, size, extent) in enumerate(
+        zip(indices, shape, whole.shape, strict=True)
     ):
-        if index >= whole // size:
+        if index >= extent // size:
             raise UnlocatedError(
-                f"there is no part {index} along dimension {dimension}: a size of {whole} has "
-                f"{whole // size} parts of size {size}, which are counted from 0"
+                f"there is no part {index} along dimension {dimension}: a size of {extent} has "
+                f"{extent // size} parts of size {size}, which are counted from 0"
             )
     starts = zip(indices, shape, strict=True)
-    return source[tuple(slice(index * size, (index + 1) * size) for index, size in starts)]
+    return tuple(slice(index * size, (index + 1) * size) for index, size in starts)
 
 
 def packed(source: Array, number: Number) -> Array:
@@ -171,6 +191,22 @@ def _extract(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
+def _insert(operation: Operation, compiler: Compiler) -> Step:
+    source, destination, *indices = compiler.slots(operation.operands)
+    (result,) = compiler.slots(operation.results)
+    types = [element_number(index.type) for index in operation.operands[2:]]
+
+    def step(state: State) -> None:
+        values = state.values
+        chosen = (
+            int(type.unsigned(values[slot])) for type, slot in zip(types, indices, strict=True)
+        )
+        whole = np.asarray(values[destination])
+        values[result] = replaced(values[source], whole, tuple(chosen))[()]
+
+    return step
+
+
 def _select(operation: Operation, compiler: Compiler) -> Step:
     return apply(operation, compiler, choose)
 
@@ -198,6 +234,7 @@ HANDLERS: dict[str, Handler] = {
     "cuda_tile.cat": _cat,
     "cuda_tile.constant": _constant,
     "cuda_tile.extract": _extract,
+    "cuda_tile.insert": _insert,
     "cuda_tile.iota": _iota,
     "cuda_tile.pack": _pack,
     "cuda_tile.permute": _permute,

@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Block, Region
+from xdsl.irdl import OptionalDef
 
 from xtile.dialects.cuda_tile.attributes import DivByAttr, OptimizationHintsAttr
 from xtile.dialects.cuda_tile.bytecode import property_codecs as codecs
@@ -118,12 +119,14 @@ class Case:
         self.block = Block(arg_types=[TILE] * ARGUMENTS)
         self.theirs: dict[str, Any] = {}
         sizes: list[int] = []
+        operands = dict(record.definition.get_irdl_definition().operands)
         for field in record.operands:
-            sizes.append(self._size(field.bit is not None, field.is_variadic, is_full))
+            is_optional = isinstance(operands[field.name], OptionalDef)
+            sizes.append(self._size(is_optional, field.is_variadic, is_full))
             first = sum(sizes[:-1])
             values = [Value(number) for number in range(first, first + sizes[-1])]
             single = values[0] if values else None
-            is_group = field.is_variadic and field.bit is None
+            is_group = field.is_variadic and not is_optional
             self.theirs[key(field.name)] = values if is_group else single
         properties: dict[str, Attribute] = {}
         for property in record.properties:

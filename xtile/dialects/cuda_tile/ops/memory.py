@@ -49,7 +49,7 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 )
 from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import PointerType, TokenType
-from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.cuda_tile.versions import V13_3, V13_4, Version
 
 
 @irdl_op_definition
@@ -271,11 +271,36 @@ class StorePtrTkoOp(CudaTileOperation):
         verify_ordering(STORE_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
+@irdl_op_definition
+class MemoryFenceAliasTkoOp(CudaTileOperation):
+    """Orders accesses to one place through addresses that differ.
+
+    ```
+    %t1 = memory_fence_alias_tko %t
+    ```
+
+    Source: the writer of the Python package cuda-tile 1.7.0.
+    """
+
+    name = "cuda_tile.memory_fence_alias_tko"
+    OPCODE: ClassVar[int] = 0x7A
+    SINCE: ClassVar[Version] = V13_4
+
+    token = operand_def(TOKEN)
+    result_token = result_def(TOKEN)
+
+    assembly_format = "$token attr-dict"
+
+    def __init__(self, token: SSAValue) -> None:
+        super().__init__(operands=(token,), result_types=(TokenType(),))
+
+
 OPERATIONS: list[type[Operation]] = [
     AllocaOp,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
+    MemoryFenceAliasTkoOp,
     StorePtrTkoOp,
 ]
 """Every operation of this module."""

@@ -1,0 +1,66 @@
+"""What 13.4 brought: parts that are replaced, and tokens that come out of fences and waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.semantics.cuda_tile.entries import constants, reports
+from tests.semantics.cuda_tile.tiles import evaluate
+from xtile.dialects.cuda_tile.ops.parts import InsertOp
+from xtile.semantics.errors import ExecutionError
+
+POINTER = "%a: tile<ptr<i32>>"
+
+
+def test_a_part_is_replaced_and_the_rest_stays() -> None:
+    whole = np.arange(64, dtype=np.int32).reshape(8, 8)
+    part = np.array([[-1, -2, -3, -4], [-5, -6, -7, -8]], np.int32)
+
+    def replaced(*indices: int) -> Any:
+        numbers = [(np.int32(index), "i32") for index in indices]
+        return evaluate(lambda s, d, *i: InsertOp(s, d, i), (part, "i32"), (whole, "i32"), *numbers)
+
+    expected = whole.copy()
+    expected[6:8, 4:8] = part
+    assert replaced(3, 1).tolist() == expected.tolist()
+    assert whole[6, 4] == 52
+    with pytest.raises(ExecutionError, match="there is no part 4 along dimension 0: a size of 8"):
+        replaced(4, 0)
+
+
+def test_a_number_is_replaced_by_another() -> None:
+    assert (
+        evaluate(lambda s, d: InsertOp(s, d, ()), (np.float32(2), "f32"), (np.float32(1), "f32"))
+        == 2
+    )
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "%o = gdc_wait_tko token = %s -> token",
+        "%o = gdc_launch_dependents_tko token = %s -> token",
+        "%o = memory_fence_alias_tko %s",
+    ],
+)
+def test_accesses_are_ordered_through_a_token(between: str) -> None:
+    lines = [
+        constants([0, 1]),
+        "%s = store_ptr_tko weak %a, %c1 : tile<ptr<i32>>, tile<i32> -> token",
+        between,
+        "%x, %t = load_ptr_tko weak %a token=%o : tile<ptr<i32>> -> tile<i32>, token",
+    ]
+    assert reports(POINTER, "\n".join(lines), np.zeros(8, np.int32)) == []
+
+
+def test_a_wait_without_a_token_orders_nothing() -> None:
+    lines = [
+        constants([0, 1]),
+        "%s = store_ptr_tko weak %a, %c1 : tile<ptr<i32>>, tile<i32> -> token",
+        "%o = gdc_wait_tko -> token",
+        "%x, %t = load_ptr_tko weak %a token=%o : tile<ptr<i32>> -> tile<i32>, token",
+    ]
+    assert len(reports(POINTER, "\n".join(lines), np.zeros(8, np.int32))) == 1
