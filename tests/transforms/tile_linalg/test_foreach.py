@@ -201,6 +201,34 @@ func @empty(%x: memref<f32x?>) {
 }
 """
 
+MOVING_VIEWS = """
+func @k(%x: memref<f32x9x?>, %y: memref<f32x9x?>, %z: memref<f32x?>) {
+    %zero = constant 0 : index
+    %one = constant 1 : index
+    %three = constant 3 : index
+    %nine = constant 9 : index
+    %n = size %x[1] : index
+    foreach (%i,%j)=(%zero,%zero),(%n,%three) {
+        %column = subview %x[0:%nine,%i] : memref<f32x?>
+        %part = subview %column[%j:%three] : memref<f32x?>
+        %size = size %part[0] : index
+        %nothing = constant 0.0 : f32
+        %sum = for %k=%zero,%size,%one init(%s=%nothing) -> (f32) {
+            %v = load %part[%k] : f32
+            %t = add %s, %v : f32
+            yield (%t)
+        }
+        %out = subview %y[%j:1,%i:1] : memref<f32x1x1,strided<1,9>>
+        store %sum, %out[%zero,%zero]
+        %first = equal %j, %zero : bool
+        if %first {
+            %place = subview %z[%i:1] : memref<f32x1>
+            %old = atomic_add.device.relaxed %sum, %place[%zero] : f32
+        }
+    }
+}
+"""
+
 NESTED = """
 func @k(%x: memref<f32x?>, %y: memref<f32x?>, %limit: f32, %is: i32) {
     %zero = constant 0 : index
@@ -240,6 +268,7 @@ CASES: dict[str, tuple[str, dict[str, list[Shape]]]] = {
     "division": (DIVISION, {"k": [(100,), (100,)]}),
     "gather": (GATHER, {"k": [(20, 9), (5, 5), (20, 9)]}),
     "loops": (LOOPS, {"k": [(35, 9), (35,), (35,)]}),
+    "moving views": (MOVING_VIEWS, {"k": [(9, 35), (9, 35), (35,)]}),
     "neighbours": (NEIGHBOURS, {"k": [(5000,), (5000,)]}),
     "nested": (NESTED, {"k": [(100,), (100,)]}),
     "spaces": (SPACES, {"three": [(9, 20, 5)] * 2, "parts": [(2, 9)], "empty": [(9,)]}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -94,13 +94,13 @@ def known_size(memory: SSAValue, dimension: int) -> Index | None:
         return size
     owner = memory.owner
     if isinstance(owner, SubviewOp):
-        sizes = list(owner.static_sizes.get_values())
-        kept = _kept(sizes, cast("AnyMemRef", memory.type).get_shape())
-        return owner.sizes[sizes[: kept[dimension]].count(DYNAMIC_INDEX)]
+        sizes: Sequence[int] = owner.static_sizes.get_values()
+        kept = kept_dimensions(sizes, cast("AnyMemRef", memory.type).get_shape())
+        return owner.sizes[list(sizes[: kept[dimension]]).count(DYNAMIC_INDEX)]
     return None
 
 
-def _kept(sizes: list[int], shape: tuple[int, ...]) -> list[int]:
+def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
     """The dimensions of a block that a view with this shape has."""
     if len(sizes) == len(shape):
         return list(range(len(sizes)))

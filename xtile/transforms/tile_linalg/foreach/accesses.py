@@ -10,7 +10,6 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
-    IndexType,
     MemRefType,
     StridedLayoutAttr,
     i64,
@@ -21,7 +20,7 @@ from xtile.dialects.memref.views import ReinterpretCastOp, SubviewOp
 from xtile.transforms.emitter import AnyMemRef, Index
 from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
+from xtile.transforms.tile_linalg.foreach.trip import Line, Place, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import known_size
 from xtile.transforms.tile_linalg.tiles import Tile
@@ -50,38 +49,25 @@ class Block:
         return sorted(range(len(self.axes)), key=lambda dimension: self.axes[dimension])
 
 
-def number(trip: Trip, old: SSAValue) -> Index:
-    """An index that is the same at all points."""
-    known = constant_of(old)
-    return trip.kernel.value(old) if known is None else known
-
-
-def block_of(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Block | None:
+def block_of(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Block | None:
     """The block of memory that the points access, if it is one.
 
     Args:
         trip: The points.
         memory: The memory.
-        indices: The indices in the source.
+        indices: The indices at each point.
     """
-    lines = [trip.line(index) for index in indices]
-    if any(trip.is_varying(i) and line is None for i, line in zip(indices, lines, strict=True)):
-        return None
-    axes = [line.axis for line in lines if line is not None]
+    axes = [index.axis for index in indices if isinstance(index, Line)]
     if not axes or len(set(axes)) != len(axes):
         return None
-    numbers = [
-        number(trip, i) if line is None else 0 for i, line in zip(indices, lines, strict=True)
-    ]
-    parts = [
-        Part(n, 1) if line is None else _part(trip, memory, dimension, line)
-        for dimension, (n, line) in enumerate(zip(numbers, lines, strict=True))
-    ]
-    kept = [part for part, line in zip(parts, lines, strict=True) if line is not None]
+    if any(isinstance(index, Tile) for index in indices):
+        return None
+    parts = [_part(trip, memory, dimension, index) for dimension, index in enumerate(indices)]
+    is_line = [isinstance(index, Line) for index in indices]
     if any(part.is_cut for part in parts):
-        memory = view_of(trip.kernel, memory, parts, [line is not None for line in lines])
-    inside = [trip.spans[axis].is_even for axis in axes]
-    return Block(memory, axes, [part.index for part in kept], inside)
+        memory = view_of(trip.kernel, memory, parts, is_line)
+    starts = [part.index for part, keeps in zip(parts, is_line, strict=True) if keeps]
+    return Block(memory, axes, starts, [trip.spans[axis].is_even for axis in axes])
 
 
 @dataclass(frozen=True)
@@ -104,14 +90,17 @@ class Part:
         return self.size is not None
 
 
-def _part(trip: Trip, memory: SSAValue, dimension: int, line: Line) -> Part:
-    """What a line of points accesses; points beyond the end of the space access nothing."""
-    span, start = trip.spans[line.axis], trip.starts[line.axis]
+def _part(trip: Trip, memory: SSAValue, dimension: int, index: Place) -> Part:
+    """What points access of a dimension; points beyond the end of the space access nothing."""
+    if not isinstance(index, Line):
+        assert not isinstance(index, Tile)
+        return Part(index, 1)
+    span, start = trip.spans[index.axis], trip.starts[index.axis]
     if span.is_even:
-        return Part(0, None, trip.kernel.add(start, line.offset))
-    if line.offset == 0 and _is_size(memory, dimension, span.size):
+        return Part(0, None, trip.kernel.add(start, index.offset))
+    if index.offset == 0 and _is_size(memory, dimension, span.size):
         return Part(0, None, start)
-    return Part(line.offset, span.size, start)
+    return Part(index.offset, span.size, start)
 
 
 def _is_size(memory: SSAValue, dimension: int, size: Index) -> bool:
@@ -210,47 +199,34 @@ class Elements:
     positions: SSAValue
 
 
-def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Elements:
+def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Elements:
     """The elements of memory that the points access."""
     kernel = trip.kernel
-    varying = [dimension for dimension, i in enumerate(indices) if trip.is_varying(i)]
+    varying = [d for d, index in enumerate(indices) if isinstance(index, Line | Tile)]
     rank, zero = len(indices), kernel.index(0)
     if rank == 0:
-        memory = _reinterpreted(kernel, memory)
-        return Elements(memory, [zero], tiles.constant(kernel, 0, IndexType(), trip.shape))
+        return Elements(_reinterpreted(kernel, memory), [zero], trip.vector_of(0))
     if varying in ([], [rank - 1]):
-        at = [zero if trip.is_varying(i) else kernel.value(i) for i in indices]
-        last = indices[-1] if varying else None
-        return Elements(memory, at, _positions(trip, last))
+        at = [zero if isinstance(i, Line | Tile) else kernel.value_of(i) for i in indices]
+        return Elements(memory, at, trip.vector_of(indices[-1] if varying else 0))
     if len(varying) == 1:
         (dimension,) = varying
         parts = [
-            Part(0, None) if d == dimension else Part(number(trip, i), 1)
-            for d, i in enumerate(indices)
+            Part(0, None) if isinstance(index, Line | Tile) else Part(index, 1) for index in indices
         ]
         line = view_of(kernel, memory, parts, [d == dimension for d in range(rank)])
-        return Elements(line, [zero], _positions(trip, indices[dimension]))
+        return Elements(line, [zero], trip.vector_of(indices[dimension]))
     return _scattered(trip, memory, indices)
 
 
-def _positions(trip: Trip, index: SSAValue | None) -> SSAValue:
-    if index is None:
-        return tiles.constant(trip.kernel, 0, IndexType(), trip.shape)
-    return trip.vector(index)
-
-
-def _scattered(trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]) -> Elements:
+def _scattered(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Elements:
     """Elements with several indices that differ: positions in memory as one line."""
     kernel = trip.kernel
-    strides = _strides(kernel, memory)
     total: SSAValue | None = None
-    for index, stride in zip(indices, strides, strict=True):
-        spread = tiles.broadcast(
-            kernel, tiles.scalar(kernel, kernel.value_of(stride)), trip.shape
-        ).parts[0]
-        term = trip.vector(index)
+    for index, stride in zip(indices, _strides(kernel, memory), strict=True):
+        term = trip.vector_of(index)
         if stride != 1:
-            term = kernel.pure(arith.MuliOp, term, spread)
+            term = kernel.pure(arith.MuliOp, term, trip.vector_of(stride))
         total = term if total is None else kernel.pure(arith.AddiOp, total, term)
     assert total is not None
     return Elements(_reinterpreted(kernel, memory), [kernel.index(0)], total)

@@ -8,8 +8,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.transforms.emitter import Index
+from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.foreach.accesses import number
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.rules import copy
 from xtile.transforms.tile_linalg.tiles import Tile
@@ -128,7 +128,8 @@ def _line(operation: Operation, trip: Trip) -> Line | None:
 
 def _as_index(trip: Trip, old: SSAValue) -> Index:
     """An integer that is the same at all points, as index."""
-    known = number(trip, old)
+    constant = constant_of(old)
+    known = trip.kernel.value(old) if constant is None else constant
     if isinstance(known, int) or isinstance(known.type, IndexType):
         return known
     return trip.kernel.pure_with_type(IndexCastOp, IndexType(), known)

@@ -38,7 +38,9 @@ def lifting(trip: Trip) -> Callable[[Operation], None]:
 _RULES: Mapping[str, Callable[..., None]] = {
     AtomicUpdateOp.name: memory_rules.atomic_update,
     memref.AtomicRMWOp.name: memory_rules.atomic_rmw,
+    memref.DimOp.name: memory_rules.size,
     memref.LoadOp.name: memory_rules.load,
     memref.StoreOp.name: memory_rules.store,
+    memref.SubviewOp.name: memory_rules.subview,
 }
 """The rule of each operation that is not elementwise, by its name."""

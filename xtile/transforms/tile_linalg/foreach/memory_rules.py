@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DenseArrayBase, MemRefType, VectorType, i1, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    MemRefType,
+    VectorType,
+    i1,
+    i64,
+)
 from xdsl.ir import SSAValue
 
 from xtile.dialects.atomic_kinds import kind_of
@@ -16,7 +24,8 @@ from xtile.dialects.core import (
     AtomicUpdateOp,
 )
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
-from xtile.transforms.emitter import element_type
+from xtile.transforms.emitter import AnyMemRef, element_type
+from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import memory as blocks
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.accesses import (
@@ -26,8 +35,10 @@ from xtile.transforms.tile_linalg.foreach.accesses import (
     elements_of,
     whole,
 )
-from xtile.transforms.tile_linalg.foreach.trip import Trip
+from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
+from xtile.transforms.tile_linalg.foreach.trip import MovingView, Place, Trip
 from xtile.transforms.tile_linalg.rules import copy
+from xtile.transforms.tile_linalg.spans import kept_dimensions
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
@@ -37,15 +48,13 @@ def load(operation: memref.LoadOp, trip: Trip) -> None:
     if not trip.is_varying(operation.res):
         copy(operation, kernel)
         return
-    if trip.is_varying(source) or isinstance(operation.res.type, MemRefType):
-        raise kernel.error(
-            "memory that differs between the points of foreach is not lifted to tiles yet"
-        )
-    memory = kernel.value(source)
-    block = block_of(trip, memory, indices)
+    if isinstance(operation.res.type, MemRefType):
+        raise kernel.error(_DIFFERS)
+    memory, places = _accessed(trip, source, indices)
+    block = block_of(trip, memory, places)
     axes = [] if block is None else sorted(block.axes)
     if block is None or (trip.mask is not None and len(axes) < len(trip.shape)):
-        trip.define(operation.res, _gather(trip, elements_of(trip, memory, indices)))
+        trip.define(operation.res, _gather(trip, elements_of(trip, memory, places)))
         return
     order = block.order
     tile = blocks.read(
@@ -100,12 +109,11 @@ def store(operation: memref.StoreOp, trip: Trip) -> None:
     if trip.mask is None and not any(map(trip.is_varying, operation.operands)):
         copy(operation, kernel)
         return
-    _check_memory(trip, target)
-    memory = kernel.value(target)
+    memory, places = _accessed(trip, target, indices)
     tile = tiles.complete(kernel, trip.tile(value))
-    block = block_of(trip, memory, indices)
+    block = block_of(trip, memory, places)
     if block is None or not _has_all_axes(trip, block):
-        _scatter(trip, tile, elements_of(trip, memory, indices))
+        _scatter(trip, tile, elements_of(trip, memory, places))
         return
     order, axes = block.order, sorted(block.axes)
     tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
@@ -120,11 +128,67 @@ def store(operation: memref.StoreOp, trip: Trip) -> None:
     )
 
 
-def _check_memory(trip: Trip, memory: SSAValue) -> None:
-    if trip.is_varying(memory):
-        raise trip.kernel.error(
-            "memory that differs between the points of foreach is not lifted to tiles yet"
-        )
+_DIFFERS = "memory that differs between the points of foreach is not lifted to tiles yet"
+
+
+def _accessed(
+    trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]
+) -> tuple[SSAValue, list[Place]]:
+    """The memory that is accessed, and where; views that move with the points are part of that."""
+    places = [trip.place(index) for index in indices]
+    if not trip.is_varying(memory):
+        return trip.kernel.value(memory), places
+    view = trip.views.get(memory)
+    if view is None:
+        raise trip.kernel.error(_DIFFERS)
+    result = list(view.offsets)
+    for dimension, place in zip(view.kept, places, strict=True):
+        result[dimension] = trip.sum(result[dimension], place)
+    return view.memory, result
+
+
+def subview(operation: memref.SubviewOp, trip: Trip) -> None:
+    """A view that differs between points moves where it is accessed."""
+    if not trip.is_varying(operation.result):
+        copy(operation, trip.kernel)
+        return
+    static_sizes: Sequence[int] = operation.static_sizes.get_values()
+    if any(stride != 1 for stride in operation.static_strides.get_values()):
+        raise trip.kernel.error(_DIFFERS)
+    offsets = _mixed(trip, operation.static_offsets.get_values(), operation.offsets)
+    sizes = _mixed(trip, static_sizes, operation.sizes)
+    type_: AnyMemRef = operation.result.type
+    shape = type_.get_shape()
+    kept = kept_dimensions(static_sizes, shape)
+    source = trip.views.get(operation.source)
+    if source is None:
+        memory, _ = _accessed(trip, operation.source, [])
+    else:
+        memory, inner = source.memory, list(source.offsets)
+        for dimension, offset in zip(source.kept, offsets, strict=True):
+            inner[dimension] = trip.sum(inner[dimension], offset)
+        offsets = inner
+    places = kept if source is None else [source.kept[d] for d in kept]
+    view = MovingView(memory, offsets, [sizes[dimension] for dimension in kept], places)
+    trip.views[operation.result] = view
+
+
+def _mixed(trip: Trip, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[Place]:
+    """Numbers of which some are known and the others are operands."""
+    given = iter(dynamic)
+    return [trip.place(next(given)) if n == DYNAMIC_INDEX else n for n in static]
+
+
+def size(operation: memref.DimOp, trip: Trip) -> None:
+    """The size of a view that may differ between points."""
+    view, dimension = trip.views.get(operation.source), constant_of(operation.index)
+    if view is None:
+        elementwise(operation, trip)
+        return
+    if dimension is None:
+        raise trip.kernel.error(_DIFFERS)
+    vector = trip.vector_of(view.sizes[dimension])
+    trip.define(operation.result, Tile((vector,), IndexType(), trip.shape))
 
 
 def _has_all_axes(trip: Trip, block: Block) -> bool:
@@ -170,12 +234,11 @@ def _update(
     result: SSAValue,
 ) -> None:
     kernel = trip.kernel
-    _check_memory(trip, target)
-    memory = kernel.value(target)
+    memory, places = _accessed(trip, target, indices)
     tile = tiles.complete(kernel, trip.tile(value))
-    block = block_of(trip, memory, indices) if trip.mask is None else None
+    block = block_of(trip, memory, places) if trip.mask is None else None
     if block is None or not _has_all_axes(trip, block):
-        old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, indices))
+        old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, places))
     else:
         old = _update_block(trip, kind, tile, block)
     trip.define(result, old)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.transforms.emitter import Index
+from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.operands import inside_of, numbers_along
@@ -33,6 +35,27 @@ class Line:
     type: Attribute
 
 
+Place: TypeAlias = Line | Tile | int | SSAValue
+"""An index at each point: integers that follow each other, any, or one for all points."""
+
+
+@dataclass(frozen=True)
+class MovingView:
+    """A view that begins elsewhere at each point.
+
+    Attributes:
+        memory: The memory that it is a part of.
+        offsets: Where it begins in each of the memory's dimensions.
+        sizes: Its sizes.
+        kept: The memory's dimensions that it has.
+    """
+
+    memory: SSAValue
+    offsets: Sequence[Place]
+    sizes: Sequence[Place]
+    kept: Sequence[int]
+
+
 class Trip:
     """What is emitted for the points of one tile.
 
@@ -45,6 +68,7 @@ class Trip:
     Attributes:
         mask: At which points the current operation is executed; None: all.
         values: What has become of values that differ between points.
+        views: What has become of memrefs that differ between points.
     """
 
     def __init__(
@@ -60,6 +84,7 @@ class Trip:
         self.shape = tuple(span.tile for span in spans)
         self.mask: SSAValue | None = None
         self.values: dict[SSAValue, Tile | Line] = {}
+        self.views: dict[SSAValue, MovingView] = {}
         self._varying = varying
 
     def is_varying(self, old: SSAValue) -> bool:
@@ -89,6 +114,35 @@ class Trip:
         """A value that is not complex at each point."""
         (part,) = self.tile(old).parts
         return part
+
+    def place(self, old: SSAValue) -> Place:
+        """An index of the source."""
+        if self.is_varying(old):
+            return self.values[old]
+        known = constant_of(old)
+        return self.kernel.value(old) if known is None else known
+
+    def vector_of(self, place: Place) -> SSAValue:
+        """An index at each point, as a vector."""
+        if isinstance(place, Line):
+            place = self.numbers(place)
+        if not isinstance(place, Tile):
+            place = tiles.scalar(self.kernel, self.kernel.value_of(place))
+        place = tiles.converted(self.kernel, place, IndexType())
+        return tiles.broadcast(self.kernel, place, self.shape).parts[0]
+
+    def sum(self, a: Place, b: Place) -> Place:
+        """The sums of two indices at each point."""
+        if isinstance(b, Line):
+            a, b = b, a
+        if isinstance(b, int | SSAValue):
+            if isinstance(a, int | SSAValue):
+                return self.kernel.add(a, b)
+            if isinstance(a, Line):
+                return Line(a.axis, self.kernel.add(a.offset, b), IndexType())
+        vectors = self.vector_of(a), self.vector_of(b)
+        total = self.kernel.pure(arith.AddiOp, *vectors)
+        return Tile((total,), IndexType(), self.shape)
 
     def numbers(self, line: Line) -> Tile:
         """The integers of a line at each point."""
