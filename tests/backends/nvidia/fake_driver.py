@@ -7,6 +7,7 @@ what reaches a kernel is checked by value.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -87,7 +88,6 @@ class FakeApi:
         waits: Which stream waited for which.
         failures: What functions return instead of success.
         live: Allocations that were not freed.
-        depth: Contexts that are pushed.
         heap: Bytes of the heap of kernels.
     """
 
@@ -98,8 +98,8 @@ class FakeApi:
     waits: list[tuple[int, int]] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
     live: dict[int, Any] = field(default_factory=dict)
-    depth: int = 0
     heap: int = 8 << 20
+    _threads: threading.local = field(default_factory=threading.local)
 
     CUdevice_attribute = SimpleNamespace(
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
@@ -110,6 +110,15 @@ class FakeApi:
     )
     CUlimit = SimpleNamespace(CU_LIMIT_MALLOC_HEAP_SIZE="heap")
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
+
+    @property
+    def depth(self) -> int:
+        """Contexts that are pushed, in this thread."""
+        return getattr(self._threads, "depth", 0)
+
+    @depth.setter
+    def depth(self, depth: int) -> None:
+        self._threads.depth = depth
 
     def _done(self, name: str, *results: Any) -> tuple[Any, ...]:
         self.calls.append(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import threading
 from typing import Any
 
 import ml_dtypes
@@ -190,3 +191,28 @@ class TestPreparedLaunches:
         gpu.make("", [])
         with pytest.raises(ArgumentError, match="expected the device 'cuda', 'cuda:N' or an"):
             prepare(gpu.path, [], device="opencl")
+
+
+def test_threads(gpu: Gpu) -> None:
+    def body(a: int, n: int, b: int, m: int) -> None:
+        floats(b, m)[:] = 2 * floats(a, n)
+
+    gpu.make("%A: memref<f32x?>, %B: memref<f32x?>", [8] * 4, body, STORE)
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        for size in range(1, 30):
+            a, b = generator.random(size, np.float32), np.full(size, np.nan, np.float32)
+            gpu.run(a, b)
+            if not np.array_equal(b, 2 * a):
+                wrong.append(size)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(gpu.seen) == 4 * 29
+    assert gpu.api.calls.count("cuModuleLoadData") == 1
