@@ -64,16 +64,22 @@ class Diagnostic:
         column belongs to the span. A span of one column is shown as `6.8` and one over several
         lines as `6.8-7.3`; such a span is underlined to the end of its first line.
 
+        A place in a file of bytes is the number of its first byte: `file: error: byte 9: message`.
+
         Args:
             colored: Whether to add terminal colours.
         """
         paint = _COLORS[self.severity] if colored else ""
         bold, reset = (_BOLD, _RESET) if colored else ("", "")
         message = _printable(shorten(self.message, MAXIMUM_MESSAGE_LENGTH))
-        place = _place(self.source, self.span)
+        source, span = self.source, self.span
+        if source is not None and source.data is not None and span is not None:
+            message = f"{source.byte_place(span.start)}: {message}"
+            span = None
+        place = _place(source, span)
         lines = [f"{bold}{place}{reset}{paint}{self.severity.value}: {reset}{bold}{message}{reset}"]
-        if self.source is not None and self.span is not None:
-            lines += _excerpt(self.source, self.span, colored)
+        if source is not None and span is not None:
+            lines += _excerpt(source, span, colored)
         lines += [note.render(colored) for note in self.notes]
         return "\n".join(lines)
 

@@ -140,9 +140,15 @@ def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> Modul
     from xdsl.dialects.builtin import ModuleOp
 
     from xtile.text.diagnostics import DiagnosticError
+    from xtile.text.source import attach_source, source_of
 
     try:
-        return ModuleOp([decode()])
+        inner = decode()
+        module = ModuleOp([inner])
+        source = source_of(inner)
+        if source is not None:
+            attach_source(module, source)
+        return module
     except DiagnosticError as error:
         for diagnostic in error.diagnostics:
             diagnostics.add(diagnostic)

@@ -44,7 +44,9 @@ class Source:
         self.text = text
         self.first_line = first_line
         self.data: bytes | None = None
-        """The bytes of a file that is no text."""
+        """The bytes of a file that is no text; offsets count bytes then."""
+        self.parts: list[tuple[Span, str]] = []
+        """Where the parts of such a file are, and what messages call them."""
         self._line_starts: array[int] | None = None
         # Plain integers, because a Span object for each operand of 100,000 operations would cost
         # more memory than the operations' own locations.
@@ -96,6 +98,13 @@ class Source:
         if is_binary:
             return cls.from_binary(str(path), data)
         return cls.from_bytes(str(path), data)
+
+    def byte_place(self, offset: int) -> str:
+        """What messages call a byte of a file that is no text."""
+        for part, name in self.parts:
+            if part.start <= offset < part.end:
+                return f"byte {offset} ({name})"
+        return f"byte {offset}"
 
     def position(self, offset: int) -> tuple[int, int]:
         """Returns the line and the column of a character offset, both counted from 1."""

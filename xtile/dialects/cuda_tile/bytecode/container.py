@@ -26,7 +26,7 @@ from xtile.dialects.cuda_tile.bytecode.tables import (
     Section,
 )
 from xtile.dialects.cuda_tile.versions import VERSIONS, Version
-from xtile.text.source import Source
+from xtile.text.source import Source, Span
 
 _HEADER = "header"
 
@@ -118,7 +118,9 @@ def _read_section(reader: ByteReader) -> tuple[Section, ByteReader] | None:
             f"the section is said to have {length} bytes, but only {reader.remaining} are left",
             start,
         )
-    return section, reader.part(length)
+    contents = reader.part(length)
+    reader.source.parts.append((Span(contents.position, contents.end), SECTION_NAMES[section]))
+    return section, contents
 
 
 def _read_alignment(reader: ByteReader) -> int:

@@ -32,7 +32,7 @@ from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import Version
 from xtile.garbage import without_collections
-from xtile.text.source import Source, attach_source
+from xtile.text.source import Source, Span, attach_source
 
 _KNOWN_FLAGS = sum(map(int, FunctionFlag))
 
@@ -103,6 +103,7 @@ class _Decoder:
         return variables
 
     def _read_global(self, section: ByteReader) -> GlobalOp:
+        beginning = section.position
         name = self._read_name(section, "variable")
         type = self._attributes.types.get_of(section, TileType, "a tile")
         value = self._attributes.constants.get(section, type)
@@ -125,7 +126,9 @@ class _Decoder:
             if is_constant:
                 properties["constant"] = UnitAttr()
         properties["symbol_visibility"] = SymbolVisibilityAttr(visibility)
-        return GlobalOp.create(properties=properties)
+        variable = GlobalOp.create(properties=properties)
+        section.source.record(variable, Span(beginning, section.position))
+        return variable
 
     def _read_functions(self) -> list[EntryOp]:
         section = self._sections[Section.FUNCTION]
@@ -136,6 +139,7 @@ class _Decoder:
         return functions
 
     def _read_function(self, section: ByteReader) -> EntryOp:
+        beginning = section.position
         name = self._read_name(section, "function")
         signature = self._attributes.types.get_of(section, FunctionType, "a function")
         start = section.position
@@ -153,7 +157,9 @@ class _Decoder:
         body = section.part(section.count("bytes"))
         block = Block(arg_types=signature.inputs.data)
         FunctionReader(self._attributes, places, self._version).read_body(block, body)
-        return EntryOp.create(properties=properties, regions=[Region(block)], location=location)
+        entry = EntryOp.create(properties=properties, regions=[Region(block)], location=location)
+        section.source.record(entry, Span(beginning, section.position))
+        return entry
 
     def _read_hints(self, section: ByteReader, flags: int) -> OptimizationHintsAttr | None:
         is_always_hinted = self._version >= FUNCTION_HINTS_SINCE
