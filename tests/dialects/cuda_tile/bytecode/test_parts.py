@@ -263,7 +263,7 @@ def read_tagged(writer: AttributeWriter, data: bytes, version: Version = V13_3) 
     return AttributeReader(strings, types, constants).read_tagged(reader(data))
 
 
-@pytest.mark.parametrize(("ours", "theirs"), ATTRIBUTES, ids=str)
+@pytest.mark.parametrize(("ours", "theirs"), ATTRIBUTES, ids=[str(ours) for ours, _ in ATTRIBUTES])
 def test_attributes(ours: Attribute, theirs: Callable[[TypeTable], Any]) -> None:
     """Both write the same bytes, which are read as the same attribute."""
     writer = AttributeWriter(V13_3)
