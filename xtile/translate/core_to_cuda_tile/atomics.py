@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ComplexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import BFloat16Type, ComplexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind
@@ -72,7 +72,7 @@ def update(
     order, place = lowering.order, described.place
     token = order.before_write(place)
     relaxed, device = MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE
-    mode = _mode(kind, element_type(value))
+    mode = _mode(kind, element_type(value), lowering.device.name)
     if mode is not None:
         operation: Operation = atomics.AtomicRMWTkoOp(
             pointers, mode, value, mask, token, ordering=relaxed, scope=device
@@ -89,7 +89,11 @@ def update(
     return old
 
 
-def _mode(kind: str, element: Attribute) -> AtomicRMWMode | None:
+_WITHOUT_BFLOAT16 = frozenset({"sm_80", "sm_86", "sm_89"})
+"""Architectures whose atomic addition takes no bf16 (tileiras 13.5)."""
+
+
+def _mode(kind: str, element: Attribute, chip: str) -> AtomicRMWMode | None:
     """The instruction of an update; None if there is none."""
     if kind == "assign":
         width = cast(Any, element).bitwidth
@@ -97,7 +101,8 @@ def _mode(kind: str, element: Attribute) -> AtomicRMWMode | None:
     if is_integer(element):
         width = cast(IntegerType, element).width.data
         return _INTEGER_MODES.get(kind) if width in _WIDTHS else None
-    return AtomicRMWMode.ADDF if kind == "addf" else None
+    is_missing = isinstance(element, BFloat16Type) and chip in _WITHOUT_BFLOAT16
+    return AtomicRMWMode.ADDF if kind == "addf" and not is_missing else None
 
 
 # --- single elements ---
