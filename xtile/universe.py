@@ -168,6 +168,18 @@ def _core_to_xegpu() -> type[ModulePass]:
     return CoreToXeGPUPass
 
 
+def _core_to_cuda_tile() -> type[ModulePass]:
+    from xtile.translate.passes import CoreToCudaTilePass
+
+    return CoreToCudaTilePass
+
+
+def _tensorlang_to_cuda_tile() -> type[ModulePass]:
+    from xtile.translate.passes import TensorLangToCudaTilePass
+
+    return TensorLangToCudaTilePass
+
+
 def _tensorlang_to_core() -> type[ModulePass]:
     from xtile.translate.passes import TensorLangToCorePass
 
@@ -244,9 +256,11 @@ XTILE_UNIVERSE = Universe(
         "core-cleanup": _core_cleanup,
         "core-distribute": _core_distribute,
         "core-tile-linalg": _core_tile_linalg,
+        "core-to-cuda_tile": _core_to_cuda_tile,
         "core-to-spirv": _core_to_spirv,
         "core-to-xegpu": _core_to_xegpu,
         "tensorlang-to-core": _tensorlang_to_core,
+        "tensorlang-to-cuda_tile": _tensorlang_to_cuda_tile,
         "tensorlang-to-spirv": _tensorlang_to_spirv,
         "tensorlang-to-xegpu": _tensorlang_to_xegpu,
         "tensorlang-verify": _tensorlang_verify,

@@ -17,8 +17,10 @@ from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.cleanup.passes import CoreCleanupPass
 from xtile.transforms.distribute.passes import CoreDistributePass
 from xtile.translate.passes import (
+    CoreToCudaTilePass,
     CoreToXeGPUPass,
     TensorLangToCorePass,
+    TensorLangToCudaTilePass,
     TensorLangToXeGPUPass,
     XeGPUToSPIRVPass,
 )
@@ -130,3 +132,20 @@ def test_the_lane_level_becomes_spirv(chip: str) -> None:
     XeGPUToSPIRVPass(chip).apply(Context(), lanes)
     module = translate(_module(), "tensorlang-to-spirv", Options(chip))
     assert xtile.to_text(lanes, "spirv-asm") == xtile.to_text(module, "spirv-asm")
+
+
+def test_cuda_tile_in_stock_xdsl_opt(path: Path) -> None:
+    result = _xdsl_opt(path, "-p", "tensorlang-to-cuda_tile{chip=sm_100}")
+    assert result.returncode == 0, result.stderr
+    assert "mmaf" in result.stdout
+
+
+def test_cuda_tile_from_python() -> None:
+    module = _module()
+    TensorLangToCudaTilePass(chip="sm_80").apply(Context(), module)
+    assert "cuda_tile.entry" in {operation.name for operation in module.walk()}
+
+
+def test_cuda_tile_names_the_chips_that_there_are() -> None:
+    with pytest.raises(ValueError, match="there is no chip 'pvc'; there are sm_80"):
+        CoreToCudaTilePass(chip="pvc")

@@ -117,6 +117,8 @@ def test_what_files_begin_with() -> None:
         "xegpu-to-spirv": "mlir",
         "tensorlang-to-tile": "ir",
         "core-to-tile": "mlir",
+        "tensorlang-to-cuda_tile": "ir",
+        "core-to-cuda_tile": "mlir",
     }
 
 

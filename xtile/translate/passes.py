@@ -12,7 +12,14 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from xtile.text.diagnostics import DiagnosticError
-from xtile.translate.route import CHIPS, DEFAULT_CHIP, Options, translate
+from xtile.translate.route import (
+    CHIPS,
+    DEFAULT_CHIP,
+    DEFAULT_NVIDIA_CHIP,
+    NVIDIA_CHIPS,
+    Options,
+    translate,
+)
 
 
 class TranslationFailedError(DiagnosticError, PassFailedException):
@@ -106,3 +113,43 @@ class XeGPUToSPIRVPass(_PassForChip):
     """Translates XeGPU and the core form at lane level to SPIR-V for OpenCL, for a chip."""
 
     name: ClassVar[str] = "xegpu-to-spirv"
+
+
+@dataclass(frozen=True)
+class _PassForTiles(ModulePass):
+    """A translation for an architecture of NVIDIA's.
+
+    Attributes:
+        chip: The architecture, one of `NVIDIA_CHIPS`.
+        may_overlap: Whether different arguments of a kernel may be the same memory although one of
+            them is written.
+
+    Raises:
+        ValueError: There is no such architecture.
+        TranslationFailedError: Something cannot be translated.
+    """
+
+    chip: str = DEFAULT_NVIDIA_CHIP
+    may_overlap: bool = False
+
+    def __post_init__(self) -> None:
+        if self.chip not in NVIDIA_CHIPS:
+            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(NVIDIA_CHIPS)}")
+
+    @override
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _apply(op, self.name, Options(self.chip, may_overlap=self.may_overlap))
+
+
+@dataclass(frozen=True)
+class TensorLangToCudaTilePass(_PassForTiles):
+    """Translates the tensor language to CUDA Tile IR, for an architecture."""
+
+    name: ClassVar[str] = "tensorlang-to-cuda_tile"
+
+
+@dataclass(frozen=True)
+class CoreToCudaTilePass(_PassForTiles):
+    """Translates the core form at block or tile level to CUDA Tile IR, for an architecture."""
+
+    name: ClassVar[str] = "core-to-cuda_tile"

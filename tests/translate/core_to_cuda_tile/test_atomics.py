@@ -162,7 +162,7 @@ def test_elements(kind: str, type: str) -> None:
         assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(("kind", "n"), product(("addf", "assign"), (3, 8, -1)))
+@pytest.mark.parametrize(("kind", "n"), [*product(("addf", "assign"), (3, 8, -1))])
 def test_complex_numbers(kind: str, n: int) -> None:
     """Both parts are updated; an element outside is left alone, and was 0."""
     text = tile_kernel(
