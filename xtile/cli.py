@@ -167,6 +167,11 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="how long NVIDIA's assembler may take (default: 300)",
     )
+    parser.add_argument(
+        "--may-overlap",
+        action="store_true",
+        help="let arguments overlap although a kernel writes to one of them (NVIDIA's GPUs)",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

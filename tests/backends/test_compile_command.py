@@ -81,6 +81,13 @@ def test_the_chip_is_that_of_the_gpu_here(monkeypatch: pytest.MonkeyPatch) -> No
     assert read_cubin("k.cubin").chip == "sm_89"
 
 
+def test_arguments_that_overlap() -> None:
+    assert main(["compile", "k.ir", "-o", "1.cubin", "--may-overlap"]) == 0
+    assert main(["compile", "k.ir", "-o", "2.cubin"]) == 0
+    first, second = (read_cubin(name).kernels["scale"] for name in ("1.cubin", "2.cubin"))
+    assert (first.may_overlap, second.may_overlap) == (True, False)
+
+
 def test_the_level() -> None:
     xtile.compile(KERNELS, "0.cubin", chip="sm_90", level=0)
     xtile.compile(KERNELS, "3.cubin", chip="sm_90", level=3)

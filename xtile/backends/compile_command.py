@@ -54,6 +54,7 @@ def _compile(options: Namespace) -> int:
         entry=options.entry,
         level=options.level,
         build_seconds=options.build_seconds,
+        may_overlap=options.may_overlap,
         diagnostics=diagnostics,
     )
     _show(list(diagnostics))

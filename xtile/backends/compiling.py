@@ -28,11 +28,13 @@ class _Options:
         chip: The architecture.
         level: How much NVIDIA's assembler optimizes.
         seconds: How long the assembler may take.
+        may_overlap: Whether arguments may overlap although a kernel writes to one of them.
     """
 
     chip: str | None
     level: int | None
     seconds: float | None
+    may_overlap: bool
 
 
 def compile(
@@ -43,6 +45,7 @@ def compile(
     entry: str | None = None,
     level: int | None = None,
     build_seconds: float | None = None,
+    may_overlap: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> None:
     """Compiles kernels to a file, which `run` takes on a device that runs it.
@@ -57,6 +60,8 @@ def compile(
         entry: The only kernel to compile; None compiles all.
         level: How much NVIDIA's assembler optimizes, from 0 to 3; None is 3.
         build_seconds: How long the assembler may take; None is 300.
+        may_overlap: Whether arguments of kernels for NVIDIA's GPUs may overlap although a kernel
+            writes to one of them. Such a kernel is slower, and keeps the order of all accesses.
         diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
 
     Raises:
@@ -73,7 +78,7 @@ def compile(
         raise OptionError(f"{path}: expected a file ending with one of {', '.join(_WRITERS)}")
     collected = Diagnostics() if diagnostics is None else diagnostics
     module = _read(kernel, collected)
-    options = _Options(chip, level, build_seconds)
+    options = _Options(chip, level, build_seconds, may_overlap)
     write(_kernels_only(module, entry), path, options, collected)
     if diagnostics is None:
         show_warnings(collected)
@@ -119,6 +124,7 @@ def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Di
         diagnostics,
         level=options.level,
         seconds=options.seconds,
+        may_overlap=options.may_overlap,
     )
     write_cubin(path, cubin)
 
@@ -128,7 +134,8 @@ def _write_bytecode(
 ) -> None:
     from xtile.backends.nvidia.compilation import compile_program
 
-    program = compile_program(module, _nvidia_chip(options.chip), diagnostics)
+    chip = _nvidia_chip(options.chip)
+    program = compile_program(module, chip, diagnostics, may_overlap=options.may_overlap)
     Path(path).write_bytes(program.bytecode)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xtile.launch.binding import BoundArgument, bind
@@ -58,6 +59,7 @@ class CudaExecutable:
         cubin: The machine code.
         device: The GPU.
         stream: The CUDA stream that it runs in.
+        for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
     """
 
     signature: Signature
@@ -65,6 +67,7 @@ class CudaExecutable:
     cubin: Cubin
     device: CudaDevice
     stream: int
+    for_overlaps: Callable[[], CudaExecutable] | None
 
     @property
     def is_host(self) -> bool:
@@ -82,6 +85,34 @@ class CudaExecutable:
 
         session = session_of(self.device)
         return session, session.kernel(self.key, self.cubin, self.signature)
+
+    def suited(self, arguments: Sequence[BoundArgument]) -> CudaExecutable:
+        """The kernel itself, or one that is compiled for arguments that overlap, if they do.
+
+        Raises:
+            ArgumentError: They overlap, and the kernel cannot be compiled here.
+        """
+        from xtile.backends.nvidia.cuda.overlaps import orders_everything, overlapping
+
+        if self.may_overlap or orders_everything(self.signature):
+            return self
+        found = overlapping(self.signature, arguments)
+        if found is None:
+            return self
+        if self.for_overlaps is None:
+            one, written = found
+            raise ArgumentError(
+                f"@{self.signature.name} writes to '{written.name}', which overlaps '{one.name}', "
+                "but its cubin was compiled for arguments that do not overlap; compile it with "
+                "`xtile compile --may-overlap`"
+            )
+        return self.for_overlaps()
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether the kernel is compiled for arguments that overlap."""
+        interface = self.cubin.kernels.get(self.signature.name)
+        return interface is not None and interface.may_overlap
 
     def launch(
         self,
@@ -102,7 +133,7 @@ class CudaExecutable:
         from xtile.backends.nvidia.cuda.launching import launch
 
         _check_block(self.signature.name, block)
-        session, kernel = self.loaded()
+        session, kernel = self.suited(arguments).loaded()
         seconds = launch(kernel, session, self.signature, arguments, grid, self.stream)
         if progress is not None:
             blocks = grid[0] * grid[1] * grid[2]
@@ -121,14 +152,17 @@ class CudaExecutable:
         from xtile.backends.nvidia.cuda.launching import launch, launch_again
 
         session, kernel = self.loaded()
-        repeated = kernel.plans.repeated(self.signature, arguments)
+        repeated = kernel.plans.repeated(self.signature, arguments, may_overlap=self.may_overlap)
         if repeated is not None:
             name = self.signature.name
             seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
         else:
             bound = bind(self.signature, arguments)
+            suited = self.suited(bound)
+            session, kernel = suited.loaded()
             seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
-            kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
+            if suited is self:
+                kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
         return LaunchResult(str(self.device), seconds)
 
     def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
@@ -173,8 +207,13 @@ def wanted_by_stream(stream: Any) -> Wanted | None:
     return None
 
 
-def load(kernel: Kernel, wanted: Wanted) -> CudaExecutable:
+def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaExecutable:
     """Makes a kernel ready for a GPU; without one it is compiled before the error is raised.
+
+    Args:
+        kernel: The kernel.
+        wanted: The GPU.
+        may_overlap: Whether it is compiled for arguments that overlap.
 
     Raises:
         ArgumentError: There is no such function, or it is code of the host.
@@ -186,12 +225,19 @@ def load(kernel: Kernel, wanted: Wanted) -> CudaExecutable:
 
     device, reason = _find(wanted)
     chip = wanted.chip or (device.chip if device is not None else None)
-    key, ready = machine_code(kernel, chip)
+    key, ready = machine_code(kernel, chip, may_overlap=may_overlap)
     signature = choose_kernel(ready.cubin.signatures, ready.hosts, kernel.entry)
     if device is None:
         raise DeviceError(f"{reason}; {what_became_of(kernel, ready.cubin)}")
     _check_chip(ready.cubin, device)
-    return CudaExecutable(signature, key, ready.cubin, device, wanted.stream)
+    return CudaExecutable(
+        signature,
+        key,
+        ready.cubin,
+        device,
+        wanted.stream,
+        partial(load, kernel, wanted, may_overlap=True) if ready.is_from_text else None,
+    )
 
 
 def _find(wanted: Wanted) -> tuple[CudaDevice | None, str]:

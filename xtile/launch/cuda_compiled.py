@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import cast
 
 from xtile.backends.cache import Cache, make_key
-from xtile.backends.nvidia.compilation import DEFAULT_CHIP, Cubin
+from xtile.backends.compiler import Compiler
+from xtile.backends.nvidia.compilation import DEFAULT_CHIP, Cubin, Program
 from xtile.backends.nvidia.compiler import compiler_for
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.backends.nvidia.sidecar import (
@@ -40,11 +41,13 @@ class MachineCode:
         cubin: The machine code.
         hosts: The names of the functions of the host.
         warnings: What was to say about the text.
+        is_from_text: Whether it was compiled here, and so can be in another way.
     """
 
     cubin: Cubin
     hosts: Sequence[str]
     warnings: Sequence[Diagnostic]
+    is_from_text: bool = False
 
 
 _kept: RecentlyUsed[MachineCode] = RecentlyUsed(_TEXTS)
@@ -68,12 +71,15 @@ def _cubin_path(kernel: Kernel) -> str | None:
     return path if path is not None and path.endswith(EXTENSION) else None
 
 
-def machine_code(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
+def machine_code(
+    kernel: Kernel, chip: str | None, *, may_overlap: bool = False
+) -> tuple[str, MachineCode]:
     """The machine code of a kernel, and a key that tells it apart.
 
     Args:
         kernel: A text, a module, or the path of a cubin.
         chip: The architecture that it is compiled for; None for `DEFAULT_CHIP`.
+        may_overlap: Whether it is compiled for arguments that overlap.
 
     Raises:
         ArgumentError: What is given does not belong together.
@@ -82,10 +88,10 @@ def machine_code(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
     """
     stamp = _stamp(kernel)
     if stamp is None:
-        key, ready = _made(kernel, chip)
+        key, ready = _made(kernel, chip, may_overlap)
     else:
-        place = (stamp, chip, kernel.entry)
-        key, ready = _files.get(place, lambda: _made(kernel, chip))
+        place = (stamp, chip, kernel.entry, may_overlap)
+        key, ready = _files.get(place, lambda: _made(kernel, chip, may_overlap))
     show(ready.warnings, kernel)
     return key, ready
 
@@ -109,31 +115,34 @@ def _state(path: str) -> tuple[object, ...]:
     return path, state.st_mtime_ns, state.st_size, state.st_ino
 
 
-def _made(kernel: Kernel, chip: str | None) -> tuple[str, MachineCode]:
+def _made(kernel: Kernel, chip: str | None, may_overlap: bool) -> tuple[str, MachineCode]:
     path = _cubin_path(kernel)
     if path is not None:
         return _from_file(kernel, path)
     text = text_of(kernel)
     architecture = chip or DEFAULT_CHIP
-    key = text.key(architecture)
+    compiler = compiler_for(architecture, may_overlap=may_overlap)
+    key = text.key(compiler.name)
     if kernel.binary is None:
-        return key, _kept.get(key, lambda: _assembled(text, key, architecture, kernel))
+        return key, _kept.get(key, lambda: _assembled(text, key, architecture, compiler, kernel))
     code = read_code(kernel.binary)
     digest = sha256(code).hexdigest()
     key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
     return key, _with_binary(text, code, kernel.binary, architecture, kernel)
 
 
-def _assembled(text: Text, key: str, chip: str, kernel: Kernel) -> MachineCode:
+def _assembled(
+    text: Text, key: str, chip: str, compiler: Compiler[Program], kernel: Kernel
+) -> MachineCode:
 
     cache = Cache()
-    compiled = compile_text(text, key, compiler_for(chip), cache)
+    compiled = compile_text(text, key, compiler, cache)
     program = compiled.program
     code = build_cubin(
         program.bytecode, chip, cache, seconds=kernel.build_seconds, source=text.source
     )
     cubin = Cubin(code, chip, str(find_tileiras()), compiled.signatures, program.kernels)
-    return MachineCode(cubin, compiled.hosts, compiled.warnings)
+    return MachineCode(cubin, compiled.hosts, compiled.warnings, is_from_text=True)
 
 
 def _from_file(kernel: Kernel, path: str) -> tuple[str, MachineCode]:

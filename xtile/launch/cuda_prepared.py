@@ -40,7 +40,7 @@ class PreparedLaunch:
         self.device = executable.device
         self._grid = grid
         self._arguments = list(arguments)
-        self._session, self._kernel = executable.loaded()
+        self._session, self._kernel = executable.suited(arguments).loaded()
         check_grid(self.signature.name, grid)
         check_memory(self._session, arguments)
         if any(True for _ in host_memory(self.signature, arguments)):

@@ -89,6 +89,7 @@ class FakeApi:
         failures: What functions return instead of success.
         live: Allocations that were not freed.
         heap: Bytes of the heap of kernels.
+        loaded: The cubins that were loaded.
     """
 
     gpus: Sequence[FakeGpu] = (FakeGpu(),)
@@ -99,6 +100,7 @@ class FakeApi:
     failures: dict[str, int] = field(default_factory=dict)
     live: dict[int, Any] = field(default_factory=dict)
     heap: int = 8 << 20
+    loaded: list[bytes] = field(default_factory=list)
     _threads: threading.local = field(default_factory=threading.local)
 
     CUdevice_attribute = SimpleNamespace(
@@ -189,6 +191,7 @@ class FakeApi:
 
     def cuModuleLoadData(self, image: bytes) -> tuple[Any, ...]:
         assert self.depth == 1
+        self.loaded.append(image)
         return self._done("cuModuleLoadData", image)
 
     def cuModuleGetFunction(self, module: bytes, name: bytes) -> tuple[Any, ...]:

@@ -42,6 +42,7 @@ class Gpu:
         body: Callable[..., None] | None = None,
         store: str = "",
         heap: int = 0,
+        may_overlap: bool = False,
     ) -> None:
         """Makes the kernel @k; `store` is an instruction that tells which memory it writes."""
         text = f"func @k({parameters}) {{\n parallel {{\n {store}\n }}\n}}\n"
@@ -49,8 +50,8 @@ class Gpu:
             name: signature_of(function)
             for name, function in functions_of(xtile.parse(text)).items()
         }
-        code = CODE + f"{text} {heap}".encode()
-        kernels = {"k": KernelInterface("", heap)}
+        code = CODE + f"{text} {heap} {may_overlap}".encode()
+        kernels = {"k": KernelInterface("", heap, may_overlap)}
         write_cubin(self.path, Cubin(code, "sm_90", "tileiras", signatures, kernels))
 
         def run(block: tuple[int, int, int], *values: int) -> None:

@@ -42,7 +42,10 @@ CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
 def make_cubin(code: bytes = CODE) -> Cubin:
     functions = functions_of(xtile.parse(KERNELS))
     signatures = {name: signature_of(function) for name, function in functions.items()}
-    kernels = {"first": KernelInterface("#hints", 4096), "second": KernelInterface()}
+    kernels = {
+        "first": KernelInterface("#hints", 4096, may_overlap=True),
+        "second": KernelInterface(),
+    }
     return Cubin(code, "sm_90", "tileiras 13.5.37", signatures, kernels)
 
 
@@ -91,7 +94,7 @@ def test_the_text() -> None:
     assert (first["name"], first["written"], first["hints"]) == ("first", [1], "#hints")
     # f32; pointer, size and stride; pointer and count.
     assert first["slots"] == "0:4 8:8 16:8 24:8 32:8 40:8"
-    assert first["heap"] == 4096
+    assert (first["heap"], first["may_overlap"], second["may_overlap"]) == (4096, True, False)
     assert (second["name"], second["slots"], second["hints"]) == ("second", "0:8 8:8", "")
 
 

@@ -37,10 +37,12 @@ class KernelInterface:
     Attributes:
         hints: What the kernel told the assembler, as MLIR text.
         heap: Bytes that each tile block allocates while it runs.
+        may_overlap: Whether its arguments may overlap although it writes to one of them.
     """
 
     hints: str = ""
     heap: int = 0
+    may_overlap: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def compile_to_cubin(
     cache: Cache | None = None,
     level: int | None = None,
     seconds: float | None = None,
+    may_overlap: bool = False,
 ) -> Cubin:
     """Compiles the kernels of a module to machine code.
 
@@ -93,6 +96,7 @@ def compile_to_cubin(
         cache: Holds what was assembled before; None: the user's own.
         level: How much the assembler optimizes, from 0 to 3; None for 3.
         seconds: How long the assembler may take; None for its usual limit.
+        may_overlap: Whether arguments may overlap although a kernel writes to one of them.
 
     Raises:
         DeviceError: The assembler is missing or fails.
@@ -106,7 +110,7 @@ def compile_to_cubin(
         for name, function in functions_of(module).items()
         if not is_host_function(function)
     }
-    program = compile_program(module, chip, diagnostics)
+    program = compile_program(module, chip, diagnostics, may_overlap=may_overlap)
     source = source_of(module)
     code = build_cubin(
         program.bytecode, chip, cache or Cache(), level=level, seconds=seconds, source=source
@@ -114,7 +118,13 @@ def compile_to_cubin(
     return Cubin(code, chip, str(find_tileiras()), signatures, program.kernels)
 
 
-def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None = None) -> Program:
+def compile_program(
+    module: ModuleOp,
+    chip: str,
+    diagnostics: Diagnostics | None = None,
+    *,
+    may_overlap: bool = False,
+) -> Program:
     """Compiles the kernels of a module to bytecode for the assembler.
 
     Raises:
@@ -122,9 +132,9 @@ def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None
     """
     from xtile.dialects.cuda_tile.bytecode import encode
 
-    lowered = compile_to_tile_ir(module, chip, diagnostics)
+    lowered = compile_to_tile_ir(module, chip, diagnostics, may_overlap=may_overlap)
     kernels = {
-        _name(operation): _interface(operation)
+        _name(operation): _interface(operation, may_overlap)
         for operation in lowered.walk()
         if operation.name == _ENTRY
     }
@@ -132,12 +142,12 @@ def compile_program(module: ModuleOp, chip: str, diagnostics: Diagnostics | None
     return Program(encode(lowered, line_info=True), kernels)
 
 
-def _interface(entry: Operation) -> KernelInterface:
+def _interface(entry: Operation, may_overlap: bool) -> KernelInterface:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
 
     hints = entry.properties.get("optimization_hints")
     heap = sum(_bytes(operation) for operation in entry.walk() if isinstance(operation, AllocaOp))
-    return KernelInterface("" if hints is None else str(hints), heap)
+    return KernelInterface("" if hints is None else str(hints), heap, may_overlap)
 
 
 def _bytes(allocation: AllocaOp) -> int:
@@ -153,7 +163,11 @@ def _bytes(allocation: AllocaOp) -> int:
 
 
 def compile_to_tile_ir(
-    module: ModuleOp, chip: str, diagnostics: Diagnostics | None = None
+    module: ModuleOp,
+    chip: str,
+    diagnostics: Diagnostics | None = None,
+    *,
+    may_overlap: bool = False,
 ) -> ModuleOp:
     """The kernels of a module as CUDA Tile IR; one that is CUDA Tile IR already, as it is.
 
@@ -163,7 +177,9 @@ def compile_to_tile_ir(
     from xtile.translate.route import Options, translate
 
     route = _route(module)
-    return module if route is None else translate(module, route, Options(chip), diagnostics)
+    if route is None:
+        return module
+    return translate(module, route, Options(chip, may_overlap=may_overlap), diagnostics)
 
 
 def _route(module: ModuleOp) -> str | None:

@@ -11,11 +11,13 @@ from xtile.backends.nvidia.compilation import KernelInterface, Program, compile_
 from xtile.launch.signature import Signature
 
 
-def compiler_for(chip: str) -> Compiler[Program]:
-    """The compiler for an architecture."""
+def compiler_for(chip: str, *, may_overlap: bool = False) -> Compiler[Program]:
+    """The compiler for an architecture, and maybe for arguments that overlap."""
     return Compiler(
-        chip,
-        lambda module, diagnostics: compile_program(module, chip, diagnostics),
+        f"{chip}, may overlap" if may_overlap else chip,
+        lambda module, diagnostics: compile_program(
+            module, chip, diagnostics, may_overlap=may_overlap
+        ),
         _encode,
         _decode,
     )

@@ -9,11 +9,11 @@ JSON, `k.cubin.json` for `k.cubin`:
 | `xtile`, `tool` | what compiled and what assembled it |
 | `chip` | the architecture |
 | `sha256` | the checksum of the cubin, in hexadecimal digits |
-| `kernels` | for each its `name`, `parameters`, `written`, `slots`, `hints` and `heap` |
+| `kernels` | for each its `name`, `parameters`, `written`, `slots`, and its `KernelInterface` |
 
-A parameter has the type of the kernel's source, as MLIR writes it. `slots` are offset and size of
-each parameter of the machine code, `0:4 8:8`, which follow from those; `heap` is the number of
-bytes that each tile block allocates.
+A parameter has the type of the kernel's source, as MLIR writes it. `written` are the numbers of
+those that the kernel writes to. `slots` are offset and size of each parameter of the machine code,
+`0:4 8:8`, which follow from the types.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ def decode(source: Source, code: bytes) -> Cubin:
     try:
         signatures = _read_kernels(source, words["kernels"])
         kernels = {
-            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel.get("heap", 0)))
+            str(kernel["name"]): KernelInterface(
+                str(kernel["hints"]), _heap(kernel["heap"]), kernel["may_overlap"] is True
+            )
             for kernel in words["kernels"]
         }
         return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, kernels)

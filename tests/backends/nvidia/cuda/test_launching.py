@@ -89,7 +89,8 @@ class TestMemoryOfTheHost:
             floats(b, m)[:] = 5
             assert (floats(a, n)[20:] == 5).all()
 
-        gpu.make("%A: memref<f32x?>, %B: memref<f32x?>", [8] * 4, body, STORE)
+        parameters = "%A: memref<f32x?>, %B: memref<f32x?>"
+        gpu.make(parameters, [8] * 4, body, STORE, may_overlap=True)
         storage = random(100)
         before = storage.copy()
         gpu.run(storage[10:40], storage[30:60])

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from xtile.backends.argument_values import bytes_before
 from xtile.backends.calling_convention import KernelArgument, Role
 from xtile.backends.host_memory import promised_alignment
 from xtile.backends.nvidia.cuda.arguments import layout_values, scalar_values
+from xtile.backends.nvidia.cuda.overlaps import size_in_bytes
 from xtile.backends.nvidia.parameters import POINTER_SIZE, sizes_of_element
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
@@ -25,6 +27,29 @@ Arguments: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
 
 _PLANS = 64
 """Layouts that a kernel keeps; more than a program has in a loop."""
+
+
+@dataclass
+class Places:
+    """Where the arrays of a launch are.
+
+    Attributes:
+        streams: The streams in which they may still be computed.
+        ranges: For each its first byte, past its last one, and whether the kernel writes to it.
+    """
+
+    streams: set[int | None] = field(default_factory=set[int | None])
+    ranges: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
+
+    @property
+    def overlap(self) -> bool:
+        """Whether two arrays overlap of which the kernel writes to one."""
+        return any(
+            (is_written or is_other_written) and start < other_end and other_start < end
+            for (start, end, is_written), (other_start, other_end, is_other_written) in (
+                combinations(self.ranges, 2)
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -39,7 +64,7 @@ class _Scalar:
     parameter: Parameter
     part: KernelArgument
 
-    def values(self, value: Any, streams: set[int | None]) -> Sequence[bytes]:
+    def values(self, value: Any, places: Places) -> Sequence[bytes]:
         """The kernel's parameters for a number."""
         return scalar_values(self.part, convert_scalar(self.parameter, value))
 
@@ -51,19 +76,24 @@ class _Array:
     Attributes:
         before: Bytes between the memory's element 0 and the array.
         alignment: Bytes that its address is a multiple of.
+        size: Its bytes from the first element to past the last one.
+        is_written: Whether the kernel writes to it.
         rest: The kernel's parameters behind the pointer.
     """
 
     before: int
     alignment: int
+    size: int
+    is_written: bool
     rest: tuple[bytes, ...]
 
-    def values(self, value: Any, streams: set[int | None]) -> Sequence[bytes] | None:
-        """The kernel's parameters for an array, whose stream is added; None if it is misplaced."""
+    def values(self, value: Any, places: Places) -> Sequence[bytes] | None:
+        """The kernel's parameters for an array, whose place is added; None if it is misplaced."""
         address, stream = place_of(value)
         if address % self.alignment:
             return None
-        streams.add(stream)
+        places.streams.add(stream)
+        places.ranges.append((address, address + self.size, self.is_written))
         return ((address - self.before).to_bytes(POINTER_SIZE, "little"), *self.rest)
 
 
@@ -89,8 +119,15 @@ class Plans:
     def __init__(self) -> None:
         self._plans: dict[Hashable, _Plan] = {}
 
-    def repeated(self, signature: Signature, arguments: Arguments) -> Repeated | None:
+    def repeated(
+        self, signature: Signature, arguments: Arguments, *, may_overlap: bool
+    ) -> Repeated | None:
         """The launch for arguments of a layout that is known; None where it is not.
+
+        Args:
+            signature: The function's.
+            arguments: As the caller gives them.
+            may_overlap: Whether arrays may overlap although the kernel writes to one of them.
 
         Raises:
             ArgumentError: A number does not fit its parameter.
@@ -99,14 +136,16 @@ class Plans:
         plan = None if values is None else self._plans.get(_layouts(values))
         if values is None or plan is None:
             return None
-        streams: set[int | None] = set()
+        places = Places()
         parts: list[bytes] = []
         for step, value in zip(plan, values, strict=True):
-            found = step.values(value, streams)
+            found = step.values(value, places)
             if found is None:
                 return None
             parts.extend(found)
-        return Repeated(parts, frozenset(streams))
+        if not may_overlap and places.overlap:
+            return None
+        return Repeated(parts, frozenset(places.streams))
 
     def remember(
         self,
@@ -121,9 +160,9 @@ class Plans:
         if layouts is None or len(self._plans) >= _PLANS:
             return
         steps = [
-            _step(parameter, convention, argument)
-            for parameter, convention, argument in zip(
-                signature.parameters, conventions, bound, strict=True
+            _step(parameter, convention, argument, index in signature.written)
+            for index, (parameter, convention, argument) in enumerate(
+                zip(signature.parameters, conventions, bound, strict=True)
             )
         ]
         plan = tuple(step for step in steps if step is not None)
@@ -155,7 +194,10 @@ def _layouts(values: Sequence[Any]) -> Hashable | None:
 
 
 def _step(
-    parameter: Parameter, convention: Sequence[KernelArgument], argument: BoundArgument
+    parameter: Parameter,
+    convention: Sequence[KernelArgument],
+    argument: BoundArgument,
+    is_written: bool,
 ) -> _Scalar | _Array | None:
     """How an argument becomes parameters of the kernel; None where that takes more than this."""
     if isinstance(argument, DeviceView) and isinstance(argument.memory, GpuMemory):
@@ -164,7 +206,8 @@ def _step(
         rest = layout_values(parameter, convention[1:], argument)
         natural = sizes_of_element(convention[0])[0]
         alignment = math.lcm(natural, promised_alignment(parameter))
-        return _Array(bytes_before(parameter), alignment, tuple(rest))
-    if convention[0].role is Role.VALUE and not isinstance(argument, DeviceView):
+        size = size_in_bytes(parameter, argument.shape, argument.strides)
+        return _Array(bytes_before(parameter), alignment, size, is_written, tuple(rest))
+    if convention[0].role is Role.VALUE and not parameter.may_be_address:
         return _Scalar(parameter, convention[0]) if hasattr(argument, "tobytes") else None
     return None
