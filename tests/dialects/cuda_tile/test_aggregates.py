@@ -51,6 +51,15 @@ RIGHT = {
         arguments="(%a: tile<f16>, %b: tile<f16>)",
         body="%c = addf %a, %b : tile<f16>\n    yield %c : tile<f16>",
     ),
+    "division": program(
+        body="%i = constant <i32: 1> : tile<i32>\n    %d = divi %i, %i signed : tile<i32>\n"
+        "    yield %a : tile<f32>"
+    ),
+    "conditions": program(
+        body="%p = cmpf less_than ordered %a, %b : tile<f32> -> tile<i1>\n"
+        "    %d = if %p -> (tile<f32>) {\n    yield %a : tile<f32>\n"
+        "    } else {\n    yield %b : tile<f32>\n    }\n    yield %d : tile<f32>"
+    ),
     "constants and selections": program(
         body="%c = constant <f32: 1.000000e+00> : tile<f32>\n"
         "    %p = cmpf less_than ordered %a, %b : tile<f32> -> tile<i1>\n"
@@ -137,7 +146,7 @@ def test_what_is_wrong_with_two_tiles(sources: str, wrong: tuple[str, str]) -> N
 @pytest.mark.parametrize(
     "operation",
     [
-        "%d = divi %i, %i signed : tile<i32>",
+        "%d = assume div_by<1>, %i : tile<i32>",
         '"some.operation"() : () -> ()',
         '%t = print_tko "x" -> token',
     ],

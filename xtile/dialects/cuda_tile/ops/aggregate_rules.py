@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation
-from xdsl.traits import Pure
+from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -91,8 +91,7 @@ def verify_combination(operation: Operation, sources: Sequence[TileType]) -> Non
         raise VerifyException("expected the region to end with a yield")
     _verify_yield([operand.type for operand in terminator.operands], sources)
     for inner in block.ops:
-        is_pure = inner.has_trait(Pure, value_if_unregistered=False)
-        if inner is not terminator and not is_pure:
+        if inner is not terminator and not is_side_effect_free(inner):
             raise VerifyExceptionAt(
                 f"'{inner.name}': only operations without effects may stand in the region of "
                 f"'{operation.name}'",
