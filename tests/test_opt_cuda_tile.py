@@ -159,3 +159,20 @@ def test_what_the_verifier_refuses_is_an_error_at_a_byte(opt: Opt) -> None:
     code, out, errors = opt("wrong.tileirbc")
     assert (code, out) == (1, b"")
     assert errors.startswith(f"wrong.tileirbc: error: byte {place} (Function): ")
+
+
+def test_arguments_that_may_overlap(opt: Opt) -> None:
+    Path("two.ir").write_text(
+        "func @two(%A: memref<f32x?>, %B: memref<f32x?>, %C: memref<f32x?>) {\n"
+        "    %one = constant 1.0 : f32\n"
+        "    axpby.n %one, %A, %one, %B\n"
+        "    axpby.n %one, %A, %one, %C\n"
+        "}\n"
+    )
+    counts: list[int] = []
+    for options in ((), ("--may-overlap",)):
+        code, out, _ = opt("two.ir", "--translate", "tensorlang-to-cuda_tile", *options)
+        assert code == 0
+        counts.append(out.count(b" token = "))
+    # Loads of A wait for no store where A is none of the arguments that are written.
+    assert 0 < counts[0] < counts[1]

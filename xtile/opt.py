@@ -180,7 +180,8 @@ class XtileOptMain(xDSLOptMain):
         from xtile.translate.route import DEFAULT_CHIP, Options, translate
 
         self._running_step = f"translation '{route}'"
-        options = Options(self.args.chip or DEFAULT_CHIP)
+        chip = self.args.chip or DEFAULT_CHIP
+        options = Options(chip, may_overlap=self.args.may_overlap)
         result = translate(module, route, options, diagnostics if self.args.remarks else None)
         found = Diagnostics()
         self._verify(result, found)

@@ -95,6 +95,11 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="how SPIR-V writes products of matrices and accesses of blocks; default: what drivers "
         "of the chip take",
     )
+    _add_flag(
+        group,
+        "--may-overlap",
+        "let --translate to CUDA Tile IR expect arguments that overlap although one is written",
+    )
     _add_flag(group, "--remarks", "tell why --translate chose what it did, at the place")
     group.add_argument(
         "--tensorlang-revision",
