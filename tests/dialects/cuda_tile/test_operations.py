@@ -96,7 +96,7 @@ from xtile.text.source import Source
 KEPT = (*range(0x19), *range(0x25, 0x34), *range(0x3A, 0x76))
 """The numbers of the operations of 13.1 to 13.3; the holes are NVIDIA's own."""
 
-LATER = (0x76, 0x77, 0x78, 0x7A)
+LATER = (0x76, 0x77, 0x78, 0x79, 0x7A)
 """Those of 13.4 that are known."""
 
 

@@ -1,4 +1,4 @@
-"""What 13.4 brought: parts that are replaced, and tokens that come out of fences and waits."""
+"""What 13.4 brought: replaced parts, integer powers, and operations that only hand tokens on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.semantics.cuda_tile.entries import constants, reports
-from tests.semantics.cuda_tile.tiles import evaluate
+from tests.semantics.cuda_tile.tiles import NUMBERS, evaluate, generator, random_floats
+from xtile.dialects.cuda_tile.ops.mathematics import FPowIOp
 from xtile.dialects.cuda_tile.ops.parts import InsertOp
 from xtile.semantics.errors import ExecutionError
 
@@ -36,6 +37,23 @@ def test_a_number_is_replaced_by_another() -> None:
         evaluate(lambda s, d: InsertOp(s, d, ()), (np.float32(2), "f32"), (np.float32(1), "f32"))
         == 2
     )
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("exponent", ["i8", "i16", "i32"])
+def test_powers_have_signed_exponents(type: str, exponent: str) -> None:
+    bases = random_floats(type, 64)
+    exponents = generator().integers(-4, 5, 64).astype(NUMBERS[exponent].dtype)
+    found = evaluate(FPowIOp, (bases, type), (exponents, exponent))
+    # The reference computes in f64 as this does, and rounds once.
+    wide = bases.astype(np.float64) ** exponents.astype(np.float64)
+    assert found.tobytes() == np.asarray(NUMBERS[type].rounded(wide)).tobytes()
+
+
+def test_special_powers() -> None:
+    bases = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -2.0, 2.0, 1.0], np.float32)
+    found = evaluate(FPowIOp, (bases, "f32"), (np.array([0, -1, -3, 3, 0, 3, -149, 9]), "i32"))
+    assert found.tolist() == [1.0, -np.inf, 0.0, -np.inf, 1.0, -8.0, 2.0**-149, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,10 @@ def _is_i32(type: Attribute) -> bool:
     return is_integer(type, (32,))
 
 
+def _is_exponent(type: Attribute) -> bool:
+    return is_integer(type, (1, 8, 16, 32))
+
+
 def _is_i64(type: Attribute) -> bool:
     return is_integer(type, (64,))
 
@@ -163,6 +167,7 @@ BASE_FLOAT_TILE = TileOf("a tile of f16, bf16, f32 or f64", is_base_float)
 FLOAT_TILE = TileOf("a tile of floats", is_float)
 NUMBER_TILE = TileOf("a tile of numbers", is_number)
 BYTE_TILE = TileOf("a tile of i8", _is_i8)
+EXPONENT_TILE = TileOf("a tile of i1, i8, i16 or i32", _is_exponent)
 I32_TILE = TileOf("a tile of i32", _is_i32)
 I64_TILE = TileOf("a tile of i64", _is_i64)
 CONVERTED_INTEGER_TILE = TileOf("a tile of i1, i4, i8, i16, i32 or i64", _is_integer_or_i4)

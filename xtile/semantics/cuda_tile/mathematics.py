@@ -14,8 +14,9 @@ from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.floating_point import flushable
-from xtile.semantics.cuda_tile.numbers import operand_number
+from xtile.semantics.cuda_tile.numbers import element_number, operand_number
 from xtile.semantics.upstream import floats
+from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Value
 
@@ -38,5 +39,18 @@ def _handler(name: str) -> Handler:
     return handler
 
 
-HANDLERS: dict[str, Handler] = {f"cuda_tile.{name}": _handler(name) for name in FUNCTIONS}
+def _fpowi(operation: Operation, compiler: Compiler) -> Step:
+    base, exponent = (element_number(operand.type) for operand in operation.operands)
+    power = floats.power_of_integer(base)
+
+    def function(a: Value, b: Value) -> Value:
+        return power(a, exponent.signed(b))
+
+    return apply(operation, compiler, function)
+
+
+HANDLERS: dict[str, Handler] = {
+    **{f"cuda_tile.{name}": _handler(name) for name in FUNCTIONS},
+    "cuda_tile.fpowi": _fpowi,
+}
 """The handler of each operation, by name."""
