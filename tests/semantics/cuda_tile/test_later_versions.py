@@ -13,6 +13,8 @@ from xtile.dialects.cuda_tile.ops.mathematics import FPowIOp
 from xtile.dialects.cuda_tile.ops.parts import InsertOp
 from xtile.semantics.errors import ExecutionError
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
 POINTER = "%a: tile<ptr<i32>>"
 
 
