@@ -317,6 +317,16 @@ class TestBinaries:
         with pytest.raises(ArgumentError, match="a cubin is given as the kernel; leave the binary"):
             self.run(monkeypatch, cubin, binary=cubin)
 
+    def test_the_command_on_another_device(
+        self, cubin: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for device in ("reference", "opencl"):
+            assert main(["run", str(cubin), "--device", device]) == 2
+            assert capsys.readouterr().err == (
+                f"xtile: error: {cubin}: expected a file ending with .ir or .mlir; a cubin runs "
+                "with --device cuda\n"
+            )
+
     def test_on_the_reference_device(self, cubin: Path) -> None:
         with pytest.raises(ArgumentError, match="the device 'reference' runs no binaries; use an"):
             xtile.run(AXPBY, [], binary=cubin)
