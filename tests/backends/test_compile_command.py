@@ -120,7 +120,17 @@ def test_wrong_usage(
 
 def test_a_language_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     message = failure_of(capsys, 2, "k.txt", "-o", "k.cubin")
-    assert message == "xtile: error: k.txt: expected a file ending with .ir or .mlir\n"
+    assert message == ("xtile: error: k.txt: expected a file ending with .ir, .mlir or .tileirbc\n")
+
+
+def test_bytecode_is_compiled(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", "k.ir", "-o", "k.tileirbc"]) == 0
+    assert main(["compile", "k.tileirbc", "-o", "k.cubin"]) == 0
+    assert capsys.readouterr().err == ""
+    cubin = read_cubin("k.cubin")
+    assert list(cubin.signatures) == ["scale", "nothing"]
+    types = [str(parameter.type) for parameter in cubin.signatures["scale"].parameters]
+    assert types == [f"!cuda_tile.tile<{type}>" for type in ("f32", "ptr<f32>", *["i64"] * 3)]
 
 
 def test_no_such_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -323,8 +323,8 @@ class TestBinaries:
         for device in ("reference", "opencl"):
             assert main(["run", str(cubin), "--device", device]) == 2
             assert capsys.readouterr().err == (
-                f"xtile: error: {cubin}: expected a file ending with .ir or .mlir; a cubin runs "
-                "with --device cuda\n"
+                f"xtile: error: {cubin}: expected a file ending with .ir, .mlir or .tileirbc; a "
+                "cubin runs with --device cuda\n"
             )
 
     def test_on_the_reference_device(self, cubin: Path) -> None:

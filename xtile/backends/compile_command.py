@@ -41,7 +41,7 @@ def run_compile(options: Namespace) -> int:
         reason = error.strerror or str(error)
         return _fail(f"cannot write {options.output}: {reason}", EXIT_INPUT_WRONG)
     except ValueError:
-        message = f"{options.kernel}: expected a file ending with .ir or .mlir"
+        message = f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc"
         return _fail(message, EXIT_USAGE_WRONG)
 
 

@@ -86,8 +86,9 @@ def _load(options: Namespace, device: Device) -> Executable:
     except ArgumentError:
         raise
     except ValueError:
+        hint = "; a cubin runs with --device cuda" if options.kernel.endswith(".cubin") else ""
         raise UsageError(
-            f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc"
+            f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc{hint}"
         ) from None
     _show(list(diagnostics))
     return executable
