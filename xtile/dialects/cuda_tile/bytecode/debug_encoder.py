@@ -100,6 +100,9 @@ class DebugWriter:
             DiagnosticError: The format has no such location.
         """
         location: Attribute = operation.location
+        if location.__class__ is UnknownLoc:
+            self._current.append(0)
+            return
         if isinstance(location, _PLACELESS):
             if self._scope is None or not isinstance(location, FileLineColLoc):
                 self._current.append(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
@@ -96,8 +96,14 @@ class FunctionWriter:
         type_index = self._attributes.types.index
         for result in results:
             write_varint(out, type_index(result.type))
-        self._write_properties(record, operation, out)
-        self._write_operands(record, operation, out)
+        place = len(out)
+        if record.has_flags:
+            # All flags fit into one byte, which is known when everything else is.
+            out.append(0)
+        flags = self._write_properties(record, operation, out)
+        flags |= self._write_operands(record, operation, out)
+        if flags:
+            out[place] = flags
         if record.regions:
             write_varint(out, record.regions)
             for region in operation.regions:
@@ -129,44 +135,51 @@ class FunctionWriter:
                 raise self._too_new(field.name, "the result ", field.since)
         return results[:kept]
 
-    def _write_properties(self, record: Record, operation: Operation, out: bytearray) -> None:
+    def _write_properties(self, record: Record, operation: Operation, out: bytearray) -> int:
+        """Writes the properties, and returns the flags of those that are there."""
+        flags = 0
         properties = operation.properties
+        if record.late_properties:
+            self._check_late_properties(record, properties)
+        for field in record.properties:
+            value = properties.get(field.name)
+            if value is not None:
+                if field.bit is not None:
+                    flags |= 1 << field.bit
+                field.codec.write(self._attributes, out, value)
+            elif field.default is not None:
+                field.codec.write(self._attributes, out, field.default)
+            elif field.bit is None:
+                self._write_missing(record, field, operation, out)
+        return flags
+
+    def _check_late_properties(self, record: Record, properties: Mapping[str, Attribute]) -> None:
+        """Checks that nothing is said that the version cannot say.
+
+        Raises:
+            UnwritableError: Something is.
+        """
         for field in record.late_properties:
             value = properties.get(field.name)
             if value is not None and not _says_nothing(field, value):
                 raise self._too_new(field.name, "the property ", field.since)
-        flags = self._flags(record, operation)
-        if record.has_flags:
-            write_varint(out, flags)
-        for field in record.properties:
-            value = properties.get(field.name, field.default)
-            if value is not None:
-                field.codec.write(self._attributes, out, value)
-            elif isinstance(field.codec, BooleansCodec):
-                write_numbers(out, [0] * self._number_of_indices(record, operation), 1)
-            elif field.bit is None:
-                raise UnwritableError(f"the property {field.name} is missing")
+
+    def _write_missing(
+        self, record: Record, field: PropertyField, operation: Operation, out: bytearray
+    ) -> None:
+        """Writes a property that is never left out.
+
+        Raises:
+            UnwritableError: Nothing is known to stand for it.
+        """
+        if not isinstance(field.codec, BooleansCodec):
+            raise UnwritableError(f"the property {field.name} is missing")
+        write_numbers(out, [0] * self._number_of_indices(record, operation), 1)
 
     def _number_of_indices(self, record: Record, operation: Operation) -> int:
         """How many operands say which tile of a view is accessed."""
         sizes = zip(record.operands, self._sizes(operation), strict=True)
         return next(size for field, size in sizes if field.name == "index")
-
-    def _flags(self, record: Record, operation: Operation) -> int:
-        flags = 0
-        properties = operation.properties
-        for field in record.properties:
-            if field.bit is not None and field.name in properties:
-                flags |= 1 << field.bit
-        if not record.is_segmented:
-            return flags
-        for field, size in zip(record.operands, self._sizes(operation), strict=True):
-            if field.bit is None or not size:
-                continue
-            if self._version < field.since:
-                raise self._too_new(field.name, "the operand ", field.since)
-            flags |= 1 << field.bit
-        return flags
 
     def _sizes(self, operation: Operation) -> tuple[int, ...]:
         """How many operands each group has."""
@@ -180,22 +193,43 @@ class FunctionWriter:
         self._segments[id(attribute)] = (sizes, attribute)
         return sizes
 
-    def _write_operands(self, record: Record, operation: Operation, out: bytearray) -> None:
-        numbers = self._numbers
+    def _write_operands(self, record: Record, operation: Operation, out: bytearray) -> int:
+        """Writes the operands, and returns the flags of those that are there."""
         operands = operation.operands
         if not record.is_segmented:
             if record.has_operand_count:
                 write_varint(out, len(operands))
-            for operand in operands:
-                write_varint(out, numbers[operand])
-            return
-        start = 0
+            self._write_values(operands, out)
+            return 0
+        flags = start = 0
         for field, size in zip(record.operands, self._sizes(operation), strict=True):
-            if field.is_variadic and field.bit is None:
+            if field.bit is not None:
+                if not size:
+                    continue
+                if self._version < field.since:
+                    raise self._too_new(field.name, "the operand ", field.since)
+                flags |= 1 << field.bit
+            elif field.is_variadic:
                 write_varint(out, size)
-            for operand in operands[start : start + size]:
-                write_varint(out, numbers[operand])
+            self._write_values(operands[start : start + size], out)
             start += size
+        return flags
+
+    def _write_values(self, values: Sequence[SSAValue], out: bytearray) -> None:
+        """Writes the numbers of values.
+
+        Raises:
+            UnwritableError: One is defined nowhere before.
+        """
+        numbers = self._numbers
+        for value in values:
+            number = numbers.get(value)
+            if number is None:
+                raise UnwritableError("an operand is not defined before it is used")
+            if number < 0x80:
+                out.append(number)
+            else:
+                write_varint(out, number)
 
     def _write_region(self, region: Region, out: bytearray) -> None:
         write_varint(out, len(region.blocks))
