@@ -50,8 +50,8 @@ def test_python_of_the_readme_runs(code: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_readme_has_its_blocks() -> None:
-    assert len(CONSOLE_BLOCKS) == 11
-    assert len(PYTHON_BLOCKS) == 3
+    assert len(CONSOLE_BLOCKS) == 12
+    assert len(PYTHON_BLOCKS) == 4
     assert len(SHELL_BLOCKS) == 2
 
 
