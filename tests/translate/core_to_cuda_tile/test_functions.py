@@ -1,0 +1,178 @@
+"""Entries: their arguments, what is promised of them, hints, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.transforms.distribute.kernels import printed, read
+from tests.translate.core_to_cuda_tile.entries import (
+    assemble_for_all,
+    body_of,
+    entry_of,
+    lowered,
+    run_entry,
+    tile_kernel,
+)
+from xtile.backends.nvidia.devices import DEVICES
+from xtile.text.diagnostics import DiagnosticError
+from xtile.translate.core_to_cuda_tile import translate_module
+
+
+def _signature(parameters: str) -> list[str]:
+    """The names and types of an entry's arguments."""
+    entry = entry_of(lowered(tile_kernel(parameters, "")))
+    return [f"{a.name_hint}: {a.type}" for a in entry.body.block.args]
+
+
+def test_arguments_follow_the_calling_convention() -> None:
+    tile = "!cuda_tile.tile<{}>".format
+    assert _signature(
+        "%x: f32, %n: index, %z: complex<f64>, %a: memref<?x4x?xbf16, strided<[?, ?, 1]>>, "
+        "%c: memref<9xcomplex<f32>>"
+    ) == [
+        f"x: {tile('f32')}",
+        f"n: {tile('i64')}",
+        f"z: {tile('f64')}",
+        f"z_im: {tile('f64')}",
+        f"a: {tile('ptr<bf16>')}",
+        f"a_size2: {tile('i64')}",
+        f"a_size0: {tile('i64')}",
+        f"a_stride1: {tile('i64')}",
+        f"a_stride0: {tile('i64')}",
+        f"c: {tile('ptr<f32>')}",
+    ]
+
+
+def test_groups_are_addresses_of_64_bits() -> None:
+    group = "memref<?xmemref<?x3xf32>>"
+    assert [line.rpartition("<")[2] for line in _signature(f"%g: {group}")] == [
+        "i64>>",
+        "i64>>",
+        "i64>",
+    ]
+
+
+_PROMISED = """
+    gpu.module @m {
+      gpu.func @k(%a: memref<?x?xf16, strided<[?, 1]>> {core.alignment = 64 : i64,
+          core.shape_gcd = array<i64: 4, 16>, core.stride_gcd = array<i64: 8, 1>}) kernel
+          attributes {core.level = "tile", core.tile_hints = {occupancy = 2 : i32}} {
+        %c0 = arith.constant 0 : index
+        %v = vector.load %a[%c0, %c0] : memref<?x?xf16, strided<[?, 1]>>, vector<4x16xf16>
+        vector.store %v, %a[%c0, %c0] : memref<?x?xf16, strided<[?, 1]>>, vector<4x16xf16>
+        gpu.return
+      }
+    }"""
+
+
+def test_promises() -> None:
+    lines = [line.partition(" = ")[2] for line in body_of(lowered(_PROMISED))]
+    assumed = [line.removeprefix("assume ") for line in lines if line.startswith("assume")]
+    bounds = [line.partition(",  %")[0] for line in assumed]
+    assert sum("bounded<0, 2147483647>" in line for line in bounds) == 2
+    assert sum("bounded<1, 137438953471>" in line for line in bounds) == 1
+    divisors = sorted(int(n) for line in assumed for n in re.findall(r"div_by<(\d+)>", line))
+    assert divisors == [4, 8, 16, 64]
+
+
+@pytest.mark.parametrize("chip", ["sm_90", "sm_120"])
+def test_hints_are_for_the_chip(chip: str) -> None:
+    text = printed(translate_module(read(_PROMISED), DEVICES[chip]))
+    assert f"optimization_hints=<{chip} = {{occupancy = 2}}>" in text
+
+
+def test_several_kernels_and_modules_become_one_module() -> None:
+    function = 'gpu.func @{} () kernel attributes {{core.level = "tile"}} {{ gpu.return }}'
+    text = (
+        f"gpu.module @m {{ {function.format('a')} {function.format('b')} }}\n"
+        f"gpu.module @n {{ {function.format('c')} }}"
+    )
+    module = lowered(text)
+    names = re.findall(r"entry @(\w+)", printed(module))
+    assert names == ["a", "b", "c"]
+    assemble_for_all(module)
+
+
+def test_a_dynamic_offset_is_an_argument() -> None:
+    parameters = "%a: memref<8xf32, strided<[2], offset: ?>>"
+    body = """
+        %c3 = arith.constant 3 : index
+        %x = arith.constant 7.0 : f32
+        memref.store %x, %a[%c3] : memref<8xf32, strided<[2], offset: ?>>"""
+    text = tile_kernel(parameters, body)
+    a = np.zeros(16, np.float32)
+    run_entry(text, lowered(text), a[::2])
+    assert a.nonzero()[0].tolist() == [6]
+
+
+def test_numbers_of_the_grid() -> None:
+    body = """
+        %x = gpu.block_id x
+        %y = gpu.block_id y
+        %w = gpu.grid_dim x
+        %row = arith.muli %y, %w : index
+        %n = arith.addi %row, %x : index
+        memref.store %n, %a[%n] : memref<6xindex>"""
+    text = tile_kernel("%a: memref<6xindex>", body)
+    a = np.full(6, 77, np.int64)
+    run_entry(text, lowered(text), a, grid=(3, 2, 1))
+    assert a.tolist() == [*range(6)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'gpu.func @k() kernel attributes {core.level = "subgroup"} { gpu.return }',
+            r"1.17-\S+ error: @k describes what subgroups do; subgroup-level kernels are",
+        ),
+        (
+            'gpu.func @k() kernel attributes {core.level = "block"} { gpu.return }',
+            "@k must be at level tile to be translated to CUDA Tile IR; use core-to-tile",
+        ),
+        (
+            "gpu.func @k() kernel { gpu.barrier gpu.return }",
+            "@k must be at level tile",
+        ),
+        (
+            'gpu.func @k() attributes {core.level = "tile"} { gpu.return }',
+            "@k is never launched: write 'kernel'",
+        ),
+        (
+            'gpu.func @k(%x: i1) kernel attributes {core.level = "tile"} { gpu.return }',
+            "a truth value cannot be passed to a kernel",
+        ),
+        (
+            """gpu.func @k(%n: index) kernel attributes {core.level = "tile"} {
+%a = memref.alloca(%n) : memref<?xf32>
+gpu.return }""",
+            r"2.1-\S+ error: memory of type memref<\?xf32> cannot be allocated in CUDA Tile IR",
+        ),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    with pytest.raises(DiagnosticError, match=message):
+        lowered(f"gpu.module @m {{ {text} }}")
+
+
+def test_operations_without_a_rule_are_refused_where_they_stand() -> None:
+    body = "%p = memref.get_global @g : memref<4xf32>"
+    text = tile_kernel("", body).replace("@m {", "@m {\nmemref.global @g : memref<4xf32>", 1)
+    with pytest.raises(DiagnosticError, match=r"memref.global cannot be translated"):
+        lowered(text)
+
+
+def test_messages_of_the_host_and_of_lanes() -> None:
+    from xtile.translate.core_to_cuda_tile.refusals import RULES
+
+    assert {"gpu.barrier", "gpu.lane_id", "gpu.alloc", "core.parallel"} <= set(RULES)
+
+
+def test_prefetches_are_dropped() -> None:
+    """They are no part of level tile, but nothing depends on them."""
+    from xtile.translate.core_to_cuda_tile.rules import rule_of
+
+    assert rule_of("core.prefetch") is not None
