@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -227,6 +227,9 @@ def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaEx
     chip = wanted.chip or (device.chip if device is not None else None)
     key, ready = machine_code(kernel, chip, may_overlap=may_overlap)
     signature = choose_kernel(ready.cubin.signatures, ready.hosts, kernel.entry)
+    if not ready.is_from_text and wanted.ordinal is None and wanted.chip is None:
+        # Of several GPUs one that runs the cubin.
+        device, reason = _find(replace(wanted, chip=ready.cubin.chip))
     if device is None:
         raise DeviceError(f"{reason}; {what_became_of(kernel, ready.cubin)}")
     _check_chip(ready.cubin, device)

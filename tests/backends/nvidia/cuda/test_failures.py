@@ -10,7 +10,13 @@ import pytest
 from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr, i8
 
 import xtile
-from tests.backends.nvidia.fake_driver import ILLEGAL_ADDRESS, FakeApi, FakeGpu, installed
+from tests.backends.nvidia.fake_driver import (
+    ILLEGAL_ADDRESS,
+    FakeApi,
+    FakeGpu,
+    forget,
+    installed,
+)
 from tests.backends.nvidia.fake_gpu import CODE, Gpu
 from tests.backends.nvidia.gpu_arrays import Interface, random
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
@@ -35,14 +41,26 @@ class TestSeveralGpus:
         gpu.make("", [])
         assert gpu.run(device="sm_90").device == "sm_90 (H200)"
 
-    def test_the_first_cannot_run_it(self, gpu: Gpu) -> None:
+    def test_the_first_that_runs_it(self, gpu: Gpu) -> None:
         gpu.make("", [])
-        with pytest.raises(ArgumentError) as raised:
+        assert gpu.run().device == "sm_90 (H200)"
+        gpu.api.gpus = gpu.api.gpus[:2]
+        forget()
+        with pytest.raises(DeviceError) as raised:
             gpu.run()
-        assert (
-            str(raised.value)
-            == "the cubin is for sm_90, which the device sm_80 (A100) does not run"
+        assert str(raised.value) == (
+            "there is no NVIDIA GPU for sm_90 here that kernels run on; there is 0: cuda (Old), "
+            "1: sm_80 (A100); the cubin is for sm_90"
         )
+
+    def test_one_that_cannot_run_it(self, gpu: Gpu) -> None:
+        gpu.make("", [])
+        for device in ("cuda:1", "sm_80"):
+            with pytest.raises(ArgumentError) as raised:
+                gpu.run(device=device)
+            assert str(raised.value) == (
+                "the cubin is for sm_90, which the device sm_80 (A100) does not run"
+            )
 
     @pytest.mark.parametrize(
         ("device", "which"), [("cuda:0", "with the number 0"), ("sm_120", "for sm_120")]
