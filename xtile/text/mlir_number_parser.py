@@ -64,6 +64,15 @@ class NumberParser(Parser):
         """The offset after the last character that was read."""
         return self._lexer.previous_end
 
+    @property
+    def text(self) -> str:
+        """All of the text."""
+        return self._lexer.input.content
+
+    def skip_to(self, offset: int) -> None:
+        """Goes on after text that is known, at an offset between two tokens."""
+        self._resume_from(offset)
+
     @override
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
         if (boolean := self.try_parse_builtin_boolean_attr()) is not None:

@@ -191,3 +191,23 @@ def problems_of(text: str) -> list[str]:
     module = read_mlir(Source("kernel.mlir", text), Diagnostics(), make_context())
     assert module is not None
     return [problem for operation in module.walk() for problem in find_problems(operation)]
+
+
+def test_types_are_read_once_but_not_what_depends_on_the_text() -> None:
+    text = (
+        "!element = {element}\n"
+        "cuda_tile.module @m {{\n"
+        "  entry @k(%p: tile<ptr<!element>>, %q: tile<ptr< f32 >>, %r: tile<ptr<f32>>,\n"
+        "           %s: tile<ptr<f32 // >\n  >>) {{\n  }}\n}}\n"
+    )
+    for element in ("f32", "f64", "f32"):
+        printed = printed_module(text.format(element=element))
+        assert f"@k(%p: tile<ptr<{element}>>, %q: tile<ptr<f32>>, %r: tile<ptr<f32>>, " in printed
+
+
+def test_a_type_that_is_wrong_is_an_error_each_time() -> None:
+    text = "cuda_tile.module @m {\n  entry @k(%p: tile<3xf32>) {\n  }\n}\n"
+    for _ in range(2):
+        ((message, line),) = errors_of_module(text)
+        assert message.startswith("the sizes of a tile are powers of two")
+        assert line == 2

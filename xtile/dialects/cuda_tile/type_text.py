@@ -7,6 +7,7 @@ Source: NVIDIA/cuda-tile 13.3.0, `Types.cpp`, `parseCudaTileType` and `printCuda
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import cast
 
@@ -14,6 +15,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+
+from xtile.text.mlir_number_parser import NumberParser
 
 DIALECT_PREFIX = "cuda_tile."
 
@@ -28,13 +31,65 @@ MNEMONICS = (
 )
 """What the names of the dialect's types are without its prefix."""
 
+_BEGIN = re.compile(rf"(?:{'|'.join(MNEMONICS)})<")
+
+_BRACKET_OR_NAME = re.compile(r"[<>#!/\"]")
+"""Brackets, and what begins an alias, a comment or a string."""
+
+_MAXIMUM_LENGTH = 500
+
+_KNOWN_TYPES: dict[str, Attribute] = {}
+"""The types that were read, by their texts."""
+
+_MAXIMUM_KNOWN = 4096
+
 
 def parse_type(parser: AttrParser) -> Attribute:
     """Reads a type, the dialect's own with or without prefix.
 
+    A text has few types, but names them at every operation: each is read once.
+
     Raises:
         ParseError: There is none.
     """
+    if not isinstance(parser, NumberParser):
+        return _parse_type(parser)
+    start = parser.pos
+    end = _end_of_type(parser.text, start)
+    if end is None:
+        return _parse_type(parser)
+    written = parser.text[start:end]
+    known = _KNOWN_TYPES.get(written)
+    if known is not None:
+        parser.skip_to(end)
+        return known
+    type = _parse_type(parser)
+    if parser.previous_end == end:
+        if len(_KNOWN_TYPES) == _MAXIMUM_KNOWN:
+            _KNOWN_TYPES.clear()
+        _KNOWN_TYPES[written] = type
+    return type
+
+
+def _end_of_type(text: str, start: int) -> int | None:
+    """Where a type of this dialect ends, if its text always means the same; else None."""
+    begin = _BEGIN.match(text, start)
+    if begin is None:
+        return None
+    depth = 1
+    for bracket in _BRACKET_OR_NAME.finditer(text, begin.end(), start + _MAXIMUM_LENGTH):
+        if bracket[0] == "<":
+            depth += 1
+        elif bracket[0] == ">":
+            depth -= 1
+            if not depth:
+                return bracket.end()
+        else:
+            return None
+    return None
+
+
+def _parse_type(parser: AttrParser) -> Attribute:
     start = parser.pos
     mnemonic = parser.parse_optional_keyword_in(MNEMONICS)
     if mnemonic is None:
