@@ -55,5 +55,5 @@ def test_clusters_are_of_hopper_and_its_successors() -> None:
 def test_what_is_not_in_the_table() -> None:
     assert DEVICES["sm_90"].tiles_of(i64)[0].rows == 32
     assert DEVICES["sm_90"].tiles_of(f32)[0] == ProductTile(
-        128, 128, 8, Hints(num_worker_warps_per_cta=8)
+        128, 64, 16, Hints(num_worker_warps_per_cta=8)
     )

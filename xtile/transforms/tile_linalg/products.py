@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -24,6 +24,7 @@ from xtile.backends.nvidia.devices import Hints, ProductTile
 from xtile.dialects.core import GemmOp
 from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.transforms.emitter import Index
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated
@@ -33,8 +34,8 @@ from xtile.transforms.tile_linalg.spans import Span, power_of_two, upper_bound
 from xtile.transforms.tile_linalg.tiles import Tile, part_of
 from xtile.transforms.tile_linalg.update import Update, update_of
 
-_MOST_FACTORS = 8192
-"""Elements of the tiles of A and B together that are read at once beyond the device's depth."""
+_MOST_BYTES = 16384
+"""Of the tiles of A and B together that are read at once beyond the device's depth."""
 
 _PRODUCT = 2**24
 """Products decide about hints, rather than other operations on tiles of any size."""
@@ -79,10 +80,12 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     product = _product_tile(kernel, part_of(types.a), limits)
     rows = span_along(kernel, product.rows, (c, 0), (a, of_a[0]))
     columns = span_along(kernel, product.columns, (c, 1), (b, of_b[1]))
-    use_product_hints(kernel, part_of(types.a), rows.tile * columns.tile)
     depth = size_of(kernel, (a, of_a[1]), (b, of_b[0]))
-    most = _depth(depth, product.depth, rows.tile + columns.tile)
+    edges = (rows.tile + columns.tile) * size_in_bytes(part_of(types.a))
+    most = _depth(depth, product.depth, edges)
     steps = kernel.span(depth, most, is_whole=a.is_tile or b.is_tile)
+    area = rows.tile * columns.tile
+    use_product_hints(kernel, part_of(types.a), area, has_steps=not steps.is_single)
     a, b = (separated(kernel, operand, c, (rows, columns)) for operand in (a, b))
     factors = _Factors(a, b, of_a, of_b, types, rows, columns, steps)
     with kernel.tiles([rows, columns]) as at:
@@ -176,17 +179,24 @@ def _limit(size: Index) -> int | None:
     return None if limit is None else power_of_two(limit)
 
 
-def use_product_hints(kernel: Kernel, factor: Attribute, area: int) -> None:
-    """Compiles the kernel as the largest product of the table that is not larger than this one."""
+def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: bool = True) -> None:
+    """Compiles the kernel as the largest product of the table that is not larger than this one.
+
+    A block that takes several steps needs the registers that an occupancy would deny it.
+    """
     known = kernel.device.tiles_of(factor)
-    hints = (tile.hints for tile in known if tile.rows * tile.columns <= area)
-    kernel.use_hints(_PRODUCT + area, next(hints, Hints()))
+    fitting = (tile.hints for tile in known if tile.rows * tile.columns <= area)
+    hints = next(fitting, Hints())
+    kernel.use_hints(_PRODUCT + area, replace(hints, occupancy=None) if has_steps else hints)
 
 
 def _depth(size: Index, most: int, edges: int) -> int:
-    """The depth of a step: the device's, or all of it if that is not much."""
+    """The depth of a step: the device's, or all of it if that is not much.
+
+    Args:
+        size: The depth of the product.
+        most: The device's depth of a step.
+        edges: The bytes of A and B for each number of the depth.
+    """
     limit = _limit(size)
-    if limit is not None:
-        while most < limit and 2 * most * edges <= _MOST_FACTORS:
-            most *= 2
-    return most
+    return max(most, limit) if limit is not None and limit * edges <= _MOST_BYTES else most
