@@ -130,6 +130,15 @@ def test_a_variable_has_no_scope() -> None:
     assert "'cuda_tile.global' must not have a scope in its location" in error[0]
 
 
+def test_hints_of_any_name_are_read_again() -> None:
+    text = (
+        "module {\n  cuda_tile.module @m {\n"
+        '    entry @k() optimization_hints=<"a b" = {"c d" = 1, e = "f"}> {\n'
+        "      return\n    }\n  }\n}\n"
+    )
+    assert printed_module(text) == text
+
+
 HINTS = {
     "sm_90 = {num_cta_in_cga = 2}, default = {num_worker_warps_per_cta = 8}": [],
     "sm_80 = {num_cta_in_cga = 1, occupancy = 32}": [],

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, ParametrizedAttribute, TypedAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -38,6 +38,7 @@ from xtile.dialects.cuda_tile.enumerations import (
     SymbolVisibility,
     number_of,
 )
+from xtile.dialects.cuda_tile.hint_text import parse_hints, print_hints
 from xtile.dialects.cuda_tile.versions import V13_1, Version
 
 _EnumT = TypeVar("_EnumT", bound=StrEnum)
@@ -177,54 +178,17 @@ class OptimizationHintsAttr(ParametrizedAttribute):
     @classmethod
     @override
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        architectures: dict[str, Attribute] = {}
-
-        def parse_entry() -> None:
-            start = parser.pos
-            name = parser.parse_identifier_or_str_literal()
-            if name in architectures:
-                parser.raise_error(f"'{name}' is there twice", start, start + len(name))
-            parser.parse_punctuation("=")
-            place = parser.pos
-            hints = parser.parse_attribute()
-            if not isinstance(hints, DictionaryAttr):
-                message = f"expected the hints of '{name}' in braces, but got {hints}"
-                parser.raise_error(message, place, parser.pos)
-            architectures[name] = hints
-
-        parser.parse_punctuation("<", " before optimization hints")
-        if parser.parse_optional_punctuation(">") is None:
-            parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_entry)
-            parser.parse_punctuation(">", " after optimization hints")
-        return (DictionaryAttr(architectures),)
+        return (parse_hints(parser),)
 
     @override
     def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_list(
-                sorted(self.value.data.items()), lambda item: _print_hints(printer, *item)
-            )
+        print_hints(printer, self.value)
 
     @override
     def verify(self) -> None:
         for name, hints in self.value.data.items():
             if not isinstance(hints, DictionaryAttr):
                 raise VerifyException(f"expected the hints of '{name}' in braces, but got {hints}")
-
-
-def _print_hints(printer: Printer, name: str, hints: Attribute) -> None:
-    printer.print_string(f"{name} = {{")
-    if isinstance(hints, DictionaryAttr):
-        printer.print_list(sorted(hints.data.items()), lambda item: _print_hint(printer, *item))
-    printer.print_string("}")
-
-
-def _print_hint(printer: Printer, name: str, value: Attribute) -> None:
-    printer.print_string(f"{name} = ")
-    if isinstance(value, TypedAttribute):
-        value.print_without_type(printer)
-    else:
-        printer.print_attribute(value)
 
 
 class AssumePredicateAttr(ParametrizedAttribute, ABC):
