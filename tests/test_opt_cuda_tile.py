@@ -176,3 +176,18 @@ def test_arguments_that_may_overlap(opt: Opt) -> None:
         counts.append(out.count(b" token = "))
     # Loads of A wait for no store where A is none of the arguments that are written.
     assert 0 < counts[0] < counts[1]
+
+
+def test_what_nests_deeply_comes_back(opt: Opt) -> None:
+    """Bytecode may nest as deep as text."""
+    depth = 200
+    call = 'callsite("a":1:1 at ' * depth + '"b":1:1' + ")" * depth
+    body = "if %a {\n" * depth + "}\n" * depth + f"return loc({call})\n"
+    text = f"cuda_tile.module @kernels {{\nentry @deep(%a: tile<i1>) {{\n{body}}}\n}}\n"
+    Path("deep.mlir").write_text(text)
+    code, _, errors = opt("deep.mlir", "-t", "tileir-bytecode", "-o", "deep.tileirbc")
+    assert (code, errors) == (0, "")
+    code, out, errors = opt("deep.tileirbc", "--print-debuginfo")
+    assert (code, errors) == (0, "")
+    assert out.count(b"if %arg0 {") == depth
+    assert out.count(b"callsite(") == depth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tracemalloc
 from functools import cache
 from random import Random
@@ -182,6 +183,7 @@ def test_the_parts_of_these_files() -> None:
         (HEADER[:10], "byte 10 (header): the file ends before the version"),
         (HEADER[:8] + b"\x0d\x00\x00\x00", "byte 8 (header): the version is 13.0"),
         (HEADER[:8] + b"\x0e\x01\x00\x00", "none of 13.1, 13.2, 13.3, 13.4, 13.5"),
+        (HEADER[:10] + b"\x01\x00", "byte 10 (header): the version has the tag 0x1 of a preview"),
         (HEADER, "byte 12 (header): expected another byte"),
         (HEADER + b"\0", "there is no String section"),
         (file(NO_STRINGS), "there is no Function section"),
@@ -233,13 +235,12 @@ def test_types(types: tuple[bytes, ...], message: str) -> None:
         (function(b"\x5c\xff\xff\x7f"), "there are said to be 2097151 results"),
         (function(b"\x41\x00\x00\x02"), "cuda_tile.loop has 1 regions, got 2"),
         (function(b"\x41\x00\x00\x01\x01\x00\x00"), "the last operation of a block must end it"),
-        (function(b"\x41\x00\x00\x01\x01\x00\x01" * 70), "regions nest more than 64 deep"),
         (function(places=3), "there is no list of places 3; there are 0"),
         (function(flags=b"\x12"), "the flags of @k are 0x12; known are 0x7"),
         (function(flags=b"\x00"), "@k is no kernel; only kernels are known"),
         (b"\x01\x00\x00\x06\x00\x0d", "there is no attribute with the tag 13"),
         (b"\x01\x00\x00\x06\x00\x04\x01", "expected optimization hints, got f32"),
-        (function() + b"\x00", "after the last function there is padding, not this"),
+        (function() + bytes(8), "after the last function there is more than padding"),
         (b"\xff\xff\xff\x7f", "there are said to be 268435455 functions"),
         (b"\x01\x07\x00\x02\x00\x00", "there is no string 7; there are 1"),
     ],
@@ -248,6 +249,20 @@ def test_functions(contents: bytes, message: str) -> None:
     error = error_of(file(STRINGS, TYPES, (Section.FUNCTION, contents)))
     assert message in error
     assert "(Function)" in error
+
+
+def test_deep_regions() -> None:
+    """As deep as brackets in text, or as Python's stack allows."""
+    body = b"\x41\x00\x00\x01\x01\x00\x01" * 300
+    deep = file(STRINGS, TYPES, (Section.FUNCTION, function(body)))
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(10_000)
+        assert "regions nest more than 256 deep" in error_of(deep)
+        sys.setrecursionlimit(400)
+        assert "what is in the file nests too deeply" in error_of(deep)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_deep_attributes() -> None:

@@ -37,7 +37,7 @@ _AttributeT = TypeVar("_AttributeT", bound=Attribute)
 
 _UNKNOWN = UnknownLoc()
 
-MAXIMUM_DEPTH = 64
+MAXIMUM_DEPTH = 256
 """How deep scopes and calls may nest."""
 
 MAXIMUM_SIZE = 10_000

@@ -20,7 +20,7 @@ from xtile.dialects.cuda_tile.bytecode.tables import (
     FUNCTION_HINTS_SINCE,
     GLOBAL_FLAGS_SINCE,
     MODULE_NAME,
-    PADDING_BYTE,
+    SECTION_ALIGNMENTS,
     FunctionFlag,
     Section,
 )
@@ -32,6 +32,7 @@ from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import Version
 from xtile.garbage import without_collections
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, Span, attach_source
 
 _KNOWN_FLAGS = sum(map(int, FunctionFlag))
@@ -50,8 +51,13 @@ def decode(data: bytes, name: str = "<bytecode>") -> TileModuleOp:
         DiagnosticError: It is damaged, which is told with the byte and the section.
     """
     source = Source.from_binary(name, data)
-    with without_collections():
-        return _Decoder(read_container(data, source)).decode(source)
+    try:
+        with without_collections():
+            return _Decoder(read_container(data, source)).decode(source)
+    # Python's stack may be too short for what the format allows.
+    except RecursionError:
+        message = "what is in the file nests too deeply"
+        raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, None)]) from None
 
 
 def version_of(data: bytes, name: str = "<bytecode>") -> Version:
@@ -133,9 +139,8 @@ class _Decoder:
     def _read_functions(self) -> list[EntryOp]:
         section = self._sections[Section.FUNCTION]
         functions = [self._read_function(section) for _ in range(section.count("functions", 5))]
-        padding = section.data[section.position : section.end]
-        if padding.strip(bytes([PADDING_BYTE])):
-            raise section.error("after the last function there is padding, not this")
+        if section.remaining >= SECTION_ALIGNMENTS[Section.FUNCTION]:
+            raise section.error("after the last function there is more than padding")
         return functions
 
     def _read_function(self, section: ByteReader) -> EntryOp:

@@ -17,7 +17,7 @@ from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import Version
 from xtile.text.source import Span
 
-MAXIMUM_DEPTH = 64
+MAXIMUM_DEPTH = 256
 """How deep regions may nest."""
 
 _SEGMENTS = AttrSizedOperandSegments.attribute_name
