@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -251,6 +252,26 @@ class TestAutomatic:
 
 
 class TestDriver:
+    @pytest.fixture(autouse=True)
+    def _library(self, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore
+        monkeypatch.setattr(driver_module, "has_library", lambda: True)
+
+    def test_no_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        imported: list[str] = []
+        monkeypatch.setattr(driver_module, "import_module", imported.append)
+        monkeypatch.setattr(driver_module, "has_library", lambda: False)
+        with pytest.raises(DeviceError, match=r"^there is no NVIDIA GPU here: its driver is not"):
+            driver_module.load_driver.__wrapped__()
+        # Loading the package takes a tenth of a second.
+        assert not imported
+
+    def test_a_library_that_is_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.undo()
+        monkeypatch.setattr(driver_module, "_LIBRARY", "libc.so.6")
+        assert driver_module.has_library()
+        monkeypatch.setattr(driver_module, "_LIBRARY", "libno_such.so.1")
+        assert driver_module.has_library() == (sys.platform != "linux")
+
     def test_no_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def import_module(name: str) -> Any:
             raise ModuleNotFoundError(name)

@@ -6,6 +6,8 @@ status and then what C writes through pointers.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -92,6 +94,23 @@ def _text(result: tuple[Any, ...], otherwise: str) -> str:
     return otherwise if int(status) or not text else text.decode(errors="replace")
 
 
+_LIBRARY = "libcuda.so.1"
+"""The driver on Linux."""
+
+_NO_DRIVER = "there is no NVIDIA GPU here: its driver is not installed"
+
+
+def has_library() -> bool:
+    """Whether the driver may be there; finding out takes no time, unlike loading the package."""
+    if sys.platform != "linux":
+        return True
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return False
+    return True
+
+
 @cache
 def load_driver() -> Driver:
     """The driver, ready to be used.
@@ -99,6 +118,8 @@ def load_driver() -> Driver:
     Raises:
         DeviceError: There is no driver, or nothing to call it with; the message says which.
     """
+    if not has_library():
+        raise DeviceError(_NO_DRIVER)
     try:
         api = import_module(_MODULE)
     except ImportError:
@@ -112,5 +133,5 @@ def load_driver() -> Driver:
         raise DeviceError(f"there is no NVIDIA GPU here: {error}") from None
     # Where there is no driver, each version of the package raises an error of its own.
     except (OSError, RuntimeError):
-        raise DeviceError("there is no NVIDIA GPU here: its driver is not installed") from None
+        raise DeviceError(_NO_DRIVER) from None
     return driver
