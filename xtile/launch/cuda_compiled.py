@@ -92,7 +92,8 @@ def machine_code(
     else:
         place = (stamp, chip, kernel.entry, may_overlap)
         key, ready = _files.get(place, lambda: _made(kernel, chip, may_overlap))
-    show(ready.warnings, kernel)
+    if ready.warnings:
+        show(ready.warnings, kernel)
     return key, ready
 
 
