@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import FloatTF32Type
 
 from tests.semantics.cuda_tile.entries import constants, reports
-from tests.semantics.cuda_tile.tiles import NUMBERS, evaluate, generator, random_floats
+from tests.semantics.cuda_tile.tiles import NUMBERS, evaluate, generator, random_bits, random_floats
+from xtile.dialects.cuda_tile.enumerations import RoundingMode
+from xtile.dialects.cuda_tile.ops.conversions import FToFOp
 from xtile.dialects.cuda_tile.ops.mathematics import FPowIOp
 from xtile.dialects.cuda_tile.ops.parts import InsertOp
+from xtile.dialects.cuda_tile.types import TileType
 from xtile.semantics.errors import ExecutionError
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -50,6 +54,19 @@ def test_powers_have_signed_exponents(type: str, exponent: str) -> None:
     # The reference computes in f64 as this does, and rounds once.
     wide = bases.astype(np.float64) ** exponents.astype(np.float64)
     assert found.tobytes() == np.asarray(NUMBERS[type].rounded(wide)).tobytes()
+
+
+def test_tf32_is_rounded_to_zero_by_cutting_bits_off() -> None:
+    largest = np.array([np.finfo(np.float32).max, -np.finfo(np.float32).max], np.float32)
+    values = np.concatenate([random_bits("f32", 126), largest])
+    found = evaluate(
+        lambda v: FToFOp(v, TileType((128,), FloatTF32Type()), rounding_mode=RoundingMode.ZERO),
+        (values, "f32"),
+    )
+    is_nan = np.isnan(values)
+    cut = values.view(np.uint32) & np.uint32(0xFFFF_E000)
+    assert found[~is_nan].tobytes() == cut.view(np.float32)[~is_nan].tobytes()
+    assert np.isnan(found[is_nan]).all()
 
 
 def test_special_powers() -> None:

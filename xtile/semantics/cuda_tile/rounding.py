@@ -17,13 +17,18 @@ DIRECTED = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_
 """The modes that round in one direction."""
 
 
-def directed(near: Value, lost: Value, mode: RoundingMode) -> Value:
+_TF32_UNIT = 1 << 13
+"""How far the bits of two tf32 are apart that are neighbours; they are kept as f32."""
+
+
+def directed(near: Value, lost: Value, mode: RoundingMode, unit: int = 1) -> Value:
     """A result in a rounding mode, from the one rounded to nearest.
 
     Args:
         near: The exact result rounded to nearest in the type of the result, with its sign.
         lost: The sign of the exact result minus `near`.
         mode: One of `DIRECTED`.
+        unit: How far the bits of two neighbours are apart.
     """
     match mode:
         case RoundingMode.ZERO:
@@ -33,7 +38,7 @@ def directed(near: Value, lost: Value, mode: RoundingMode) -> Value:
             step = choose(lost < 0, choose(np.signbit(near), 1, -1), 0)
         case _:
             step = choose(lost > 0, choose(np.signbit(near), -1, 1), 0)
-    return _with_larger_size(near, step)
+    return _with_larger_size(near, unit * np.asarray(step))
 
 
 def _with_larger_size(value: Value, steps: Value) -> Value:
@@ -48,7 +53,7 @@ def rounded_from_f64(value: Value, number: Number, mode: RoundingMode) -> Value:
 
     Args:
         value: The numbers.
-        number: f16, bf16, f32, or for `nearest_even` any floating type.
+        number: f16, bf16, f32, tf32, or for `nearest_even` any floating type.
         mode: Each mode but those of `DIRECTED` rounds to nearest, ties to even.
     """
     near = number.rounded(value)
@@ -56,7 +61,7 @@ def rounded_from_f64(value: Value, number: Number, mode: RoundingMode) -> Value:
         return near
     difference = value - near.astype(np.float64)
     lost = np.sign(np.where(np.isnan(difference), 0.0, difference))
-    return directed(near, lost, mode)
+    return directed(near, lost, mode, _TF32_UNIT if number.text == "tf32" else 1)
 
 
 def flushing(number: Number) -> NumberFunction:
