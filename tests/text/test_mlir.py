@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.languages import make_context
 from xtile.text.mlir import MAXIMUM_NESTING, print_mlir, read_mlir
+from xtile.text.mlir_number_parser import MAXIMUM_RANK
 from xtile.text.source import Source, Span, source_of
 
 FUNCTION = """\
@@ -260,6 +261,15 @@ def test_deep_nesting_is_an_error(opening: str, closing: str) -> None:
     assert f"brackets nest deeper than {MAXIMUM_NESTING} levels" in error_of(
         f'"test.op"() {{a = {opening * 10_000}{closing * 10_000}}} : () -> ()'
     )
+
+
+@pytest.mark.parametrize("type", ["vector<{}f32>", "!cuda_tile.tile<{}f32>", "memref<{}f32>"])
+def test_a_shape_has_a_limit(type: str) -> None:
+    """Reading a million sizes would take hours."""
+    fits = type.format("1x" * MAXIMUM_RANK)
+    read_well(f'"test.op"() {{a = {fits}, b = {fits}}} : () -> ()')
+    message = f"error: a shape has at most {MAXIMUM_RANK} dimensions"
+    assert message in error_of(f'"test.op"() {{a = {type.format("1x" * 1_000_000)}}} : () -> ()')
 
 
 def test_nesting_that_python_does_not_allow_is_an_error() -> None:

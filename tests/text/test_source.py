@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.test import TestOp as Operation
 
 from xtile.text.diagnostics import DiagnosticError
+from xtile.text.languages import TILE_MAGIC
 from xtile.text.source import Source, Span, attach_source, place_of, source_of
 
 
@@ -67,6 +68,16 @@ def test_invalid_utf8_is_located() -> None:
         "a.ir:2.5: error: byte 0xff at offset 7 is not valid UTF-8; save the file as UTF-8\n"
         "x = \N{REPLACEMENT CHARACTER} y\n"
         "    ~"
+    )
+
+
+def test_bytes_instead_of_text_are_named() -> None:
+    """Their name ends as that of a text."""
+    with pytest.raises(DiagnosticError) as error:
+        Source.from_bytes("k.mlir", TILE_MAGIC + b"\x0d\x03\x00\x00\x82")
+    assert str(error.value) == (
+        "k.mlir: error: this is tileir-bytecode, not text; its name must end with .tileirbc, or "
+        "the command line say -f tileirbc"
     )
 
 

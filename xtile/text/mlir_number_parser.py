@@ -1,4 +1,4 @@
-"""Reads MLIR's numbers: integers, and floating-point numbers in decimal or as bits."""
+"""Reads MLIR's numbers: integers, sizes, and floating-point numbers in decimal or as bits."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ from xtile.text.mlir_numbers import (
     is_boolean,
 )
 
+MAXIMUM_RANK = 100
+"""How many dimensions a shape may have; for each, xDSL's lexer reads all those that follow."""
+
 _KINDS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
 
 
@@ -58,6 +61,8 @@ class NumberParser(Parser):
     """
 
     _lexer: MlirLexer
+    _rank = 0
+    _next_size = -1
 
     @property
     def previous_end(self) -> int:
@@ -72,6 +77,18 @@ class NumberParser(Parser):
     def skip_to(self, offset: int) -> None:
         """Goes on after text that is known, at an offset between two tokens."""
         self._resume_from(offset)
+
+    @override
+    def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
+        place = self._current_token.span
+        self._rank = self._rank + 1 if place.start == self._next_size else 1
+        if self._rank > MAXIMUM_RANK:
+            message = f"a shape has at most {MAXIMUM_RANK} dimensions"
+            self.raise_error(message, place.start, place.end)
+        size = super().parse_shape_dimension(allow_dynamic)
+        # After an `x`.
+        self._next_size = self._current_token.span.start + 1
+        return size
 
     @override
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:

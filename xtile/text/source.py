@@ -242,7 +242,15 @@ def _span_of_location(operation: Operation, source: Source) -> Span | None:
 def _invalid_byte(name: str, data: bytes, error: UnicodeDecodeError) -> Diagnostic:
     """Returns the located error for the first byte that is not valid UTF-8."""
     from xtile.text.diagnostics import Diagnostic, Severity
+    from xtile.text.languages import guess_binary
 
+    binary = guess_binary(data)
+    if binary is not None:
+        message = (
+            f"this is {binary.name}, not text; its name must end with .{binary.extension}, or "
+            f"the command line say -f {binary.extension}"
+        )
+        return Diagnostic(Severity.ERROR, message, Source.from_binary(name, data), None)
     source = Source(name, data.decode("utf-8", "replace"))
     offset = len(data[: error.start].decode("utf-8"))
     message = (
