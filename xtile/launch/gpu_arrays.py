@@ -115,7 +115,7 @@ _NUMBER = "number"
 
 
 def _torch_layout(tensor: Any) -> Hashable | None:
-    if not getattr(tensor, "is_cuda", False) or tensor.is_sparse:
+    if not getattr(tensor, "is_cuda", False) or not _is_strided(tensor):
         return None
     return (
         *(tensor.dtype, tensor.shape, tensor.stride(), tensor.device.index),
@@ -148,7 +148,7 @@ _TORCH_TYPES: Mapping[str, Any] = {
 
 
 def _of_torch(label: str, tensor: Any) -> GpuArray:
-    if tensor.is_sparse or tensor.is_conj() or tensor.is_neg():
+    if not _is_strided(tensor) or tensor.is_conj() or tensor.is_neg():
         raise ArgumentError(
             f"{label}: expected a tensor whose elements lie in memory as they are, given a sparse, "
             "conjugated or negated view; tensor.to_dense() or tensor.resolve_conj() makes a copy"
@@ -164,6 +164,12 @@ def _of_torch(label: str, tensor: Any) -> GpuArray:
         tuple(tensor.shape),
         tuple(tensor.stride()),
     )
+
+
+def _is_strided(tensor: Any) -> bool:
+    """Whether a tensor's elements lie at strides; sparse and nested ones have none."""
+    torch: Any = sys.modules["torch"]
+    return tensor.layout is torch.strided
 
 
 def _stream_of_torch(ordinal: int) -> int:

@@ -56,12 +56,17 @@ class Tensor:
     """Has what torch's tensors on a GPU have."""
 
     is_cuda = True
-    is_sparse = False
 
     def __init__(
-        self, array: Any, ordinal: int = ORDINAL, dtype: str | None = None, is_conj: bool = False
+        self,
+        array: Any,
+        ordinal: int = ORDINAL,
+        dtype: str | None = None,
+        is_conj: bool = False,
+        layout: str = "strided",
     ) -> None:
         self.array = array
+        self.layout = layout
         self.dtype = f"torch.{dtype or array.dtype.name}"
         self.device = SimpleNamespace(type="cuda", index=ordinal)
         self.shape = array.shape
@@ -71,6 +76,8 @@ class Tensor:
         return self.array.__array_interface__["data"][0]
 
     def stride(self) -> tuple[int, ...]:
+        if self.layout != "strided":
+            raise RuntimeError("there are no strides")
         return tuple(stride // self.array.itemsize for stride in self.array.strides)
 
     def is_conj(self) -> bool:
@@ -112,7 +119,8 @@ def install_torch(monkeypatch: pytest.MonkeyPatch, stream: int = 0) -> None:
         return SimpleNamespace(cuda_stream=stream)
 
     cuda = SimpleNamespace(current_stream=current_stream)
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))  # pyright: ignore
+    torch: Any = SimpleNamespace(cuda=cuda, strided="strided")
+    monkeypatch.setitem(sys.modules, "torch", torch)
 
 
 def random(*shape: int, dtype: Any = np.float32) -> Any:

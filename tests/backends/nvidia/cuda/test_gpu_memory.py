@@ -86,13 +86,16 @@ class TestMemoryOfTheGpu:
                 "expected elements of type float32, given float64",
             ),
             (Tensor(random(4), dtype="qint8"), "expected elements of type float32, given qint8"),
-            (
-                Tensor(random(4), is_conj=True),
+            *(
                 (
-                    "expected a tensor whose elements lie in memory as they are, given a sparse, "
-                    "conjugated or negated view; tensor.to_dense() or tensor.resolve_conj() makes "
-                    "a copy"
-                ),
+                    Tensor(random(4), **options),
+                    (
+                        "expected a tensor whose elements lie in memory as they are, given a "
+                        "sparse, conjugated or negated view; tensor.to_dense() or "
+                        "tensor.resolve_conj() makes a copy"
+                    ),
+                )
+                for options in ({"is_conj": True}, {"layout": "sparse_csr"})
             ),
             (Interface(random(4, 5)), "expected shape (?,), given shape (4, 5)"),
             (
