@@ -310,6 +310,7 @@ entry @since_4(%p: tile<ptr<f32>>, %i: tile<i32>) {
   %zero = constant <f32: 0.0> : tile<4x8xf32>
   %whole = insert %part, %zero[%i, %i] : tile<2x4xf32>, tile<4x8xf32>
   %t2 = memory_fence_alias_tko %t1
+  %rounded = ftof %x rounding<nearest_away> : tile<f32> -> tile<tf32>
   %power = fpowi %x, %i : tile<f32>, tile<i32>
   %t3 = store_ptr_tko weak %p, %x token=%t2 : tile<ptr<f32>>, tile<f32> -> token
   %t4 = gdc_launch_dependents_tko token = %t3 -> token

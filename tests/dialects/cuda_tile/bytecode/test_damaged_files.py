@@ -260,7 +260,7 @@ def test_deep_regions() -> None:
         sys.setrecursionlimit(10_000)
         assert "regions nest more than 256 deep" in error_of(deep)
         sys.setrecursionlimit(400)
-        assert "what is in the file nests too deeply" in error_of(deep)
+        assert "(Function): regions nest too deeply for Python's stack" in error_of(deep)
     finally:
         sys.setrecursionlimit(limit)
 
@@ -273,12 +273,11 @@ def test_deep_attributes() -> None:
     assert "attributes nest more than 64 deep" in error
 
 
-def test_calls_that_double() -> None:
-    """Call sites that name the one before twice each would be more than any memory holds."""
+def error_of_calls(*calls: bytes) -> str:
+    """What is wrong with call sites, the entries from 5 on; the last is the place of a function."""
     file_entry, unit = b"\x02\x00\x00", b"\x01\x01"
     scope = b"\x05\x01\x01\x00\x00\x02\x01"
     place = b"\x04\x03\x00\x01\x01"
-    calls = [bytes([6, number, number]) for number in range(4, 40)]
     entries = table(file_entry, unit, scope, place, *calls)
     last = 4 + len(calls)
     head = b"\x01\xcb\xcb\xcb" + bytes(4) + b"\x01" + b"\xcb" * 7 + last.to_bytes(8, "little")
@@ -286,8 +285,36 @@ def test_calls_that_double() -> None:
     assert len(head) % 4 == 0
     debug = (Section.DEBUG, head + entries)
     error = error_of(file(STRINGS, TYPES, debug, (Section.FUNCTION, function(places=1))))
-    assert "consists of more than 10000 entries" in error
     assert "(Debug)" in error
+    return error
+
+
+def test_calls_that_double() -> None:
+    """Call sites that name the one before twice each would be more than any memory holds."""
+    calls = [bytes([6, number, number]) for number in range(4, 40)]
+    assert "consists of more than 10000 entries" in error_of_calls(*calls)
+
+
+def test_calls_that_contain_themselves() -> None:
+    assert "entry 5 contains itself" in error_of_calls(b"\x06\x05\x04")
+    assert "entry 6 contains itself" in error_of_calls(b"\x06\x06\x04", b"\x06\x05\x04")
+
+
+def test_calls_that_nest_deeply() -> None:
+    """Python's stack may end before the limit is reached."""
+    calls = []
+    for number in range(4, 300):
+        call = bytearray(b"\x06")
+        write_varint(call, number)
+        calls.append(bytes(call) + b"\x04")
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(10_000)
+        assert "nests more than 256 deep" in error_of_calls(*calls)
+        sys.setrecursionlimit(400)
+        assert "entries nest too deeply for Python's stack" in error_of_calls(*calls)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_constants_that_fill_the_memory() -> None:

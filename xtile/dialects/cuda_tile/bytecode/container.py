@@ -35,7 +35,6 @@ class Container(NamedTuple):
     """A file cut into its sections."""
 
     version: Version
-    tag: int
     sections: dict[Section, ByteReader]
 
 
@@ -67,7 +66,7 @@ def read_container(data: bytes, source: Source) -> Container:
         DiagnosticError: The data is no bytecode, of a version that is not known, or damaged.
     """
     reader = ByteReader(source, data, 0, len(data), _HEADER)
-    version, tag = _read_header(reader)
+    version = _read_header(reader)
     sections: dict[Section, ByteReader] = {}
     while (section := _read_section(reader)) is not None:
         number, contents = section
@@ -78,10 +77,10 @@ def read_container(data: bytes, source: Source) -> Container:
     for number in MANDATORY_SECTIONS:
         if number not in sections:
             raise reader.error(f"there is no {SECTION_NAMES[number]} section")
-    return Container(version, tag, sections)
+    return Container(version, sections)
 
 
-def _read_header(reader: ByteReader) -> tuple[Version, int]:
+def _read_header(reader: ByteReader) -> Version:
     found = reader.data[: len(MAGIC)]
     if found != MAGIC:
         raise reader.error(f"CUDA Tile bytecode begins with {MAGIC!r}, got {found!r}")
@@ -92,7 +91,11 @@ def _read_header(reader: ByteReader) -> tuple[Version, int]:
     if version not in VERSIONS:
         known = ", ".join(map(str, VERSIONS))
         raise reader.error(f"the version is {version}, which is none of {known}", len(MAGIC))
-    return version, reader.fixed(2)
+    start = reader.position
+    tag = reader.fixed(2)
+    if tag:
+        raise reader.error(f"the version has the tag {tag:#x} of a preview; expected 0", start)
+    return version
 
 
 def _read_section(reader: ByteReader) -> tuple[Section, ByteReader] | None:

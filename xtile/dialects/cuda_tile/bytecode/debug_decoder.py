@@ -63,7 +63,7 @@ class DebugReader:
         self._numbers: list[int] = []
         self._entries: Entries | None = None
         self._known: dict[int, tuple[Attribute, int]] = {}
-        self._depth = 0
+        self._loading: set[int] = set()
         self._size = 0
         self._readers: dict[int, Callable[[ByteReader], Attribute]] = {
             DebugTag.UNKNOWN: _read_unknown,
@@ -129,12 +129,17 @@ class DebugReader:
         if self._entries is None or number > len(self._entries.starts):
             raise reader.error(f"there is no entry {number} in the Debug section")
         entry = self._entries.entry(number - 1, "entry")
-        if self._depth == MAXIMUM_DEPTH:
+        if number in self._loading:
+            raise entry.error(f"entry {number} contains itself")
+        if len(self._loading) == MAXIMUM_DEPTH:
             raise entry.error(f"entry {number} nests more than {MAXIMUM_DEPTH} deep")
         outside, self._size = self._size, 1
-        self._depth += 1
-        attribute = self._read(entry, number)
-        self._depth -= 1
+        self._loading.add(number)
+        try:
+            attribute = self._read(entry, number)
+        except RecursionError:
+            raise entry.error("entries nest too deeply for Python's stack") from None
+        self._loading.remove(number)
         entry.expect_end(f"entry {number}")
         if self._size > MAXIMUM_SIZE:
             raise entry.error(f"entry {number} consists of more than {MAXIMUM_SIZE} entries")

@@ -153,9 +153,12 @@ class FunctionReader:
             raise reader.error(f"regions nest more than {MAXIMUM_DEPTH} deep", start)
         self._depth += 1
         regions: list[Region] = []
-        for _ in range(count):
-            blocks = reader.count("blocks", 2)
-            regions.append(Region([self._read_block(reader) for _ in range(blocks)]))
+        try:
+            for _ in range(count):
+                blocks = reader.count("blocks", 2)
+                regions.append(Region([self._read_block(reader) for _ in range(blocks)]))
+        except RecursionError:
+            raise reader.error("regions nest too deeply for Python's stack", start) from None
         self._depth -= 1
         return regions
 
