@@ -67,6 +67,27 @@ func @k(%A: memref<f32x16x9>, %B: memref<f32x16x9>) {
 }
 """
 
+TILES_PARTS = """
+func @k(%A: memref<f32x35x9>, %B: memref<f32x35x9>, %C: memref<f32x9x9>,
+        %D: memref<f32x56x9>) {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f32
+    %t = alloca : memref<f32x56x9,local>
+    axpby.n %one, %D, %zero, %t
+    %rows = subview %t[0:35,0:9] : memref<f32x35x9,strided<1,56>,local>
+    gemm.n.n %one, %A, %C, %zero, %rows
+    %all = subview %t[0:56,0:9] : memref<f32x56x9,strided<1,56>,local>
+    axpby.n %one, %all, %zero, %all
+    %some = subview %t[16:10,0:9] : memref<f32x10x9,strided<1,56>,local>
+    %target = subview %B[3:10,0:9] : memref<f32x10x9,strided<1,35>>
+    axpby.n %one, %some, %one, %target
+    %columns = subview %t[0:20,4:4] : memref<f32x20x4,strided<1,56>,local>
+    %corner = subview %C[0:4,0:4] : memref<f32x4x4,strided<1,9>>
+    %other = subview %B[15:20,0:4] : memref<f32x20x4,strided<1,35>>
+    gemm.n.n %one, %columns, %corner, %one, %other
+}
+"""
+
 LARGE = """
 func @k(%A: memref<f32x300x200>, %B: memref<f32x200x300>) {
     %zero = constant 0.0 : f32
@@ -82,6 +103,7 @@ CASES: dict[str, tuple[str, list[Shape], bool]] = {
     "large": (LARGE, [(300, 200), (200, 300)], True),
     "loop": (LOOP, [(9, 9), (9, 9)], False),
     "parts": (PARTS, [(16, 9), (16, 9)], True),
+    "parts of tiles": (TILES_PARTS, [(35, 9), (35, 9), (9, 9), (56, 9)], False),
 }
 """Each with shapes, and whether local memory stays memory."""
 

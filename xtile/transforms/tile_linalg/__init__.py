@@ -25,7 +25,7 @@ from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.source import Source, attach_source, source_of
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.local_memory import locals_of
+from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.rules import rule_of
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def _tiled(
     function: FuncOp, device: Device, source: Source | None, diagnostics: Diagnostics | None
 ) -> FuncOp:
     """Returns a new kernel at tile level."""
-    kernel = Kernel(rule_of, function, device, source, diagnostics)
-    kernel.candidates = locals_of(function, device)
+    local = local_memory_of(function, device)
+    kernel = Kernel(rule_of, function, local, device, source, diagnostics)
     old = function.body.block
     body = kernel.new_block(old, [arg.type for arg in old.args])
     kernel.facts.add_promises(body)

@@ -20,7 +20,7 @@ from xtile.transforms.tile_linalg.spans import SizeFacts, Span, span_of
 from xtile.translate.rule import Rule
 
 if TYPE_CHECKING:
-    from xtile.transforms.tile_linalg.tiles import Tile
+    from xtile.transforms.tile_linalg.local_memory import LocalMemory
 
 KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
 """Emits what one operation becomes, and records what its results have become."""
@@ -35,20 +35,20 @@ class Kernel(Emitter):
     Args:
         rules: The rule of an operation.
         function: The kernel.
+        local: Its local memory that can be tiles.
         device: The architecture.
         source: The text of the source, for messages.
         diagnostics: Where remarks go; None drops them.
 
     Attributes:
         hints: How to compile the kernel, by the size of the largest product that asks for it.
-        candidates: The local memory that can be tiles.
-        locals: For each local memory that is a tile what it holds; None until it is written.
     """
 
     def __init__(
         self,
         rules: Callable[[Operation], KernelRule],
         function: FuncOp,
+        local: LocalMemory,
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
@@ -59,8 +59,7 @@ class Kernel(Emitter):
         self.device = device
         self.facts = SizeFacts(function)
         self.hints: tuple[int, Hints] = (0, device.elementwise_hints)
-        self.candidates: frozenset[SSAValue] = frozenset()
-        self.locals: dict[SSAValue, Tile | None] = {}
+        self.local = local
 
     @property
     @override

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, ArrayAttr, IntegerAttr, VectorType, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.backends.nvidia.devices import Device
@@ -15,6 +16,7 @@ from xtile.dialects.core import BlasA2Operation, BlasA3Operation, BlasOperation,
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.emitter import AnyMemRef
 from xtile.transforms.facts import constant_of
@@ -27,17 +29,57 @@ _LARGEST_SIZE = 256
 """Of a dimension of a matrix that becomes a tile."""
 
 
-def locals_of(function: FuncOp, device: Device) -> frozenset[SSAValue]:
+@dataclass(frozen=True)
+class LocalView:
+    """A part of local memory that is a part of a tile.
+
+    Attributes:
+        memory: The memory.
+        offsets: Where it begins.
+    """
+
+    memory: SSAValue
+    offsets: tuple[int, ...]
+
+
+@dataclass
+class LocalMemory:
+    """The local memory of a kernel that is in tiles.
+
+    Attributes:
+        candidates: What can be tiles.
+        views: The views of these.
+        held: What each holds, from its allocation on; None until it is written.
+    """
+
+    candidates: frozenset[SSAValue] = frozenset()
+    views: dict[SSAValue, LocalView] = field(default_factory=dict[SSAValue, LocalView])
+    held: dict[SSAValue, Tile | None] = field(default_factory=dict["SSAValue", "Tile | None"])
+
+    def root_of(self, memory: SSAValue) -> SSAValue | None:
+        """The local memory that a memref of the source is part of, if that is a tile."""
+        view = self.views.get(memory)
+        root = memory if view is None else view.memory
+        return root if root in self.held else None
+
+
+def local_memory_of(function: FuncOp, device: Device) -> LocalMemory:
     """The local memory of a kernel that can become tiles."""
-    return frozenset(
-        operation.memref
-        for operation in function.walk()
-        if isinstance(operation, memref.AllocaOp) and _can_be_tile(operation, device)
-    )
+    result, found = LocalMemory(), list[SSAValue]()
+    for operation in function.walk():
+        if isinstance(operation, memref.AllocaOp) and _can_be_tile(operation, device):
+            found.append(operation.memref)
+            views = (use.operation for use in operation.memref.uses)
+            for view in views:
+                if isinstance(view, memref.SubviewOp):
+                    offsets = tuple(view.static_offsets.get_values())
+                    result.views[view.result] = LocalView(operation.memref, offsets)
+    result.candidates = frozenset(found)
+    return result
 
 
 def _can_be_tile(alloca: memref.AllocaOp, device: Device) -> bool:
-    """Whether local memory is small and whatever uses it uses all of it."""
+    """Whether local memory is small and whatever uses it uses all of it, or a part of its tile."""
     type_: AnyMemRef = alloca.memref.type
     space, shape = type_.memory_space, type_.get_shape()
     if not isinstance(space, AddressSpaceAttr) or space.data is not AddressSpace.WORKGROUP:
@@ -51,12 +93,39 @@ def _can_be_tile(alloca: memref.AllocaOp, device: Device) -> bool:
 
 
 def _uses_all_of(user: Operation, memory: SSAValue) -> bool:
+    if isinstance(user, memref.SubviewOp):
+        return _is_part(user)
     if isinstance(user, BlasOperation):
         return user.atomic is None or output_of(user) is not memory
     if isinstance(user, memref.DimOp):
         return constant_of(user.index) is not None
     is_access = isinstance(user, memref.LoadOp | memref.StoreOp) and is_collective(user)
     return is_access and cast("AnyMemRef", memory.type).get_num_dims() == 0
+
+
+def _is_part(view: memref.SubviewOp) -> bool:
+    """Whether a view is a part of a tile that can be read, and written if it is."""
+    whole = _shape_of(view.source)
+    shape = _shape_of(view.result)
+    offsets: Sequence[int] = view.static_offsets.get_values()
+    if DYNAMIC_INDEX in (*offsets, *shape) or len(shape) != len(whole):
+        return False
+    if any(stride != 1 for stride in view.static_strides.get_values()):
+        return False
+    sizes = [power_of_two(size) for size in shape]
+    if any(offset % size for offset, size in zip(offsets, sizes, strict=True)):
+        return False
+    is_whole = sizes == [power_of_two(size) for size in whole]
+    return all(
+        isinstance(use.operation, BlasOperation)
+        and (use.operation.atomic is None or output_of(use.operation) is not view.result)
+        and (is_whole or output_of(use.operation) is not view.result)
+        for use in view.result.uses
+    )
+
+
+def _shape_of(memory: SSAValue) -> tuple[int, ...]:
+    return cast("AnyMemRef", memory.type).get_shape()
 
 
 def is_collective(operation: Operation) -> bool:
@@ -79,11 +148,41 @@ def output_of(operation: BlasOperation) -> SSAValue:
 
 def held(kernel: Kernel, memory: SSAValue) -> Tile:
     """What local memory holds; before it is written, that is not defined."""
-    tile = kernel.locals[memory]
+    tile = kernel.local.held[memory]
     if tile is not None:
         return tile
     type_ = cast("AnyMemRef", memory.type)
     return tiles.zeros(kernel, type_.element_type, [*map(power_of_two, type_.get_shape())])
+
+
+def read(kernel: Kernel, memory: SSAValue) -> Tile:
+    """The tile of local memory, or of a view of it."""
+    root = kernel.local.root_of(memory)
+    assert root is not None
+    tile = held(kernel, root)
+    shape = [power_of_two(size) for size in cast("AnyMemRef", memory.type).get_shape()]
+    if tuple(shape) == tile.shape:
+        return tile
+    offsets = kernel.local.views[memory].offsets
+    type_ = VectorType(tiles.part_of(tile.element), shape)
+
+    def part(whole: SSAValue) -> SSAValue:
+        operation = ExtractStridedSliceOp.build(
+            operands=[whole],
+            result_types=[type_],
+            properties={
+                "offsets": _numbers(offsets),
+                "sizes": _numbers(shape),
+                "strides": _numbers([1] * len(shape)),
+            },
+        )
+        return kernel.emit(operation).results[0]
+
+    return tiles.each_part(tile, shape, part)
+
+
+def _numbers(numbers: Iterable[int]) -> ArrayAttr[IntegerAttr[I64]]:
+    return ArrayAttr(IntegerAttr(number, i64) for number in numbers)
 
 
 def load(operation: memref.LoadOp, kernel: Kernel) -> None:
@@ -95,7 +194,7 @@ def load(operation: memref.LoadOp, kernel: Kernel) -> None:
 
 def store(operation: memref.StoreOp, kernel: Kernel) -> None:
     """Replaces the number that local memory without dimensions holds."""
-    kernel.locals[operation.memref] = tiles.scalar(kernel, kernel.value(operation.value))
+    kernel.local.held[operation.memref] = tiles.scalar(kernel, kernel.value(operation.value))
 
 
 def size(operation: memref.DimOp, kernel: Kernel) -> None:
@@ -113,11 +212,12 @@ def _written_in(kernel: Kernel, operation: Operation) -> list[SSAValue]:
     """The tiles that a loop or a branch changes."""
     found: dict[SSAValue, None] = {}
     for nested in operation.walk():
-        if isinstance(nested, BlasOperation):
-            found[output_of(nested)] = None
-        elif isinstance(nested, memref.StoreOp):
-            found[nested.memref] = None
-    return [memory for memory in found if memory in kernel.locals]
+        if isinstance(nested, BlasOperation | memref.StoreOp):
+            is_store = isinstance(nested, memref.StoreOp)
+            root = kernel.local.root_of(nested.memref if is_store else output_of(nested))
+            if root is not None:
+                found[root] = None
+    return list(found)
 
 
 def _parts(kernel: Kernel, memories: list[SSAValue]) -> list[SSAValue]:
@@ -129,7 +229,7 @@ def _hold(kernel: Kernel, memories: list[SSAValue], parts: Iterator[SSAValue]) -
     for memory in memories:
         before = held(kernel, memory)
         new = tuple(next(parts) for _ in before.parts)
-        kernel.locals[memory] = Tile(new, before.element, before.shape)
+        kernel.local.held[memory] = Tile(new, before.element, before.shape)
 
 
 def loop(operation: scf.ForOp, kernel: Kernel) -> None:
@@ -151,17 +251,17 @@ def loop(operation: scf.ForOp, kernel: Kernel) -> None:
 def branch(operation: scf.IfOp, kernel: Kernel) -> None:
     """A branch returns the tiles that it changes."""
     written = _written_in(kernel, operation)
-    before = {memory: kernel.locals[memory] for memory in written}
+    before = {memory: kernel.local.held[memory] for memory in written}
     regions: list[Region] = []
     for region in operation.regions:
-        kernel.locals.update(before)
+        kernel.local.held.update(before)
         body = kernel.new_block(None, [])
         if region.blocks.first is not None or written:
             _translate_body(kernel, region, body, written)
             regions.append(Region(body))
         else:
             regions.append(Region())
-    kernel.locals.update(before)
+    kernel.local.held.update(before)
     types = [part.type for part in _parts(kernel, written)]
     results = [*(tiles.tile_type(result.type) for result in operation.results), *types]
     if_true, if_false = regions

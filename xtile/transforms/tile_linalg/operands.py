@@ -14,9 +14,8 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicKind
 from xtile.dialects.vector.elements import StepOp
 from xtile.transforms.emitter import AnyMemRef, Index
-from xtile.transforms.tile_linalg import memory, tiles
+from xtile.transforms.tile_linalg import local_memory, memory, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.local_memory import held
 from xtile.transforms.tile_linalg.spans import Span, best_known, known_size
 from xtile.transforms.tile_linalg.tiles import Tile
 
@@ -82,7 +81,7 @@ class Operand:
         if not self.is_tile:
             inside = [span.is_even for span in spans]
             return memory.read(self.kernel, self.memory, indices, shape, inside, axes)
-        tile = held(self.kernel, self.old)
+        tile = local_memory.read(self.kernel, self.old)
         if axes is not None:
             tile = tiles.transposed(self.kernel, tile, axes)
         for dimension in clean:
@@ -94,10 +93,30 @@ class Operand:
         """Writes a tile of the element type."""
         tile = tiles.complete(self.kernel, tile)
         if self.is_tile:
-            self.kernel.locals[self.old] = tile
+            self._hold(tile)
             return
         inside = [span.is_even for span in spans]
         memory.write(self.kernel, tile, self.memory, indices, inside)
+
+    def _hold(self, tile: Tile) -> None:
+        """Replaces the tile of local memory, where a view is inside of it."""
+        kernel = self.kernel
+        root = kernel.local.root_of(self.old)
+        assert root is not None
+        sizes, whole = self.type.get_shape(), cast("AnyMemRef", root.type).get_shape()
+        before, condition = local_memory.held(kernel, root), None
+        for dimension, size in enumerate(sizes):
+            if size != whole[dimension]:
+                inside = inside_of(kernel, tile.shape, dimension, 0, size)
+                both = inside if condition is None else kernel.pure(arith.AndIOp, condition, inside)
+                condition = both
+        if condition is not None:
+            parts = [
+                kernel.pure(SelectOp, condition, new, old)
+                for new, old in zip(tile.parts, before.parts, strict=True)
+            ]
+            tile = Tile(tuple(parts), tile.element, tile.shape)
+        kernel.local.held[root] = tile
 
     def update_atomically(
         self, kind: AtomicKind, tile: Tile, indices: Sequence[Index], spans: Sequence[Span]
@@ -110,7 +129,7 @@ class Operand:
 
 def operand_of(kernel: Kernel, old: SSAValue) -> Operand:
     """An operand of the operation that is translated."""
-    return Operand(kernel, old, old in kernel.locals)
+    return Operand(kernel, old, kernel.local.root_of(old) is not None)
 
 
 def size_of(kernel: Kernel, *equal: tuple[Operand, int]) -> Index:

@@ -62,8 +62,8 @@ def constant(operation: ConstantOp, kernel: Kernel) -> None:
 
 
 def _alloca(operation: memref.AllocaOp, kernel: Kernel) -> None:
-    if operation.memref in kernel.candidates:
-        kernel.locals[operation.memref] = None
+    if operation.memref in kernel.local.candidates:
+        kernel.local.held[operation.memref] = None
     else:
         copy(operation, kernel)
 
@@ -71,7 +71,7 @@ def _alloca(operation: memref.AllocaOp, kernel: Kernel) -> None:
 def _of_memory(operation: memref.LoadOp | memref.StoreOp | memref.DimOp, kernel: Kernel) -> None:
     """Local memory that is a tile is accessed as one."""
     memory = operation.source if isinstance(operation, memref.DimOp) else operation.memref
-    if memory not in kernel.locals:
+    if memory not in kernel.local.held:
         copy(operation, kernel)
     elif isinstance(operation, memref.LoadOp):
         local_memory.load(operation, kernel)
@@ -79,6 +79,12 @@ def _of_memory(operation: memref.LoadOp | memref.StoreOp | memref.DimOp, kernel:
         local_memory.store(operation, kernel)
     else:
         local_memory.size(operation, kernel)
+
+
+def _subview(operation: memref.SubviewOp, kernel: Kernel) -> None:
+    """A view of local memory that is a tile is a part of the tile."""
+    if kernel.local.root_of(operation.result) is None:
+        copy(operation, kernel)
 
 
 def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
@@ -101,6 +107,7 @@ _RULES: dict[str, KernelRule] = {
     memref.DimOp.name: _of_memory,
     memref.LoadOp.name: _of_memory,
     memref.StoreOp.name: _of_memory,
+    memref.SubviewOp.name: _subview,
     scf.ForOp.name: local_memory.loop,
     scf.IfOp.name: local_memory.branch,
 }
