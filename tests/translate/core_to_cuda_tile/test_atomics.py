@@ -117,6 +117,27 @@ def test_neighbours_in_a_word_are_updated_all() -> None:
     assert m.sum() == 7 * 17
 
 
+@pytest.mark.parametrize("type", ["i8", "i16"])
+def test_local_memory_ends_with_a_word(type: str) -> None:
+    body = f"""
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : {type}
+    %m = memref.alloca() : memref<17x{type}, #gpu.address_space<workgroup>>
+    %x = vector.transfer_read %a[%c0], %zero : memref<17x{type}>, vector<32x{type}>
+    vector.transfer_write %x, %m[%c0]
+        : vector<32x{type}>, memref<17x{type}, #gpu.address_space<workgroup>>
+    %o = core.atomic_update addi %x, %m[%c0] checked [0]
+        : vector<32x{type}>, memref<17x{type}, #gpu.address_space<workgroup>> -> vector<32x{type}>
+    %y = vector.transfer_read %m[%c0], %zero
+        : memref<17x{type}, #gpu.address_space<workgroup>>, vector<32x{type}>
+    vector.transfer_write %y, %b[%c0] : vector<32x{type}>, memref<17x{type}>
+    """
+    text = tile_kernel(f"%a: memref<17x{type}>, %b: memref<17x{type}>", body)
+    a, b = np.arange(17).astype(_DTYPES[type]), np.full(17, 99, _DTYPES[type])
+    run_entry(text, lowered(text), a, b)
+    assert (b == 2 * a).all()
+
+
 def test_transposed() -> None:
     text = tile_kernel(
         "%m: memref<9x20xf32>, %v: memref<8x4xf32>",

@@ -14,12 +14,16 @@ from xtile.translate.core_to_cuda_tile.types import (
     part_of,
     parts_per_element,
     pointer_tile,
+    size_in_bytes,
 )
 from xtile.translate.layouts import layout_of
 from xtile.translate.rule import Rule
 
 _ALIGNMENT = 128
 """Bytes that memory is aligned to: a line of the cache."""
+
+_WORD = 4
+"""Bytes that atomic updates of narrow numbers swap, the last number's too."""
 
 
 def _alloca(operation: Operation, lowering: Lowering) -> None:
@@ -36,6 +40,8 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
     numbers = zip(cast("list[int]", sizes), cast("list[int]", strides), strict=True)
     last = 0 if 0 in sizes else sum((size - 1) * stride for size, stride in numbers)
     count = scale * (cast(int, offset) + last + 1)
+    in_a_word = max(1, _WORD // size_in_bytes(part_of(element)))
+    count = -(-count // in_a_word) * in_a_word
     pointer_type = pointer_tile(part_of(element))
     pointer = lowering.compute(memory.AllocaOp, count, _ALIGNMENT, pointer_type)
     place = lowering.plan.place_of(result)
