@@ -21,6 +21,8 @@ RIGHT = [
     ),
     "loop {\n  break\n}",
     "loop {\n  if %c {\n    break\n  } else {\n    continue\n  }\n}",
+    "loop {\n  return\n}",
+    "loop {\n  if %c {\n    return\n  }\n}",
     "%r = loop : tile<i32> {\n  break %i : tile<i32>\n}",
     (
         "loop iter_values(%a = %x, %b = %t) : tile<8xf32>, token {\n  continue %a, %b : "
@@ -121,8 +123,8 @@ WRONG = [
     (
         "loop { yield }",
         (
-            "'cuda_tile.loop': the region must end with 'cuda_tile.continue' or 'cuda_tile.break', "
-            "not with 'cuda_tile.yield'"
+            "'cuda_tile.loop': the region must end with 'cuda_tile.continue' or 'cuda_tile.break' "
+            "or 'cuda_tile.return', not with 'cuda_tile.yield'"
         ),
     ),
     (
@@ -170,10 +172,10 @@ WRONG = [
         ),
     ),
     (
-        "loop { return }",
+        "for %k in (%i to %i, step %i) : tile<i32> { if %c { return } }",
         (
-            "'cuda_tile.loop': the region must end with 'cuda_tile.continue' or 'cuda_tile.break', "
-            "not with 'cuda_tile.return'"
+            "'cuda_tile.return': it must stand in 'cuda_tile.entry', with nothing but "
+            "'cuda_tile.if' or 'cuda_tile.loop' between them, but found 'cuda_tile.for'"
         ),
     ),
 ]

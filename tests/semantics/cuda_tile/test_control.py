@@ -227,3 +227,17 @@ class TestAssert:
         message, text = failure("", values + line)
         assert message == "the assertion does not hold for element [1, 0]: n is even"
         assert text == line
+
+
+@pytest.mark.parametrize("end", ["return", "if %yes { return }"])
+def test_return_in_a_loop_ends_a_tile_block(end: str) -> None:
+    body = f"""
+    {constants([0, 1, 7])}
+    %yes = constant <i1: true> : tile<i1>
+    loop {{
+      {store("%c1")}
+      {end}
+    }}
+    {store("%c2")}
+    """
+    assert result(body) == [1]

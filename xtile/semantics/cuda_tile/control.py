@@ -28,6 +28,7 @@ _LOOP = "cuda_tile.loop"
 _ALLOCA = "cuda_tile.alloca"
 _BREAK = "cuda_tile.break"
 _CONTINUE = "cuda_tile.continue"
+_RETURN = "cuda_tile.return"
 
 
 class _Leaving(Exception):  # noqa: N818 - it is no error
@@ -187,7 +188,7 @@ def _loop(operation: Operation, compiler: Compiler) -> Step:
     inits, results = compiler.slots(operation.operands), compiler.slots(operation.results)
     carried = _carried(operation, compiler)
     scope = Scope(operation.regions[0], compiler)
-    is_broken_off = scope.end == _BREAK
+    is_broken_off, is_returning = scope.end == _BREAK, scope.end == _RETURN
 
     def step(state: State) -> None:
         _copy(state, inits, carried)
@@ -198,6 +199,8 @@ def _loop(operation: Operation, compiler: Compiler) -> Step:
                 continue
             except _Break:
                 return
+            if is_returning:
+                raise _Return
             if is_broken_off:
                 _copy(state, scope.yields, results)
                 return

@@ -74,19 +74,21 @@ def find_loop(operation: Operation, loops: Sequence[str]) -> Operation:
 
 
 def find_function(operation: Operation) -> Operation:
-    """The function that an operation returns from; only `if` may be between them.
+    """The function that an operation returns from; only `if` and `loop` may be between them.
+
+    Of tileiras 13.5.37 a `loop` may; NVIDIA/cuda-tile 13.3.0 refuses it.
 
     Raises:
         VerifyException: There is none, or another operation is between them.
     """
     parent = operation.parent_op()
-    while parent is not None and parent.name == IF:
+    while parent is not None and parent.name in (IF, LOOP):
         parent = parent.parent_op()
     if parent is None or "function_type" not in parent.properties:
         found = "nothing" if parent is None else f"'{parent.name}'"
         raise VerifyException(
-            "it must stand in 'cuda_tile.entry', with nothing but 'cuda_tile.if' between them, "
-            f"but found {found}"
+            f"it must stand in 'cuda_tile.entry', with nothing but {_names((IF, LOOP))} "
+            f"between them, but found {found}"
         )
     return parent
 

@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.constraints import SCALAR_INTEGER, VALUE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
-from xtile.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp
+from xtile.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ReturnOp
 from xtile.dialects.cuda_tile.ops.control_flow_rules import (
     verify_carried,
     verify_end,
@@ -208,7 +208,7 @@ class LoopOp(CudaTileOperation):
     def verify_(self) -> None:
         arguments = self.region.blocks[0].arg_types
         verify_carried(self.init_values.types, arguments, self.result_types)
-        verify_end(self.region, (ContinueOp.name, BreakOp.name))
+        verify_end(self.region, (ContinueOp.name, BreakOp.name, ReturnOp.name))
 
     @classmethod
     @override
