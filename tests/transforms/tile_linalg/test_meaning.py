@@ -117,4 +117,6 @@ def test_cumsum(name: str, flags: str, type: str, beta: str, is_dynamic: bool, r
     flags = flags[:-1] + str(dimension)
     case = case_of(name, flags, type, beta, is_dynamic)
     shape = tuple(sizes_of(rank, name, flags, type, is_dynamic))
+    if rank == 3:
+        shape = tuple(min(size, 20) for size in shape)
     case.check(shape, lambda a: np.cumsum(a, axis=dimension, dtype=a.dtype), shape)
