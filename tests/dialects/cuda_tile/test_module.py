@@ -46,7 +46,12 @@ def test_prefixes_and_the_end_of_a_kernel_need_not_be_written() -> None:
 
 WRONG = {
     "entry @k(%x: tile<4xf32>) { return }": "'cuda_tile.entry': the arguments of a kernel must be "
-    "scalars, not !cuda_tile.tile<4xf32>",
+    "scalar tiles, not !cuda_tile.tile<4xf32>",
+    "entry @k(%t: token) { return }": "'cuda_tile.entry': the arguments of a kernel must be "
+    "scalar tiles, not !cuda_tile.token",
+    "global @g alignment = -8 <f32: 1.0> : tile<1xf32>": (
+        "'cuda_tile.global': alignment must not be negative, but is -8"
+    ),
     "entry @k() -> tile<f32> { return }": "'cuda_tile.entry': a kernel must return nothing",
     "entry @k(%n: tile<i32>) { return %n : tile<i32> }": "'cuda_tile.return': what a function "
     "returns must be nothing, but is !cuda_tile.tile<i32>",
@@ -58,8 +63,9 @@ WRONG = {
     "global @g <f32: 1.0> : tile<f32>": "'cuda_tile.global': the values must be a tile of one "
     "dimension, but are !cuda_tile.tile<f32>",
     "global hidden @g <f32: 1.0> : tile<1xf32>": "expect symbol name",
-    '"cuda_tile.entry"() <{sym_name = "k", function_type = (i8) -> ()}> ({ cuda_tile.return }) : '
-    "() -> ()": "'cuda_tile.entry': the arguments of the region must be i8, but is nothing",
+    '"cuda_tile.entry"() <{sym_name = "k", function_type = (!cuda_tile.tile<i8>) -> ()}> '
+    "({ cuda_tile.return }) : () -> ()": "'cuda_tile.entry': the arguments of the region must be !cuda_tile.tile<i8>, but "
+    "is nothing",
     "global @g <f32: 1.0> : tile<1xf32> entry @k() { %p = get_global @g : tile<ptr<i8>> return }": (
         "'cuda_tile.get_global': '@g' holds f32, but the result points to i8"
     ),

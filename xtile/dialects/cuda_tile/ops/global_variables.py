@@ -127,6 +127,10 @@ class GlobalOp(CudaTileOperation):
         type = tile_of(self.value)
         if not isinstance(type, TileType) or type.rank != 1:
             raise VerifyException(f"the values must be a tile of one dimension, but are {type}")
+        if self.alignment.value.data < 0:
+            raise VerifyException(
+                f"alignment must not be negative, but is {self.alignment.value.data}"
+            )
 
 
 @irdl_op_definition

@@ -159,8 +159,10 @@ class EntryOp(CudaTileOperation):
         if type.outputs.data:
             raise VerifyException("a kernel must return nothing")
         for argument in type.inputs:
-            if isinstance(argument, TileType) and argument.rank:
-                raise VerifyException(f"the arguments of a kernel must be scalars, not {argument}")
+            if not isinstance(argument, TileType) or argument.rank:
+                raise VerifyException(
+                    f"the arguments of a kernel must be scalar tiles, not {argument}"
+                )
         arguments = self.body.blocks[0].arg_types
         verify_types("the arguments of the region", arguments, type.inputs.data)
         verify_end(self.body, (ReturnOp.name,))
