@@ -64,8 +64,8 @@ WRONG = {
     "dimension, but are !cuda_tile.tile<f32>",
     "global hidden @g <f32: 1.0> : tile<1xf32>": "expect symbol name",
     '"cuda_tile.entry"() <{sym_name = "k", function_type = (!cuda_tile.tile<i8>) -> ()}> '
-    "({ cuda_tile.return }) : () -> ()": "'cuda_tile.entry': the arguments of the region must be !cuda_tile.tile<i8>, but "
-    "is nothing",
+    "({ cuda_tile.return }) : () -> ()": "'cuda_tile.entry': the arguments of the region must be "
+    "!cuda_tile.tile<i8>, but is nothing",
     "global @g <f32: 1.0> : tile<1xf32> entry @k() { %p = get_global @g : tile<ptr<i8>> return }": (
         "'cuda_tile.get_global': '@g' holds f32, but the result points to i8"
     ),
