@@ -37,7 +37,7 @@ class TileWriter(Writer):
 def test_program(seed: int) -> None:
     writer = TileWriter(seed)
     text = kernel(PARAMETERS, writer.program())
-    module = tiled(text)
+    module = tiled(text, is_read_again=True)
     if writer.is_pure:
         assert "memref.alloca" not in printed(module), text
     expected, found = arguments(seed), arguments(seed)
