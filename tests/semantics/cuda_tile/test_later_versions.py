@@ -69,6 +69,20 @@ def test_tf32_is_rounded_to_zero_by_cutting_bits_off() -> None:
     assert np.isnan(found[is_nan]).all()
 
 
+def test_ties_away_from_zero() -> None:
+    half = 2.0**-11
+    exact = [1 + half, -1 - half, 1 + 3 * half, 1 + half - 2.0**-23, 1 + half + 2.0**-23, 0.0, -0.0]
+    values = np.array([*exact, np.inf], np.float32)
+    found = evaluate(
+        lambda v: FToFOp(
+            v, TileType((8,), FloatTF32Type()), rounding_mode=RoundingMode.NEAREST_AWAY
+        ),
+        (values, "f32"),
+    )
+    expected = [1 + 2 * half, -1 - 2 * half, 1 + 4 * half, 1.0, 1 + 2 * half, 0.0, -0.0, np.inf]
+    assert found.tobytes() == np.array(expected, np.float32).tobytes()
+
+
 def test_special_powers() -> None:
     bases = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -2.0, 2.0, 1.0], np.float32)
     found = evaluate(FPowIOp, (bases, "f32"), (np.array([0, -1, -3, 3, 0, 3, -149, 9]), "i32"))

@@ -132,6 +132,15 @@ class NearestRounding(_Rounding):
 
 
 @irdl_custom_directive
+class ConversionRounding(_Rounding):
+    """The rounding mode of a conversion between floats."""
+
+    MODES: ClassVar[tuple[RoundingMode, ...]] = (*IEEE_MODES, RoundingMode.NEAREST_AWAY)
+
+    mode: AttributeVariable
+
+
+@irdl_custom_directive
 class DivisionRounding(_Rounding):
     """`custom<DivFOpRoundingMode>`."""
 

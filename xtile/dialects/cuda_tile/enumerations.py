@@ -36,6 +36,7 @@ class RoundingMode(StrEnum):
     APPROX = "approx"
     FULL = "full"
     NEAREST_INT_TO_ZERO = "nearest_int_to_zero"
+    NEAREST_AWAY = "nearest_away"
 
 
 class ComparisonOrdering(StrEnum):

@@ -41,6 +41,14 @@ def directed(near: Value, lost: Value, mode: RoundingMode, unit: int = 1) -> Val
     return _with_larger_size(near, unit * np.asarray(step))
 
 
+def _with_ties_away(value: Value, near: Value, unit: int) -> Value:
+    """Numbers rounded to nearest, ties away from zero, from those with ties to even."""
+    beyond = _with_larger_size(near, np.asarray(unit))
+    above = np.abs(value) - np.abs(near.astype(np.float64))
+    below = np.abs(beyond.astype(np.float64)) - np.abs(value)
+    return choose((above > 0) & (above == below), beyond, near)
+
+
 def _with_larger_size(value: Value, steps: Value) -> Value:
     """The number whose absolute value is so many steps larger among those of the type."""
     array = np.asarray(value)
@@ -54,14 +62,18 @@ def rounded_from_f64(value: Value, number: Number, mode: RoundingMode) -> Value:
     Args:
         value: The numbers.
         number: f16, bf16, f32, tf32, or for `nearest_even` any floating type.
-        mode: Each mode but those of `DIRECTED` rounds to nearest, ties to even.
+        mode: Each mode but those of `DIRECTED` rounds to nearest, and each but `nearest_away`
+            ties to even.
     """
     near = number.rounded(value)
+    unit = _TF32_UNIT if number.text == "tf32" else 1
+    if mode is RoundingMode.NEAREST_AWAY:
+        return _with_ties_away(value, near, unit)
     if mode not in DIRECTED:
         return near
     difference = value - near.astype(np.float64)
     lost = np.sign(np.where(np.isnan(difference), 0.0, difference))
-    return directed(near, lost, mode, _TF32_UNIT if number.text == "tf32" else 1)
+    return directed(near, lost, mode, unit)
 
 
 def flushing(number: Number) -> NumberFunction:

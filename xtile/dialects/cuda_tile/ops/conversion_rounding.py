@@ -42,6 +42,16 @@ _TOWARDS_INFINITY: Mapping[type[Attribute], tuple[type[Attribute], ...]] = Mappi
 Those to the keys from any type may be rounded to zero.
 """
 
+_AWAY: Mapping[type[Attribute], tuple[type[Attribute], ...]] = MappingProxyType(
+    {
+        **_TOWARDS_INFINITY,
+        FloatTF32Type: (*_SMALL, *_HALF, Float32Type),
+        Float32Type: (*_SMALL, *_HALF, FloatTF32Type),
+    }
+)
+"""From which types conversions to a type may be rounded to nearest with ties away from zero, since
+13.4; only from f32 to tf32 anything is rounded."""
+
 SCALE_MODES = (RoundingMode.ZERO, RoundingMode.POSITIVE_INF)
 """How conversions to f8E8M0FNU are rounded, which has only powers of two."""
 
@@ -56,4 +66,6 @@ def conversion_modes(source: Attribute, target: Attribute) -> dict[RoundingMode,
         modes[RoundingMode.ZERO] = V13_4
         if isinstance(source, sources):
             modes |= dict.fromkeys((RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF), V13_4)
+    if isinstance(source, _AWAY.get(target.__class__, ())):
+        modes[RoundingMode.NEAREST_AWAY] = V13_4
     return modes

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.assembly_numbers import (
+    ConversionRounding,
     IntegerRounding,
     NearestRounding,
     SignednessOf,
@@ -190,10 +191,10 @@ class FToFOp(_ConversionOperation):
     to = result_def(FLOAT_TILE)
 
     assembly_format = (
-        "$from_ custom<NearestRounding>($rounding_mode) attr-dict `:` "
+        "$from_ custom<ConversionRounding>($rounding_mode) attr-dict `:` "
         "custom<CudaTileType>(type($from_)) `->` custom<CudaTileType>(type($to))"
     )
-    custom_directives: ClassVar = (CudaTileType, NearestRounding)
+    custom_directives: ClassVar = (CudaTileType, ConversionRounding)
 
     def __init__(
         self,
