@@ -90,7 +90,7 @@ def _attributes(function: FuncOp, hints: Hints) -> dict[str, Attribute]:
     attributes.pop(_SUBGROUP_SIZE, None)
     given = {
         name: IntegerAttr(number, i32)
-        for name, number in asdict(hints).items()
+        for name, number in sorted(asdict(hints).items())
         if number is not None
     }
     if given:
