@@ -2,6 +2,7 @@
 
     python benchmarks/nvidia_gpu.py --compile DIRECTORY     anywhere with tileiras: makes the cubins
     python benchmarks/nvidia_gpu.py --cubins DIRECTORY      on a GPU with PyTorch: runs them
+    python benchmarks/nvidia_gpu.py --times                 anywhere: how long it takes to compile
 
 A kernel and its rival are each recorded in a CUDA graph with several launches, so that no time of
 the host counts. The graphs take turns; the figures are medians. Results are checked against
@@ -17,10 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from measuring import conditions, cost_of_call, print_table, seconds
 from nvidia_gpu_kernels import AXPBY, AXPBY_BLOCK, ROWS, SOFTMAX, SUM, Kernel, batched, gemm
-from measuring import conditions, print_table
+from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from xtile.backends.nvidia.tileiras import assemble
+from xtile.backends.nvidia.tools import find_tileiras
+from xtile.dialects.cuda_tile.bytecode import encode
+from xtile.translate.route import Options, translate
 
 REPEATS = 15
 
@@ -271,6 +277,29 @@ def compile_all(directory: Path) -> None:
         xtile.compile(kernel.text, directory / f"{kernel.name}.cubin", chip=CHIP)
 
 
+def time_of(text: str) -> list[str]:
+    """How long a text takes to become CUDA Tile IR, bytecode and a cubin, in this process."""
+
+    def lowered() -> ModuleOp:
+        return translate(xtile.parse(text), "tensorlang-to-cuda_tile", Options(CHIP))
+
+    module = lowered()
+    code = encode(module)
+    costs = [
+        cost_of_call(lambda: xtile.parse(text), REPEATS),
+        cost_of_call(lambda: encode(lowered()), REPEATS),
+        cost_of_call(lambda: assemble(code, CHIP, find_tileiras()), 3),
+    ]
+    return [str(len(code)), *(seconds(cost.cpu) for cost in costs[:2]), seconds(costs[2].wall)]
+
+
+def print_times() -> None:
+    """Prints how long the kernels take to compile."""
+    rows = [[kernel.name, *time_of(kernel.text)] for kernel in KERNELS]
+    headings = ["kernel", "bytes", "read", "text to bytecode", "tileiras, wall"]
+    print_table(f"For {CHIP}, {conditions()}", headings, rows)
+
+
 def run_all(cubins: Path, only: str) -> None:
     """Prints the table."""
     import torch
@@ -297,14 +326,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compile", type=Path, metavar="DIRECTORY")
     parser.add_argument("--cubins", type=Path, metavar="DIRECTORY")
+    parser.add_argument("--times", action="store_true")
     parser.add_argument("--only", default="", help="part of the names of the rows to print")
     options = parser.parse_args()
     if options.compile is not None:
         compile_all(options.compile)
+    elif options.times:
+        print_times()
     elif options.cubins is not None:
         run_all(options.cubins, options.only)
     else:
-        parser.error("one of --compile and --cubins is needed")
+        parser.error("one of --compile, --cubins and --times is needed")
 
 
 if __name__ == "__main__":
