@@ -1,6 +1,8 @@
 """What the commands share."""
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,3 +30,14 @@ def test_a_defect_is_one_line_and_no_trace(capsys: pytest.CaptureFixture[str]) -
     error = capsys.readouterr().err
     assert "xtile: internal error: KeyError: 'lost'" in error
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("target", ["mlir", "tileir-bytecode"])
+def test_a_full_disk_is_one_line(tmp_path: Path, target: str) -> None:
+    kernel = tmp_path / "kernel.mlir"
+    kernel.write_text("cuda_tile.module @kernels {\n}\n")
+    command = [sys.executable, "-m", "xtile.opt", str(kernel), "-t", target]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    message = "xtile-opt: error: cannot write standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (EXIT_TOOL_FAILED, message)

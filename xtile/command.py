@@ -26,6 +26,10 @@ _RECURSION_LIMIT = 10_000
 """Python frames that a command may use; xDSL works by recursion over nested regions."""
 
 
+class OutputError(Exception):
+    """Standard output takes no more, for example because its disk is full."""
+
+
 def run_command(name: str, body: Callable[[], int]) -> int:
     """Runs a command so that its user never meets a Python trace.
 
@@ -35,8 +39,8 @@ def run_command(name: str, body: Callable[[], int]) -> int:
 
     Returns:
         The exit code: that of `body`; `EXIT_OK` if the reader of the output went away;
-        `EXIT_INTERRUPTED` after an interrupt from the keyboard; `EXIT_TOOL_FAILED` after a
-        defect of the command, which is reported.
+        `EXIT_INTERRUPTED` after an interrupt from the keyboard; `EXIT_TOOL_FAILED` if standard
+        output cannot be written, and after a defect of the command, which are reported.
     """
     recursion_limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(recursion_limit, _RECURSION_LIMIT))
@@ -45,6 +49,10 @@ def run_command(name: str, body: Callable[[], int]) -> int:
     except BrokenPipeError:
         _discard_standard_streams()
         return EXIT_OK
+    except OutputError as error:
+        sys.stderr.write(f"{name}: error: cannot write standard output: {error}\n")
+        _discard_standard_streams()
+        return EXIT_TOOL_FAILED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     # Nothing but a defect comes here, and a user cannot do anything with a trace.
@@ -89,16 +97,22 @@ def write_standard_output(text: str | bytes) -> None:
 
     Raises:
         BrokenPipeError: The reader of the output went away.
+        OutputError: The output cannot be written.
     """
     # The text may have characters that the terminal's own encoding lacks.
     data = text.encode("utf-8") if isinstance(text, str) else text
     stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
-        sys.stdout.write(data.decode("utf-8"))
-    else:
+    try:
+        if stream is None:
+            sys.stdout.write(data.decode("utf-8"))
+        else:
+            sys.stdout.flush()
+            stream.write(data)
         sys.stdout.flush()
-        stream.write(data)
-    sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from error
 
 
 def print_table(content: RenderableType) -> None:
