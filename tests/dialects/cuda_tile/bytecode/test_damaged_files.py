@@ -12,7 +12,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.dialects.cuda_tile.bytecode.kernels import KERNELS
-from tests.dialects.cuda_tile.bytecode.texts import printed, read
+from tests.dialects.cuda_tile.bytecode.texts import body, nameless, printed, read
+from tests.tile_tools import disassembled
 from xtile.dialects.cuda_tile.bytecode import decode, encode
 from xtile.dialects.cuda_tile.bytecode.byte_writer import write_table, write_varint
 from xtile.dialects.cuda_tile.bytecode.constants import MAXIMUM_BYTES
@@ -110,10 +111,11 @@ def test_damaged_files(seed: int) -> None:
 def test_files_that_are_valid_by_chance(seed: int) -> None:
     """They are written and printed, and are the same when they are read again."""
     random = Random(seed)
+    whole = files()
     valid = 0
     for _ in range(500):
         try:
-            module = decode(damaged(random.choice(files()), random))
+            module = decode(damaged(random.choice(whole), random))
         except DiagnosticError:
             continue
         root = ModuleOp([module])
@@ -127,6 +129,27 @@ def test_files_that_are_valid_by_chance(seed: int) -> None:
         assert encode(decode(data), V13_5) == data
         assert printed(decode(encode(read(text), V13_5)), locations=True) == text
     assert valid > 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_disassembler_of_files_that_are_valid_by_chance(seed: int) -> None:
+    """NVIDIA's disassembler reads the same in what is accepted here."""
+    random = Random(seed)
+    valid = 0
+    while valid < 25:
+        data = damaged(random.choice(files()), random)
+        if problem_of(data) is not None:
+            continue
+        root = ModuleOp([decode(data)])
+        diagnostics = Diagnostics()
+        verify_module(root, diagnostics)
+        if diagnostics.has_errors:
+            continue
+        valid += 1
+        theirs = nameless(disassembled(data))
+        assert [line for line in theirs if not line.startswith("// Producer")] == nameless(
+            body(printed(root))
+        )
 
 
 # --- files that are built to do harm ---
