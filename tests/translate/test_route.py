@@ -46,6 +46,7 @@ PITCH = "loads element by element: the pitch is not known to be a multiple of 16
 LEVELS = {
     "tensorlang-to-core": 'core.level = "block"',
     "tensorlang-to-subgroup": 'core.level = "subgroup"',
+    "tensorlang-to-tile": 'core.level = "tile"',
     "tensorlang-to-xegpu": "xegpu.dpas",
 }
 """A part of the text that each route ends with."""
@@ -260,3 +261,19 @@ def test_garbage_is_collected_again_afterwards() -> None:
     with pytest.raises(DiagnosticError):
         translate(xtile.parse(COMPLEX, language="tensorlang"), "tensorlang-to-xegpu")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("route", "chip", "chips"),
+    [
+        ("tensorlang-to-spirv", "sm_90", "pvc, bmg, dg2, cpu, cpu-amx"),
+        ("tensorlang-to-tile", "pvc", "sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, sm_110"),
+    ],
+)
+def test_chips_of_other_vendors_are_wrong(
+    kernel: Path, capsys: Opt, route: str, chip: str, chips: str
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([str(kernel), "--translate", route, "--chip", chip])
+    assert end.value.code == 2
+    assert f"argument --chip: must be one of {chips}" in capsys.readouterr().err
