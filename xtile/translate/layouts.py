@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StridedLayoutAttr,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 Number: TypeAlias = SSAValue | int
 """An index: a value, or a number that is known."""
@@ -84,3 +84,49 @@ def mixed(static: Attribute, dynamic: Iterable[Number]) -> list[Number]:
     remaining = iter(dynamic)
     numbers = cast("DenseArrayBase[Any]", static).get_values()
     return [next(remaining) if n == DYNAMIC_INDEX else n for n in cast("Sequence[int]", numbers)]
+
+
+def number_lists(
+    operation: Operation, operands: Sequence[Number], *names: str
+) -> list[list[Number]]:
+    """The lists of numbers that an operation has, with its operands for what is not known.
+
+    Args:
+        operation: The operation, whose properties `static_...` tell what is known.
+        operands: Its operands in these lists, one list after the other.
+        names: What the lists are called.
+    """
+    result: list[list[Number]] = []
+    for name in names:
+        static = operation.properties[f"static_{name}"]
+        count = cast("Sequence[int]", cast(Any, static).get_values()).count(DYNAMIC_INDEX)
+        result.append(mixed(static, operands[:count]))
+        operands = operands[count:]
+    return result
+
+
+def kept_dimensions(operation: Operation) -> list[int]:
+    """The dimensions of a subview's source that the result has; others have size 1.
+
+    Among those of size 1, the ones with the strides of the result's type are kept. A size that is
+    an operand is dynamic in the result's type, also where it is a constant.
+    """
+    static = cast(Any, operation.properties["static_sizes"])
+    sizes = cast("Sequence[int]", static.get_values())
+    result = cast("MemRefType[Attribute]", operation.results[0].type)
+    shape = result.get_shape()
+    if len(sizes) == len(shape):
+        return list(range(len(sizes)))
+    strides = layout_of(cast("MemRefType[Attribute]", operation.operands[0].type)).strides
+    result_strides = layout_of(result).strides
+    kept: list[int] = []
+    for i, size in enumerate(sizes):
+        position = len(kept)
+        if position == len(shape):
+            break
+        is_needed = len(sizes) - i == len(shape) - position
+        fits = size == shape[position]
+        told = strides[i], result_strides[position]
+        if is_needed or (fits and (size != 1 or None in told or told[0] == told[1])):
+            kept.append(i)
+    return kept

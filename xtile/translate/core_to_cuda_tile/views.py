@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, i64
+from xdsl.dialects.builtin import AffineMapAttr, i64
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr
 
@@ -24,25 +24,14 @@ from xtile.translate.core_to_cuda_tile.types import (
     parts_per_element,
     scalar_tile,
 )
-from xtile.translate.layouts import Number, layout_of, mixed
+from xtile.translate.layouts import Number, kept_dimensions, layout_of, number_lists
 from xtile.translate.rule import Rule
-
-
-def _lists(operation: Operation, lowering: Lowering, *names: str) -> list[list[Number]]:
-    """The lists of numbers that an operation has after its first operand."""
-    operands = lowering.numbers(operation.operands[1:])
-    result: list[list[Number]] = []
-    for name in names:
-        static = operation.properties[f"static_{name}"]
-        count = cast("Sequence[int]", cast(Any, static).get_values()).count(DYNAMIC_INDEX)
-        result.append(mixed(static, operands[:count]))
-        operands = operands[count:]
-    return result
 
 
 def _subview(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
-    offsets, sizes, steps = _lists(operation, lowering, "offsets", "sizes", "strides")
+    numbers = lowering.numbers(operation.operands[1:])
+    offsets, sizes, steps = number_lists(operation, numbers, "offsets", "sizes", "strides")
     offset = lowering.add(source.offset, lowering.linear(offsets, source.strides))
     strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
     kept = kept_dimensions(operation)
@@ -52,37 +41,11 @@ def _subview(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], view)
 
 
-def kept_dimensions(operation: Operation) -> list[int]:
-    """The dimensions of a subview's source that the result has; others have size 1.
-
-    Among those of size 1, the ones with the strides of the result's type are kept. A size that is
-    an operand is dynamic in the result's type, also where it is a constant.
-    """
-    static = cast(Any, operation.properties["static_sizes"])
-    sizes = cast("Sequence[int]", static.get_values())
-    result = memref_type(operation.results[0].type)
-    shape = result.get_shape()
-    if len(sizes) == len(shape):
-        return list(range(len(sizes)))
-    strides = layout_of(memref_type(operation.operands[0].type)).strides
-    result_strides = layout_of(result).strides
-    kept: list[int] = []
-    for i, size in enumerate(sizes):
-        position = len(kept)
-        if position == len(shape):
-            break
-        is_needed = len(sizes) - i == len(shape) - position
-        fits = size == shape[position]
-        told = strides[i], result_strides[position]
-        if is_needed or (fits and (size != 1 or None in told or told[0] == told[1])):
-            kept.append(i)
-    return kept
-
-
 def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     scale = parts_per_element(source.element)
-    (offset,), sizes, strides = _lists(operation, lowering, "offsets", "sizes", "strides")
+    numbers = lowering.numbers(operation.operands[1:])
+    (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
     scaled = [lowering.multiply(number, scale) for number in (offset, *strides)]
     lowering.define(operation.results[0], source.moved(scaled[0], sizes, scaled[1:]))
 

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.memref import views
 from xtile.transforms.cleanup.folding import INDEX_WIDTH
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.layouts import kept_dimensions
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _subview(lowering: Lowering, operation: Operation) -> View:
     offsets = mixed(subview.static_offsets, subview.offsets)
     sizes = mixed(subview.static_sizes, subview.sizes)
     steps = mixed(subview.static_strides, subview.strides)
-    kept = _kept_dimensions(subview, sizes)
+    kept = kept_dimensions(operation)
     outer = source.outer
     result: list[tuple[Number, Number, Number]] = []
     for i, (offset, size, step) in enumerate(zip(offsets, sizes, steps, strict=True)):
@@ -152,29 +153,6 @@ def _subview(lowering: Lowering, operation: Operation) -> View:
             result.append((0, size, lowering.multiply(source.strides[i], step)))
     starts, kept_sizes, strides = zip(*result, strict=True) if result else ((), (), ())
     return View(source.root, outer, starts, kept_sizes, strides)
-
-
-def _kept_dimensions(subview: memref.SubviewOp, sizes: Sequence[Number]) -> set[int]:
-    """The dimensions of the source that the result has; others have size 1 and are dropped."""
-    result_shape = list(type_of(subview.result).get_shape())
-    strides = static_strides(type_of(subview.source))
-    result_strides = static_strides(type_of(subview.result))
-    kept: set[int] = set()
-    position = 0
-    for i, size in enumerate(sizes):
-        if position == len(result_shape):
-            break
-        static = size if isinstance(size, int) else DYNAMIC_INDEX
-        left = len(sizes) - i
-        must_keep = left == len(result_shape) - position
-        fits = static == result_shape[position]
-        same = None in (strides[i], result_strides[position]) or (
-            strides[i] == result_strides[position]
-        )
-        if must_keep or (fits and (static != 1 or same)):
-            kept.add(i)
-            position += 1
-    return kept
 
 
 def _reinterpret_cast(lowering: Lowering, operation: Operation) -> View:

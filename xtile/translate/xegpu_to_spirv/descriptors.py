@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import PointerType
-from xtile.translate.layouts import Layout, Number, layout_of, mixed, row_major
+from xtile.translate.layouts import Layout, Number, layout_of, row_major
 
 __all__ = [
     "Descriptor",
@@ -18,7 +18,6 @@ __all__ = [
     "Layout",
     "Number",
     "layout_of",
-    "mixed",
     "row_major",
     "storage_class_of",
 ]

@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import AffineMapAttr, i1, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from xtile.translate.layouts import number_lists
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number, layout_of
 from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import load_piece, place, store_piece
 from xtile.translate.xegpu_to_spirv.types import memref_type
-from xtile.translate.xegpu_to_spirv.views import number_lists
 
 
 def _groups(operation: Operation) -> list[list[int]]:
@@ -29,7 +29,7 @@ def _groups(operation: Operation) -> list[list[int]]:
 
 def _expand_shape(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
-    (sizes,) = number_lists(operation, lowering, "output_shape")
+    (sizes,) = number_lists(operation, lowering.numbers(operation.operands[1:]), "output_shape")
     strides: list[Number] = []
     for stride, group in zip(source.strides, _groups(operation), strict=False):
         own: list[Number] = []

@@ -13,74 +13,32 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, Unrank
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from xtile.translate.layouts import kept_dimensions, number_lists
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import (
-    Descriptor,
-    Group,
-    Number,
-    layout_of,
-    mixed,
-)
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import memory_type, memref_type, natural_alignment
 
 
-def number_lists(operation: Operation, lowering: Lowering, *names: str) -> list[list[Number]]:
-    """The lists of numbers that an operation has after its first operand."""
-    operands = lowering.numbers(operation.operands[1:])
-    result: list[list[Number]] = []
-    for name in names:
-        static = operation.properties[f"static_{name}"]
-        count = cast("Sequence[int]", cast(Any, static).get_values()).count(DYNAMIC_INDEX)
-        result.append(mixed(static, operands[:count]))
-        operands = operands[count:]
-    return result
-
-
 def _subview(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
-    offsets, sizes, steps = number_lists(operation, lowering, "offsets", "sizes", "strides")
+    numbers = lowering.numbers(operation.operands[1:])
+    offsets, sizes, steps = number_lists(operation, numbers, "offsets", "sizes", "strides")
     offset = source.offset
     for start, stride in zip(offsets, source.strides, strict=True):
         offset = lowering.add(offset, lowering.multiply(start, stride))
     strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
     (result,) = operation.results
-    kept = _kept_dimensions(operation)
+    kept = kept_dimensions(operation)
     view = source.with_place(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
     lowering.define(result, view)
 
 
-def _kept_dimensions(operation: Operation) -> list[int]:
-    """The dimensions of the source that the result has; others have size 1 and are dropped.
-
-    Among those of size 1, the ones with the strides of the result's type are kept. A size that is
-    an operand is dynamic in the result's type, also where it is a constant.
-    """
-    static = cast(Any, operation.properties["static_sizes"])
-    sizes = cast("Sequence[int]", static.get_values())
-    result = memref_type(operation.results[0].type)
-    shape = result.get_shape()
-    if len(sizes) == len(shape):
-        return list(range(len(sizes)))
-    strides = layout_of(memref_type(operation.operands[0].type)).strides
-    result_strides = layout_of(result).strides
-    kept: list[int] = []
-    for i, size in enumerate(sizes):
-        position = len(kept)
-        if position == len(shape):
-            break
-        is_needed = len(sizes) - i == len(shape) - position
-        fits = size == shape[position]
-        told = strides[i], result_strides[position]
-        if is_needed or (fits and (size != 1 or None in told or told[0] == told[1])):
-            kept.append(i)
-    return kept
-
-
 def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
-    (offset,), sizes, strides = number_lists(operation, lowering, "offsets", "sizes", "strides")
+    numbers = lowering.numbers(operation.operands[1:])
+    (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
     lowering.define(operation.results[0], source.with_place(offset, sizes, strides))
 
 
