@@ -8,8 +8,6 @@ that they need: the operations that it writes are nowhere but in its file.
 
 from __future__ import annotations
 
-import sys
-
 from measuring import Cost, conditions, cost_of_call, print_table, seconds
 
 REPEATS = 5
@@ -54,8 +52,6 @@ def text(count: int) -> str:
 
 def rival(count: int) -> bytes:
     """The same kernel, written by cuda-tile."""
-    # A script in this directory has the name of the package.
-    sys.path[:] = [path for path in sys.path if not path.endswith("benchmarks")]
     from cuda.tile._bytecode import encodings as e
     from cuda.tile._bytecode import write_bytecode
     from cuda.tile._bytecode.debug_info import MISSING_DEBUG_ATTR_ID

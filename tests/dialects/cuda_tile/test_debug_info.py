@@ -27,6 +27,8 @@ line = 6, column = 2>
 #loc4 = loc(callsite(#loc2 at #loc3))
 """
 
+FILE = '#cuda_tile.di_file<"a" in "b">'
+
 
 def printed(text: str, local_scope: bool = False) -> str:
     """Reads a module and prints it with its locations."""
@@ -78,8 +80,7 @@ def test_members_in_any_order() -> None:
         ('#cuda_tile.di_file<"a" of "b">', "'in'"),
         ("#cuda_tile.di_compile_unit<files = 1>", "'files' is none of file"),
         (
-            '#cuda_tile.di_compile_unit<file = #cuda_tile.di_file<"a" in "b">, '
-            'file = #cuda_tile.di_file<"a" in "b">>',
+            f"#cuda_tile.di_compile_unit<file = {FILE}, file = {FILE}>",
             "'file' is there twice",
         ),
         ("#cuda_tile.di_compile_unit<file = 1 : i32>", "di_file"),
