@@ -28,6 +28,7 @@ from typing import Any, cast
 
 from xtile import __version__
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
+from xtile.backends.nvidia.elf import find_damage
 from xtile.backends.nvidia.parameters import launch_arguments, slots_of
 from xtile.launch.compiled_entry import signature_of_words, signature_words
 from xtile.launch.signature import Signature
@@ -42,13 +43,6 @@ SIDECAR = ".json"
 
 _FORMAT = "xtile cubin"
 _VERSION = 1
-
-_ELF = b"\x7fELF\x02\x01"
-"""How 64-bit little-endian files of the ELF format begin."""
-
-_MACHINE_OFFSET = 18
-_CUDA_MACHINE = 190
-"""What ELF calls NVIDIA's GPUs (EM_CUDA)."""
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
@@ -102,13 +96,13 @@ def read_code(path: str | os.PathLike[str]) -> bytes:
     """The machine code of a cubin without looking at its sidecar.
 
     Raises:
-        DiagnosticError: The file cannot be read, or is no cubin.
+        DiagnosticError: The file cannot be read, is no cubin, or is cut off.
     """
     source = Source.from_path(path, is_binary=True)
     code = source.data or b""
-    machine = int.from_bytes(code[_MACHINE_OFFSET : _MACHINE_OFFSET + 2], "little")
-    if not code.startswith(_ELF) or machine != _CUDA_MACHINE:
-        raise _error(source, "expected a cubin, which is an ELF file for NVIDIA's GPUs")
+    damage = find_damage(code)
+    if damage is not None:
+        raise _error(source, damage)
     return code
 
 
