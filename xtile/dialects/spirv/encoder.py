@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xtile.dialects.spirv.builder import decoration
 from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
 from xtile.dialects.spirv.emitter import Emitter, emit, first_word
-from xtile.dialects.spirv.errors import error_at
 from xtile.dialects.spirv.grammar import OPENCL_SET, Entry, instructions
 from xtile.dialects.spirv.instruction import Instruction, decorations_of
 from xtile.dialects.spirv.interfaces import interface_of
@@ -23,6 +22,7 @@ from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.requirements import Requirements, capability_number
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import MAGIC, ArgumentError, resolve, string_words
+from xtile.text.operation_errors import error_at
 
 GENERATOR = 0
 """The generator's registered number; 0 stands for none."""

@@ -8,12 +8,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.spirv.dominance import Dominators
-from xtile.dialects.spirv.errors import error_at
 from xtile.dialects.spirv.grammar import NO_VERSION, Entry, Version, version_text
 from xtile.dialects.spirv.instruction import Instruction
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.words import ArgumentError, resolve
 from xtile.text.diagnostics import Diagnostic, DiagnosticError
+from xtile.text.operation_errors import error_at
 
 
 def validate(module: ModuleOp) -> None:

@@ -28,7 +28,6 @@ from xtile.dialects.cuda_tile.bytecode.byte_writer import (
     write_table,
     write_varint,
 )
-from xtile.dialects.cuda_tile.bytecode.errors import error_at
 from xtile.dialects.cuda_tile.bytecode.string_table import StringWriter
 from xtile.dialects.cuda_tile.bytecode.tables import SUBPROGRAM_FLAGS_SINCE, DebugTag
 from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
@@ -40,6 +39,7 @@ from xtile.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
 )
 from xtile.dialects.cuda_tile.versions import Version
+from xtile.text.operation_errors import error_at
 
 OFFSET_SIZE = 4
 NUMBER_SIZE = 8

@@ -34,7 +34,6 @@ from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
 from xtile.dialects.cuda_tile.bytecode.byte_writer import align, write_varint
 from xtile.dialects.cuda_tile.bytecode.container import write_header, write_section
 from xtile.dialects.cuda_tile.bytecode.debug_encoder import DebugWriter
-from xtile.dialects.cuda_tile.bytecode.errors import error_at
 from xtile.dialects.cuda_tile.bytecode.operation_encoder import FunctionWriter
 from xtile.dialects.cuda_tile.bytecode.tables import (
     FUNCTION_HINTS_SINCE,
@@ -52,6 +51,7 @@ from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, Version
 from xtile.garbage import without_collections
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.operation_errors import error_at
 
 _NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
 

@@ -1,22 +1,12 @@
-"""Errors at a byte of a file, and at an operation that is written."""
+"""Errors at a byte of a file."""
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
-
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
-from xtile.text.source import Source, place_of, source_of
+from xtile.text.source import Source
 
 
 def error_at_byte(source: Source, offset: int, section: str, message: str) -> DiagnosticError:
     """An error at a byte of a section."""
     text = f"byte {offset} ({section}): {message}"
     return DiagnosticError([Diagnostic(Severity.ERROR, text, source, None)])
-
-
-def error_at(operation: Operation, message: str) -> DiagnosticError:
-    """An error at an operation, at its place in the source if that is known."""
-    root = operation.get_toplevel_object()
-    source = source_of(root) if isinstance(root, Operation) else None
-    span = place_of(operation, source)
-    return DiagnosticError([Diagnostic(Severity.ERROR, message, source, span)])

@@ -12,11 +12,11 @@ from xdsl.irdl import AttrSizedOperandSegments
 from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
 from xtile.dialects.cuda_tile.bytecode.byte_writer import write_numbers, write_varint
 from xtile.dialects.cuda_tile.bytecode.debug_encoder import DebugWriter
-from xtile.dialects.cuda_tile.bytecode.errors import error_at
 from xtile.dialects.cuda_tile.bytecode.property_codecs import BooleansCodec
 from xtile.dialects.cuda_tile.bytecode.records import TOP_LEVEL, PropertyField, Record, record_of
 from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.text.operation_errors import error_at
 
 _SEGMENTS = AttrSizedOperandSegments.attribute_name
 
