@@ -77,9 +77,10 @@ def _end_of_tile(lowering: Lowering, start: Number, size: int) -> int | None:
     if isinstance(start, int):
         return start + size
     bound = lowering.facts.bound(start)
-    if isinstance(bound, int) and lowering.facts.divisor(start) % size == 0:
-        return -(-bound // size) * size
-    return None
+    known = [] if bound is None else [n for n in _least_of(lowering, bound) if isinstance(n, int)]
+    if not known or lowering.facts.divisor(start) % size:
+        return None
+    return -(-min(known) // size) * size
 
 
 def _ends_with(

@@ -157,10 +157,11 @@ class IndexBuilder(TileBuilder):
             return min(max(size, 0), GREATEST_SIZE)
         if self._is_promised(size):
             return size
-        limits = (self.integer(0), self.integer(GREATEST_SIZE))
+        divisor = max(1, self.facts.divisor(size))
+        limits = (self.integer(0), self.integer(GREATEST_SIZE // divisor * divisor))
         for kind, limit in zip((integer.MaxIOp, integer.MinIOp), limits, strict=True):
             size = self.pure(kind, size, limit, signedness=SIGNED)
-        return self.promise_size(self.as_value(size), self.facts.divisor(size))
+        return self.promise_size(self.as_value(size), divisor)
 
     def _is_promised(self, size: SSAValue) -> bool:
         """Whether all of a size that views need is known."""

@@ -55,8 +55,15 @@ class MemoryOrder:
         self._chains[place] = Chain()
 
     def before_read(self, place: Hashable) -> SSAValue | None:
-        """The token that a read waits for; None if it waits for nothing."""
-        return self._chain(place).written
+        """The token that a read waits for; None for memory that is only read.
+
+        tileiras 13.5 moves a load without a token behind stores that wait for it, as if what it
+        loads did never change.
+        """
+        written = self._chain(place).written
+        if written is None and self._plan.is_written(place):
+            return self._builder.pure(memory.MakeTokenOp)
+        return written
 
     def after_read(self, read: Operation, place: Hashable, token: SSAValue) -> None:
         """Records the token of a read of the source."""

@@ -121,6 +121,10 @@ class MemoryPlan:
 
     # --- what tokens are needed ---
 
+    def is_written(self, place: Hashable) -> bool:
+        """Whether the kernel writes a place."""
+        return any(access.is_write and access.place == place for access in self._accesses)
+
     def must_be_waited_for(self, read: Operation) -> bool:
         """Whether a write may follow a read of the same place.
 
