@@ -10,7 +10,14 @@ from typing_extensions import override
 from xtile.backends.intel.spellings import SPELLINGS
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.text.languages import LANGUAGES
-from xtile.translate.route import CHIPS, DEFAULT_CHIP, NVIDIA_CHIPS, ROUTES, extension_of
+from xtile.translate.route import (
+    CHIPS,
+    DEFAULT_CHIP,
+    DEFAULT_NVIDIA_CHIP,
+    NVIDIA_CHIPS,
+    ROUTES,
+    extension_of,
+)
 
 DESCRIPTION = """\
 Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
@@ -87,7 +94,8 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--chip",
         choices=(*CHIPS, *NVIDIA_CHIPS),
-        help=f"device that --translate chooses instructions for; default: {DEFAULT_CHIP}",
+        help=f"device that --translate chooses instructions for; default: {DEFAULT_CHIP}, or "
+        f"{DEFAULT_NVIDIA_CHIP} where kernels become tiles",
     )
     group.add_argument(
         "--matrix-spelling",
