@@ -24,6 +24,12 @@ RIGHT = [
         "      %q = get_global @b : tile<ptr<i8>>\n"
         "      return\n    } {note = 1 : i8}\n  }"
     ),
+    (
+        "  cuda_tile.module @kernels {\n"
+        "    entry @noted(%p: tile<ptr<f32>> {note = 1 : i8}, %n: tile<i32>, %m: tile<i32> {unit}) "
+        "{\n"
+        "      return\n    }\n  }"
+    ),
 ]
 
 
@@ -45,6 +51,10 @@ def test_prefixes_and_the_end_of_a_kernel_need_not_be_written() -> None:
 
 
 WRONG = {
+    '"cuda_tile.entry"() <{sym_name = "k", function_type = (!cuda_tile.tile<i32>) -> (), '
+    "arg_attrs = [{}, {}]}> ({^bb0(%n: !cuda_tile.tile<i32>): return}) : () -> ()": (
+        "'cuda_tile.entry': expected a dictionary in arg_attrs for each of the 1 arguments, got 2"
+    ),
     "entry @k(%x: tile<4xf32>) { return }": "'cuda_tile.entry': the arguments of a kernel must be "
     "scalar tiles, not !cuda_tile.tile<4xf32>",
     "entry @k(%t: token) { return }": "'cuda_tile.entry': the arguments of a kernel must be "

@@ -44,13 +44,28 @@ def _parse_argument(parser: Parser) -> tuple[Parser.Argument, DictionaryAttr]:
     return Parser.Argument(argument.name, type, location), DictionaryAttr(attributes)
 
 
-def print_arguments(printer: Printer, arguments: Sequence[SSAValue]) -> None:
-    """Prints `(%a: type, ...)`."""
+def print_arguments(
+    printer: Printer,
+    arguments: Sequence[SSAValue],
+    attributes: ArrayAttr[DictionaryAttr] | None = None,
+) -> None:
+    """Prints `(%a: type {...}, ...)`.
+
+    Args:
+        printer: Where they go.
+        arguments: The arguments.
+        attributes: Those of each argument. NVIDIA's printer leaves them out, but its parser reads
+            them.
+    """
+    dictionaries = iter(() if attributes is None else attributes.data)
 
     def print_one(argument: SSAValue) -> None:
         printer.print_ssa_value(argument)
         printer.print_string(": ")
         print_type(printer, argument.type)
+        dictionary = next(dictionaries, None)
+        if dictionary is not None:
+            printer.print_op_attributes(dictionary.data)
 
     with printer.in_parens():
         printer.print_list(arguments, print_one)

@@ -163,6 +163,12 @@ class EntryOp(CudaTileOperation):
                 raise VerifyException(
                     f"the arguments of a kernel must be scalar tiles, not {argument}"
                 )
+        attributes = self.arg_attrs
+        if attributes is not None and len(attributes) != len(type.inputs):
+            raise VerifyException(
+                f"expected a dictionary in arg_attrs for each of the {len(type.inputs)} arguments, "
+                f"got {len(attributes)}"
+            )
         arguments = self.body.blocks[0].arg_types
         verify_types("the arguments of the region", arguments, type.inputs.data)
         verify_end(self.body, (ReturnOp.name,))
@@ -197,7 +203,7 @@ class EntryOp(CudaTileOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        print_arguments(printer, self.body.blocks[0].args)
+        print_arguments(printer, self.body.blocks[0].args, self.arg_attrs)
         print_optional_results(printer, self.function_type.outputs.data)
         hints = self.optimization_hints
         if hints is not None and hints.value.data:
