@@ -108,8 +108,7 @@ class Kernel(Emitter):
             return
         first, *others = spans
         # A size that is not known may be 0 or less, and then there is no tile.
-        is_one = first.is_single and isinstance(first.size, int)
-        stop = first.tile if is_one else first.size
+        stop = first.tile if first.is_one else first.size
         with (
             self.loop(0, stop, first.tile, name=names[:1] or "i") as loop,
             self.tiles(others, names[1:]) as indices,

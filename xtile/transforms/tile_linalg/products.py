@@ -112,7 +112,7 @@ def _multiply(factors: _Factors, update: Update, at: Sequence[Index]) -> Tile:
     kernel, types, steps = update.kernel, factors.types, factors.steps
     shape = (factors.rows.tile, factors.columns.tile)
     nothing = tiles.zeros(kernel, types.total, shape)
-    stop = steps.tile if steps.is_single else steps.size
+    stop = steps.tile if steps.is_one else steps.size
     with kernel.loop(0, stop, steps.tile, nothing.parts, "k") as loop:
         k = loop.index
         a = factors.a.read((at[0], k), (factors.rows, steps), factors.of_a, clean=(1,))

@@ -70,7 +70,7 @@ def _add_up(update: Update, spans: Sequence[Span], axis: int, terms: Terms) -> N
         def at(number: Index) -> list[Index]:
             return [*row[:axis], number, *row[axis:]]
 
-        if depth.is_single:
+        if depth.is_one:
             total = tiles.complete(kernel, terms(at(0)))
         else:
             nothing = tiles.zeros(kernel, update.wide, shape)
@@ -109,7 +109,7 @@ def cumsum(operation: CumsumOp, kernel: Kernel) -> None:
     matrix, along = (shape, dimension) if lines else ([1, *shape], 1)
     with kernel.tiles(lines) as line:
         nothing = tiles.zeros(kernel, update.wide, [*matrix[:along], *matrix[along + 1 :]])
-        stop = depth.tile if depth.is_single else depth.size
+        stop = depth.tile if depth.is_one else depth.size
         with kernel.loop(0, stop, depth.tile, nothing.parts, "k") as loop:
             at = [*line[:dimension], loop.index, *line[dimension:]]
             value = tiles.converted(kernel, a.read(at, spans, clean=(dimension,)), update.wide)

@@ -34,6 +34,11 @@ class Span:
     is_even: bool
     is_single: bool
 
+    @property
+    def is_one(self) -> bool:
+        """Whether there is a tile for sure: a size known only to be small may be zero."""
+        return self.is_single and isinstance(self.size, int)
+
 
 def power_of_two(size: int) -> int:
     """The least power of two that is not smaller."""

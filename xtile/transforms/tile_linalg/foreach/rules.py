@@ -45,7 +45,7 @@ def _points(turns: Turns, kernel: Kernel) -> None:
     dimensions = dimensions_of(turns.loop, kernel)
     # Where there may be no points, what is the same at all of them must not be done once.
     spans = [
-        replace(span, is_single=span.is_single and isinstance(span.size, int))
+        replace(span, is_single=span.is_one)
         for span in cut(kernel, [dimension.size for dimension in dimensions])
     ]
     numbers = [number for dimension in dimensions for number in dimension.numbers]
