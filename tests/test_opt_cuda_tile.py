@@ -108,6 +108,8 @@ def test_what_a_version_lacks_is_an_error_at_its_place(opt: Opt) -> None:
     [
         (["-t", "tileir-bytecode{version=12.9}"], "there is no version '12.9' of CUDA Tile IR"),
         (["--cuda-tile-version", "13.9"], "invalid choice: '13.9'"),
+        (["-t", "tileir-bytecode", "--chip", "pvc"], "argument --chip: must be one of sm_80, "),
+        (["-t", "tileir-bytecode{chip=pvc}"], "there is no chip 'pvc'; there are sm_80, sm_86, "),
         (
             ["-t", "tileir-bytecode", "--split-input-file"],
             "argument --split-input-file: a file of bytes holds one module",
@@ -131,17 +133,36 @@ def test_damaged_files_are_errors_at_a_byte(opt: Opt) -> None:
 
 def test_other_modules(opt: Opt) -> None:
     """A file holds one module of CUDA Tile IR and nothing else."""
-    Path("none.mlir").write_text("")
     Path("two.mlir").write_text(KERNEL + KERNEL.replace("@kernels", "@more"))
     Path("other.mlir").write_text("func.func @f() {\n  return\n}\n")
     for name, message in {
-        "none": "a file of bytecode is one cuda_tile.module, but there are 0",
         "two": "two.mlir:7.1-12.1: error: a file of bytecode is one cuda_tile.module, but there",
-        "other": "other.mlir:1.1-3.1: error: a file of bytecode is a cuda_tile.module, not a func",
+        "other": "other.mlir:1.1-16: error: func.func cannot be translated to CUDA Tile IR",
     }.items():
         code, out, errors = opt(f"{name}.mlir", "-t", "tileir-bytecode")
         assert (code, out) == (1, b"")
         assert message in errors
+
+
+PRODUCT = """\
+func @product(%a: memref<bf16x512x64>, %b: memref<bf16x64x512>, %c: memref<f32x512x512>) {
+    %one = constant 1.0 : bf16
+    %zero = constant 0.0 : f32
+    gemm %one, %a, %b, %zero, %c
+}
+"""
+
+
+def test_kernels_of_other_languages(opt: Opt) -> None:
+    """They are compiled for the architecture, whose hints are part of the bytecode."""
+    Path("product.ir").write_text(PRODUCT)
+    code, default, errors = opt("product.ir", "-t", "tileir-bytecode")
+    assert (code, errors, default[:8]) == (0, "", b"\x7fTileIR\x00")
+    for chip in ("sm_80", "sm_90"):
+        _, data, _ = opt("product.ir", "-t", "tileir-bytecode", "--chip", chip)
+        assert chip.encode() in data
+        assert opt("product.ir", "-t", f"tileir-bytecode{{chip={chip}}}")[1] == data
+        assert (data == default) == (chip == "sm_90")
 
 
 def test_the_target_needs_a_stream_of_bytes() -> None:

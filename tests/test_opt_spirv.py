@@ -155,7 +155,10 @@ def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
             ("-t", "spirv{chip=i960}"),
             "argument -t/--target: there is no chip 'i960'; there are pvc, bmg, dg2, cpu, cpu-amx",
         ),
-        (("--chip", "pvc"), "argument --chip: needs --translate or a target of SPIR-V"),
+        (
+            ("--chip", "pvc"),
+            "argument --chip: needs --translate, a target of SPIR-V or tileir-bytecode",
+        ),
         (
             ("-t", "spirv", "--split-input-file"),
             "argument --split-input-file: a file of bytes holds one module",

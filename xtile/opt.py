@@ -58,6 +58,10 @@ class _Output:
     has_failed: bool
 
 
+_BYTECODE = "tileir-bytecode"
+"""The target of bytes for NVIDIA's assembler."""
+
+
 class XtileOptMain(xDSLOptMain):
     """xDSL's driver with located errors and the languages of this package."""
 
@@ -298,12 +302,15 @@ class XtileOptMain(xDSLOptMain):
                 self._usage_error("argument --translate: already says what -t/--target would")
         if arguments.translate is None and arguments.remarks:
             self._usage_error("argument --remarks: needs --translate")
-        if arguments.translate is None and arguments.chip is not None and not self._is_spirv:
-            self._usage_error("argument --chip: needs --translate or a target of SPIR-V")
+        is_compiled = self._is_spirv or self._target_name == _BYTECODE
+        if arguments.translate is None and arguments.chip is not None and not is_compiled:
+            self._usage_error(
+                f"argument --chip: needs --translate, a target of SPIR-V or {_BYTECODE}"
+            )
         self._check_chip()
         if arguments.matrix_spelling is not None and not self._is_spirv:
             self._usage_error("argument --matrix-spelling: needs a target of SPIR-V")
-        if arguments.split_input_file and self._target_name in ("spirv", "tileir-bytecode"):
+        if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
             self._usage_error(
@@ -322,10 +329,11 @@ class XtileOptMain(xDSLOptMain):
         chip = self.args.chip
         if chip is None:
             return
-        from xtile.translate.route import CHIPS, chips_of
+        from xtile.translate.route import CHIPS, NVIDIA_CHIPS, chips_of
 
         route = None if self.args.translate is None else TRANSLATIONS[self.args.translate].route
-        chips = CHIPS if route is None else chips_of(route)
+        of_target = NVIDIA_CHIPS if self._target_name == _BYTECODE else CHIPS
+        chips = of_target if route is None else chips_of(route)
         if chip not in chips:
             self._usage_error(f"argument --chip: must be one of {', '.join(chips)} here")
 
@@ -344,9 +352,10 @@ class XtileOptMain(xDSLOptMain):
                 given = {"chip": self.args.chip, "matrix-spelling": self.args.matrix_spelling}
                 more = {name: (value,) for name, value in given.items() if value is not None}
                 return ArgSpec(spec.name, {**spec.parameters, **more})
-            version = self.args.cuda_tile_version
-            if spec.name == "tileir-bytecode" and version is not None:
-                return ArgSpec(spec.name, {**spec.parameters, "version": (version,)})
+            if spec.name == _BYTECODE:
+                given = {"chip": self.args.chip, "version": self.args.cuda_tile_version}
+                more = {name: (value,) for name, value in given.items() if value is not None}
+                return ArgSpec(spec.name, {**spec.parameters, **more})
             return spec
         return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
 

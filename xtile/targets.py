@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, parse_version
-from xtile.translate.route import CHIPS
+from xtile.translate.route import CHIPS, DEFAULT_NVIDIA_CHIP, NVIDIA_CHIPS
 
 DEFAULT_SPIRV_CHIP = "cpu"
 """The device that runs everywhere: a CPU under Intel's OpenCL runtime."""
@@ -116,21 +116,28 @@ class SPIRVTarget(BinaryTarget, SPIRVAssemblyTarget):
 
 @dataclass(frozen=True)
 class TileBytecodeTarget(BinaryTarget):
-    """CUDA Tile IR as NVIDIA's assembler reads it.
+    """CUDA Tile IR as NVIDIA's assembler reads it; kernels of other languages are compiled to it.
 
     Attributes:
         version: The version of the bytecode, as in `13.3`; xDSL reads it as a number.
+        chip: The architecture that kernels are compiled for, a name of
+            `xtile.translate.route.NVIDIA_CHIPS`.
     """
 
     name: ClassVar[str] = "tileir-bytecode"
     LANGUAGE: ClassVar[str] = "CUDA Tile bytecode"
     version: str | float = str(DEFAULT_VERSION)
+    chip: str = DEFAULT_NVIDIA_CHIP
 
     def __post_init__(self) -> None:
         parse_version(str(self.version))
+        if self.chip not in NVIDIA_CHIPS:
+            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(NVIDIA_CHIPS)}")
 
     @override
     def encode(self, module: ModuleOp) -> bytes:
+        from xtile.backends.nvidia.compilation import compile_to_tile_ir
         from xtile.dialects.cuda_tile.bytecode import encode
 
-        return encode(module, parse_version(str(self.version)))
+        lowered = compile_to_tile_ir(module, self.chip)
+        return encode(lowered, parse_version(str(self.version)))
