@@ -35,8 +35,8 @@ def test_which_dimension_is_packed_must_be_known(strides: str) -> None:
     line, operands = load(strides)
     assert errors(program(line, operands)) == [
         (
-            f"'cuda_tile.load_view_tko': {SHARE}, so exactly one stride must be 1, but the view is of "
-            f"!cuda_tile.tensor_view<64x64xf4E2M1FN, strides=[{strides}]>"
+            f"'cuda_tile.load_view_tko': {SHARE}, so exactly one stride must be 1, but the view "
+            f"is of !cuda_tile.tensor_view<64x64xf4E2M1FN, strides=[{strides}]>"
         )
     ]
 
