@@ -74,8 +74,8 @@ def test_bytecode(capsys: pytest.CaptureFixture[str]) -> None:
     assert np.array_equal(np.load("y.npy"), 2 * np.load("x.npy"))
     assert main(["run", "scale.tileirbc", *options, "--grid", "4", *saved]) == 1
     assert capsys.readouterr().err == (
-        "error: 'cuda_tile.load_view_tko': the index [3] lies outside of the view's index space "
-        "[3] in dimension 0\n"
+        "scale.tileirbc: error: byte 46 (Function): the index [3] lies outside of the view's index "
+        "space [3] in dimension 0\n"
     )
 
 
