@@ -164,8 +164,10 @@ def stores() -> LaneKernels:
 @pytest.mark.parametrize("name", [*STORES, *UPDATES])
 def test_stores_and_updates(name: str, stores: LaneKernels) -> None:
     rng = np.random.default_rng(fresh_seed())
-    # Sums of small integers are exact in any order.
-    values = rng.integers(-100, 100, (16, 4)).astype(np.float32)
+    # Sums of small integers are exact in any order. Every value differs from what it meets, and is
+    # the extremum.
+    far = -1000 if name.startswith("minnumf") else 1000
+    values = (rng.integers(-100, 100, (16, 4)) + far).astype(np.float32)
     memory = rng.integers(-100, 100, 256).astype(np.float32)
     _, (expected, found) = stores.on_both(name, values, memory)
     assert not np.array_equal(expected, memory)
