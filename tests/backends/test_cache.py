@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from xtile.backends import cache as module
-from xtile.backends.cache import Cache, Entry, compiler_version, default_directory, make_key
+from xtile.backends.cache import (
+    Cache,
+    Entry,
+    compiler_version,
+    default_directory,
+    make_key,
+    version_of,
+)
 
 
 @pytest.fixture(name="cache")
@@ -56,28 +63,29 @@ def test_keys_change_with_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_key("test", a="x") != old
 
 
-def test_a_checkout_changes_without_its_version(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_change_without_the_version(tmp_path: Path) -> None:
+    """In a checkout, and in what pip installed again from a changed one."""
     package = tmp_path / "xtile"
     (package / "backends").mkdir(parents=True)
     source = package / "backends" / "cache.py"
     source.write_text("")
-    monkeypatch.setattr(module, "__file__", str(source))
-    compiler_version.cache_clear()
-    try:
-        installed = compiler_version()
-        compiler_version.cache_clear()
-        (tmp_path / ".git").mkdir()
-        first = compiler_version()
-        compiler_version.cache_clear()
-        source.write_text("changed")
-        second = compiler_version()
-    finally:
-        compiler_version.cache_clear()
-    assert installed == module.__version__
-    assert len({installed, first, second}) == 3
-    assert first.startswith(f"{installed}+")
+    versions = [version_of(package)]
+    source.write_text("changed")
+    versions.append(version_of(package))
+    record = tmp_path / f"xtile-{module.__version__}.dist-info" / "RECORD"
+    record.parent.mkdir()
+    for line in ("xtile/api.py,sha256=a,1", "xtile/api.py,sha256=b,1"):
+        record.write_text(line)
+        versions.append(version_of(package))
+    # What is recorded tells more than the times, which installing changes.
+    source.write_text("")
+    assert version_of(package) == versions[-1]
+    assert len(set(versions)) == 4
+    assert all(version.startswith(f"{module.__version__}+") for version in versions)
+
+
+def test_keys_hold_the_version_of_the_files() -> None:
+    assert compiler_version() == version_of(Path(module.__file__).parents[1])
 
 
 @pytest.mark.parametrize(

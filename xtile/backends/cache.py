@@ -90,13 +90,19 @@ def make_key(kind: str, **parts: str | bytes) -> str:
 
 @cache
 def compiler_version() -> str:
-    """The version of xtile; in a checkout, whose version stays while it changes, with its files."""
-    package = Path(__file__).resolve().parent.parent
-    if not (package.parent / ".git").exists():
-        return __version__
+    """The version of xtile, with its files: a version's number stays while it is developed."""
+    return version_of(Path(__file__).resolve().parent.parent)
+
+
+def version_of(package: Path) -> str:
+    """The version of xtile in a directory: what pip has recorded of its files, or their times."""
+    record = package.parent / f"xtile-{__version__}.dist-info" / "RECORD"
     digest = hashlib.sha256()
-    for name, modified, size in sorted(_source_files(str(package))):
-        digest.update(f"{name} {modified} {size}\n".encode())
+    if record.exists():
+        digest.update(record.read_bytes())
+    else:
+        for name, modified, size in sorted(_source_files(str(package))):
+            digest.update(f"{name} {modified} {size}\n".encode())
     return f"{__version__}+{digest.hexdigest()}"
 
 
