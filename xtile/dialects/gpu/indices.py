@@ -23,6 +23,13 @@ from xtile.dialects.gpu.attributes import DimensionAttr
 from xtile.dialects.gpu.enumerations import Dimension
 
 
+def dimension_number(operation: Operation) -> int:
+    """The number of the dimension that an id or a size is along: 0 for x."""
+    attribute = operation.properties["dimension"]
+    assert isinstance(attribute, DimensionAttr)
+    return list(Dimension).index(attribute.data)
+
+
 class DimensionOperation(IRDLOperation, ABC):
     """An id or a size along one dimension; `upper_bound` promises that it is not larger."""
 

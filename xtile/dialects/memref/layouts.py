@@ -227,3 +227,20 @@ def verify_same_content(one: Attribute, other: Attribute) -> None:
         raise VerifyException(f"expected equal element types, got {one} and {other}")
     if one.memory_space != other.memory_space:
         raise VerifyException(f"expected equal memory spaces, got {one} and {other}")
+
+
+def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
+    """The dimensions of a block that remain where some of size 1 are left out.
+
+    Args:
+        sizes: The sizes of the block.
+        shape: The shape of the result.
+    """
+    if len(sizes) == len(shape):
+        return list(range(len(sizes)))
+    kept: list[int] = []
+    for dimension, size in enumerate(sizes):
+        is_next = len(kept) < len(shape) and shape[len(kept)] == 1
+        if size != 1 or is_next:
+            kept.append(dimension)
+    return kept

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import (
@@ -103,23 +104,6 @@ def _subview(operation: Operation, compiler: Compiler) -> Step:
         )
 
     return changed(operation, compiler, change)
-
-
-def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
-    """The dimensions of a block that remain where some of size 1 are left out.
-
-    Args:
-        sizes: The sizes of the block.
-        shape: The shape of the result.
-    """
-    if len(sizes) == len(shape):
-        return list(range(len(sizes)))
-    kept: list[int] = []
-    for dimension, size in enumerate(sizes):
-        is_next = len(kept) < len(shape) and shape[len(kept)] == 1
-        if size != 1 or is_next:
-            kept.append(dimension)
-    return kept
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:

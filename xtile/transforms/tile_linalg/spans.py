@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.memref.views import SubviewOp
 from xtile.transforms.emitter import AnyMemRef, Index
 from xtile.transforms.facts import Facts, constant_of
@@ -103,18 +104,6 @@ def known_size(memory: SSAValue, dimension: int) -> Index | None:
         kept = kept_dimensions(sizes, cast("AnyMemRef", memory.type).get_shape())
         return owner.sizes[list(sizes[: kept[dimension]]).count(DYNAMIC_INDEX)]
     return None
-
-
-def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
-    """The dimensions of a block that a view with this shape has."""
-    if len(sizes) == len(shape):
-        return list(range(len(sizes)))
-    kept: list[int] = []
-    for dimension, size in enumerate(sizes):
-        is_next = len(kept) < len(shape) and shape[len(kept)] == 1
-        if size != 1 or is_next:
-            kept.append(dimension)
-    return kept
 
 
 def best_known(sizes: Iterable[Index | None]) -> Index | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64
@@ -119,7 +120,7 @@ def _word(lowering: Lowering, pointers: SSAValue, value: SSAValue) -> _Word:
     return _PartOfWord(lowering, pointers, value)
 
 
-class _Word:
+class _Word(ABC):
     """Words that are swapped, and the elements in them.
 
     Attributes:
@@ -130,13 +131,13 @@ class _Word:
     pointers: SSAValue
     type: Attribute
 
+    @abstractmethod
     def element(self, word: SSAValue) -> SSAValue:
         """The elements in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
         """Words with other elements."""
-        raise NotImplementedError
 
 
 class _WholeWord(_Word):

@@ -11,17 +11,10 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.enumerations import Signedness
 from xtile.dialects.cuda_tile.ops import conversions, grid
-from xtile.dialects.gpu.attributes import DimensionAttr
+from xtile.dialects.gpu.indices import dimension_number
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import INDEX, scalar_tile
 from xtile.translate.rule import Rule
-
-_DIMENSIONS = ("x", "y", "z")
-
-
-def _dimension(operation: Operation) -> int:
-    attribute = cast(DimensionAttr, operation.properties["dimension"])
-    return _DIMENSIONS.index(str(attribute.data))
 
 
 def _of_grid(kind: Callable[[], Operation]) -> Rule:
@@ -31,7 +24,7 @@ def _of_grid(kind: Callable[[], Operation]) -> Rule:
         numbers = lowering.shared(kind, (), lambda: lowering.emit(kind()).results)
         value = lowering.pure(
             conversions.ExtIOp,
-            numbers[_dimension(operation)],
+            numbers[dimension_number(operation)],
             scalar_tile(INDEX),
             signedness=Signedness.UNSIGNED,
         )
@@ -46,7 +39,7 @@ def _grid_dim(operation: Operation, lowering: Lowering) -> None:
         function = function.parent_op()
     sizes = None if function is None else function.properties.get("known_grid_size")
     if isa(sizes, DenseArrayBase):
-        number = int(cast(Any, sizes).get_values()[_dimension(operation)])
+        number = int(cast(Any, sizes).get_values()[dimension_number(operation)])
         lowering.define(operation.results[0], lowering.integer(number))
     else:
         _of_grid(grid.GetNumTileBlocksOp)(operation, lowering)

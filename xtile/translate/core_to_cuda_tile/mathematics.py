@@ -7,10 +7,9 @@ that CUDA Tile IR has not are composed of others.
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, f32, f64
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import (
@@ -46,6 +45,7 @@ from xtile.translate.core_to_cuda_tile.elementwise import (
 )
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type
+from xtile.translate.fast_math import allows_approximation
 from xtile.translate.rule import Rule
 
 _IS = ComparisonPredicate
@@ -115,15 +115,10 @@ def _rounded(name: str) -> Rule:
 
     def of_both(operation: Operation, lowering: Lowering) -> None:
         is_single = element_type(lowering.value(operation.operands[0])) == f32
-        allowed = is_single and _allows_approximation(operation)
+        allowed = is_single and allows_approximation(operation)
         (approximate if allowed else rule)(operation, lowering)
 
     return of_both
-
-
-def _allows_approximation(operation: Operation) -> bool:
-    flags = operation.properties.get("fastmath")
-    return flags is not None and FastMathFlag.APPROX_FUNC in cast(Any, flags).data
 
 
 def _clamp(lowering: Lowering, value: SSAValue, least: SSAValue, largest: SSAValue) -> SSAValue:

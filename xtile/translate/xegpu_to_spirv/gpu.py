@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 from xdsl.dialects.builtin import VectorType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.gpu.attributes import DimensionAttr
+from xtile.dialects.gpu.indices import dimension_number
 from xtile.dialects.spirv import PointerType, decorate, operation
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Number
@@ -27,8 +26,6 @@ ACQUIRE_RELEASE = 0x8
 WORKGROUP_MEMORY = 0x100
 CROSS_WORKGROUP_MEMORY = 0x200
 """Bits of memory semantics (SPIR-V Specification, 3.25 "Memory Semantics")."""
-
-_DIMENSIONS = ("x", "y", "z")
 
 
 def builtin(lowering: Lowering, name: str, type_: Attribute) -> SSAValue:
@@ -63,25 +60,22 @@ def component(lowering: Lowering, name: str, dimension: int) -> SSAValue:
     )
 
 
-def _dimension(operation: Operation) -> int:
-    attribute = cast(DimensionAttr, operation.properties["dimension"])
-    return _DIMENSIONS.index(str(attribute.data))
-
-
 def _of_dimension(name: str) -> Rule:
     def rule(operation: Operation, lowering: Lowering) -> None:
-        lowering.define(operation.results[0], component(lowering, name, _dimension(operation)))
+        lowering.define(
+            operation.results[0], component(lowering, name, dimension_number(operation))
+        )
 
     return rule
 
 
 def _block_dim(operation: Operation, lowering: Lowering) -> None:
-    size = _extent(lowering, _dimension(operation))
+    size = _extent(lowering, dimension_number(operation))
     lowering.define(operation.results[0], lowering.as_value(size))
 
 
 def _grid_dim(operation: Operation, lowering: Lowering) -> None:
-    sizes, dimension = lowering.kernel.grid, _dimension(operation)
+    sizes, dimension = lowering.kernel.grid, dimension_number(operation)
     value = (
         component(lowering, "NumWorkgroups", dimension)
         if sizes is None

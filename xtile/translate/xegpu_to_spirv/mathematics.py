@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import f32, f64, i1, i32
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xtile.translate.fast_math import allows_approximation
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.arithmetic import maximum, minimum
 from xtile.translate.xegpu_to_spirv.combining import narrowed, widened
@@ -87,7 +87,7 @@ def _rounded(name: str) -> Rule:
     native = in_f32(_native(function))
 
     def of_both(operation: Operation, lowering: Lowering) -> None:
-        (native if _is_approximate(operation) else rule)(operation, lowering)
+        (native if allows_approximation(operation) else rule)(operation, lowering)
 
     return of_both
 
@@ -100,11 +100,6 @@ def _native(name: str) -> Compute:
         return lowering.compute(f"CL.{prefix}{name}", type_, *operands)
 
     return compute
-
-
-def _is_approximate(operation: Operation) -> bool:
-    flags = operation.properties.get("fastmath")
-    return flags is not None and FastMathFlag.APPROX_FUNC in cast(Any, flags).data
 
 
 def fma(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:

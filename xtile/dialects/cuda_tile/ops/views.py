@@ -5,7 +5,7 @@ Source: CUDA Tile IR specification, "Operations", "Views"; NVIDIA/cuda-tile 13.3
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
@@ -244,9 +244,9 @@ class _ShapeOperation(CudaTileOperation, ABC):
         print_type(printer, self.results[0].type)
 
     @classmethod
+    @abstractmethod
     def rank_of(cls, type: Attribute) -> int | None:
         """How many sizes a view has; None if it is none for this operation."""
-        raise NotImplementedError
 
 
 @irdl_op_definition

@@ -23,6 +23,7 @@ from xtile.dialects.core import (
     AtomicScatterOp,
     AtomicUpdateOp,
 )
+from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.transforms.emitter import AnyMemRef, element_type
 from xtile.transforms.facts import constant_of
@@ -38,7 +39,6 @@ from xtile.transforms.tile_linalg.foreach.accesses import (
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
 from xtile.transforms.tile_linalg.foreach.trip import MovingView, Place, Trip
 from xtile.transforms.tile_linalg.rules import copy
-from xtile.transforms.tile_linalg.spans import kept_dimensions
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
