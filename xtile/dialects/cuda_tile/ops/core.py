@@ -5,6 +5,7 @@ Source: CUDA Tile IR specification, "Operations", "Core"; NVIDIA/cuda-tile 13.3.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -55,17 +56,8 @@ from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import TileType
 
 
-@irdl_op_definition
-class BroadcastOp(CudaTileOperation):
-    """A tile repeated along its dimensions of size 1.
-
-    ```
-    %b = broadcast %a : tile<1x8xf32> -> tile<4x8xf32>
-    ```
-    """
-
-    name = "cuda_tile.broadcast"
-    OPCODE: ClassVar[int] = 0x0B
+class _ShapingOperation(CudaTileOperation, ABC):
+    """The elements of a tile in another shape."""
 
     source = operand_def(TILE)
     result = result_def(TILE)
@@ -80,6 +72,19 @@ class BroadcastOp(CudaTileOperation):
     def __init__(self, source: SSAValue, shape: Sequence[int]) -> None:
         result = TileType(shape, tile_type(source).element_type)
         super().__init__(operands=(source,), result_types=(result,))
+
+
+@irdl_op_definition
+class BroadcastOp(_ShapingOperation):
+    """A tile repeated along its dimensions of size 1.
+
+    ```
+    %b = broadcast %a : tile<1x8xf32> -> tile<4x8xf32>
+    ```
+    """
+
+    name = "cuda_tile.broadcast"
+    OPCODE: ClassVar[int] = 0x0B
 
     @override
     def verify_(self) -> None:
@@ -293,7 +298,7 @@ class PermuteOp(CudaTileOperation):
 
 
 @irdl_op_definition
-class ReshapeOp(CudaTileOperation):
+class ReshapeOp(_ShapingOperation):
     """The same elements in row-major order in another shape.
 
     ```
@@ -303,20 +308,6 @@ class ReshapeOp(CudaTileOperation):
 
     name = "cuda_tile.reshape"
     OPCODE: ClassVar[int] = 0x5B
-
-    source = operand_def(TILE)
-    result = result_def(TILE)
-
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$source attr-dict `:` custom<CudaTileType>(type($source)) "
-        "`->` custom<CudaTileType>(type($result))"
-    )
-    custom_directives: ClassVar = (CudaTileType,)
-
-    def __init__(self, source: SSAValue, shape: Sequence[int]) -> None:
-        result = TileType(shape, tile_type(source).element_type)
-        super().__init__(operands=(source,), result_types=(result,))
 
     @override
     def verify_(self) -> None:
