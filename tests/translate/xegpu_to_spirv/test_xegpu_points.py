@@ -57,13 +57,6 @@ LOADS = {
         %t = xegpu.create_tdesc %m, %offsets : memref<256xf32>, vector<16xindex> -> {_CHUNKS}
         %v = xegpu.load %t, %mask : {_CHUNKS}, vector<16xi1> -> vector<4xf32>""",
     ),
-    "all_points_in_each_lane": (
-        "16",
-        f"""{_ALL_POINTS}
-        %t = xegpu.create_tdesc %m, %offsets : memref<256xf32>, vector<16xindex> -> {_POINTS}
-        %u = xegpu.update_offset %t, %steps : {_POINTS}, vector<16xindex>
-        %v = xegpu.load %u, %mask : {_POINTS}, vector<16xi1> -> vector<16xf32>""",
-    ),
     "moved_in_a_loop": (
         "4",
         f"""{_ALL_POINTS}
@@ -279,12 +272,184 @@ def test_named_barriers_are_refused(body: str) -> None:
     assert diagnostic.span is not None
 
 
-def test_updates_of_a_subgroup_are_refused() -> None:
-    body = f"""%o = ub.poison : vector<16xindex>
+_SOME_POINTS = """%o = ub.poison : vector<16xindex>
     %k = ub.poison : vector<16xi1>
-    %v = ub.poison : vector<16xf32>
-    %t = xegpu.create_tdesc %m, %o : memref<256xf32>, vector<16xindex> -> {_POINTS}
-    %old = xegpu.atomic_rmw addf %t, %k, %v
-      : {_POINTS}, vector<16xi1>, vector<16xf32> -> vector<16xf32>"""
-    with pytest.raises(DiagnosticError, match="16 points are updated by a subgroup; only code of"):
-        spirv_text(body, "%m: memref<256xf32>", block=(16, 1, 1))
+    %v = ub.poison : vector<16xf32>"""
+_DESCRIPTOR = f"%t = xegpu.create_tdesc %m, %o : memref<256xf32>, vector<16xindex> -> {_POINTS}"
+
+_LLVM = "only code of one lane can be translated to SPIR-V, which"
+_SUBGROUPS = "LLVM's pass xegpu-subgroup-distribute makes"
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        (
+            "atomic_rmw",
+            f"""{_DESCRIPTOR}
+            %old = xegpu.atomic_rmw addf %t, %k, %v
+              : {_POINTS}, vector<16xi1>, vector<16xf32> -> vector<16xf32>""",
+        ),
+        (
+            "load",
+            (
+                "%r = xegpu.load %m[%o], %k "
+                ": memref<256xf32>, vector<16xindex>, vector<16xi1> -> vector<16xf32>"
+            ),
+        ),
+        (
+            "load",
+            f"""{_DESCRIPTOR}
+            %r = xegpu.load %t, %k : {_POINTS}, vector<16xi1> -> vector<16xf32>""",
+        ),
+        (
+            "store",
+            (
+                "xegpu.store %v, %m[%o], %k "
+                ": vector<16xf32>, memref<256xf32>, vector<16xindex>, vector<16xi1>"
+            ),
+        ),
+    ],
+)
+def test_points_of_a_subgroup_are_refused(name: str, body: str) -> None:
+    with pytest.raises(DiagnosticError) as raised:
+        spirv_text(f"{_SOME_POINTS}\n{body}", "%m: memref<256xf32>", block=(16, 1, 1))
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message == (
+        f"xegpu.{name} of 16 points is the work of a subgroup; {_LLVM} has one point and which "
+        f"{_SUBGROUPS}"
+    )
+    assert diagnostic.span is not None
+
+
+@pytest.mark.parametrize("points", [8, 32])
+def test_points_are_as_many_as_lanes(points: int) -> None:
+    descriptor = f"!xegpu.tensor_desc<{points}x4xf32, #xegpu.scatter_tdesc_attr<chunk_size = 4>>"
+    body = f"""%o = ub.poison : vector<{points}xindex>
+    %k = ub.poison : vector<{points}xi1>
+    %t = xegpu.create_tdesc %m, %o : memref<256xf32>, vector<{points}xindex> -> {descriptor}
+    %r = xegpu.load %t, %k : {descriptor}, vector<{points}xi1> -> vector<4xf32>"""
+    with pytest.raises(DiagnosticError, match=f"there are {points} points; in a subgroup of 16 "):
+        spirv_text(body, "%m: memref<256xf32>", block=(16, 1, 1), subgroup_size=16)
+
+
+_MATRIX = """%d = xegpu.create_mem_desc %s : memref<4096xi8, 3> -> !xegpu.mem_desc<16x64xf32>
+    %c0 = arith.constant 0 : index"""
+
+
+@pytest.mark.parametrize(
+    ("place", "how", "shape"),
+    [
+        ("[0, 0]", "", "2x8"),
+        ("[%c0, 8]", "", "1x16"),
+        (
+            "[%lane, 0]",
+            "<{layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>}>",
+            "1x16",
+        ),
+        ("[0, 0]", "<{subgroup_block_io}>", "2x16"),
+        (
+            "[0, 0]",
+            "<{subgroup_block_io, layout = #xegpu.layout<inst_data = [16]>}>",
+            "16",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["load_matrix", "store_matrix"])
+def test_parts_of_a_subgroup_are_refused(name: str, place: str, how: str, shape: str) -> None:
+    types = "!xegpu.mem_desc<16x64xf32>" + ", index" * place.count("%")
+    vector = f"vector<{shape}xf32>"
+    access = {
+        "load_matrix": f"%r = xegpu.load_matrix %d{place} {how} : {types} -> {vector}",
+        "store_matrix": f"xegpu.store_matrix %v, %d{place} {how} : {vector}, {types}",
+    }[name]
+    body = f"%lane = gpu.lane_id\n{_MATRIX}\n%v = ub.poison : {vector}\n{access}"
+    with pytest.raises(DiagnosticError) as raised:
+        spirv_text(body, attributions="workgroup(%s: memref<4096xi8, 3>)", block=(16, 1, 1))
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message == (
+        f"xegpu.{name} of {shape} elements is the work of a subgroup; {_LLVM} has no layout and "
+        f"which {_SUBGROUPS}"
+    )
+    assert diagnostic.span is not None
+
+
+_WORK_GROUPS = "#xegpu.layout<sg_layout = [4], sg_data = [16]>"
+_WORK_GROUPS_MATRIX = "#xegpu.layout<sg_layout = [4, 1], sg_data = [4, 16]>"
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        (
+            "load",
+            (
+                f"%r = xegpu.load %m[%o], %k <{{layout = {_WORK_GROUPS}}}> "
+                ": memref<256xf32>, vector<64xindex>, vector<64xi1> -> vector<64xf32>"
+            ),
+        ),
+        (
+            "store",
+            (
+                f"xegpu.store %v, %m[%o], %k {{layout = {_WORK_GROUPS}}} "
+                ": vector<64xf32>, memref<256xf32>, vector<64xindex>, vector<64xi1>"
+            ),
+        ),
+        (
+            "create_tdesc",
+            (
+                f"%t = xegpu.create_tdesc %m, %o : memref<256xf32>, vector<64xindex> -> "
+                f"!xegpu.tensor_desc<64xf32, #xegpu.scatter_tdesc_attr<>, {_WORK_GROUPS}>"
+            ),
+        ),
+        (
+            "load_matrix",
+            (
+                f"%r = xegpu.load_matrix %d[0, 0] <{{layout = {_WORK_GROUPS_MATRIX}}}> "
+                ": !xegpu.mem_desc<16x64xf32> -> vector<16x16xf32>"
+            ),
+        ),
+        (
+            "store_matrix",
+            (
+                f"xegpu.store_matrix %w, %d[0, 0] <{{layout = {_WORK_GROUPS_MATRIX}}}> "
+                ": vector<16x16xf32>, !xegpu.mem_desc<16x64xf32>"
+            ),
+        ),
+        (
+            "create_nd_tdesc",
+            (
+                f"%t = xegpu.create_nd_tdesc %n : memref<16x16xf32> -> "
+                f"!xegpu.tensor_desc<16x16xf32, {_WORK_GROUPS_MATRIX}>"
+            ),
+        ),
+    ],
+)
+def test_the_work_of_a_work_group_is_refused(name: str, body: str) -> None:
+    around = f"""%o = ub.poison : vector<64xindex>
+    %k = ub.poison : vector<64xi1>
+    %v = ub.poison : vector<64xf32>
+    %w = ub.poison : vector<16x16xf32>
+    {_MATRIX}
+    {body}"""
+    with pytest.raises(DiagnosticError) as raised:
+        spirv_text(
+            around,
+            "%m: memref<256xf32>, %n: memref<16x16xf32>",
+            attributions="workgroup(%s: memref<4096xi8, 3>)",
+            block=(64, 1, 1),
+        )
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message == (
+        f"xegpu.{name} with sg_layout is the work of a work-group; {_LLVM} LLVM's passes "
+        "xegpu-wg-to-sg-distribute and xegpu-subgroup-distribute make"
+    )
+    assert diagnostic.span is not None
+
+
+def test_a_row_in_a_kernel_that_names_no_subgroup_size() -> None:
+    body = f"""{_MATRIX}
+    %r = xegpu.load_matrix %d[0, 0] <{{subgroup_block_io}}>
+      : !xegpu.mem_desc<16x64xf32> -> vector<4xf32>"""
+    text = spirv_text(body, attributions="workgroup(%s: memref<4096xi8, 3>)", block=(16, 1, 1))
+    assert "OpExecutionMode %k SubgroupSize 16" in text

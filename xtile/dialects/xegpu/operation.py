@@ -12,7 +12,7 @@ from typing import ClassVar
 from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ContainerType, VectorType
 from xdsl.dialects.utils.dynamic_index_list import get_dynamic_index_list
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -25,6 +25,7 @@ from xtile.dialects.xegpu.attributes import (
     CachePolicyAttr,
 )
 from xtile.dialects.xegpu.constraints import CACHE_HINT, LAYOUT
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.types import TensorDescType
 
 
@@ -77,6 +78,16 @@ class WritingOperation(CachedOperation, ABC):
     """A store."""
 
     POLICIES: ClassVar[tuple[CachePolicy, ...]] = WRITE_POLICIES
+
+
+def is_for_workgroup(operation: Operation) -> bool:
+    """Whether a layout of an operation, or of one of its descriptors, spreads over subgroups."""
+    types = (*operation.operand_types, *operation.result_types)
+    layouts = [type.layout for type in types if isinstance(type, TensorDescType)]
+    layouts += [*operation.properties.values(), *operation.attributes.values()]
+    return any(
+        isinstance(layout, DistributeLayoutAttr) and layout.is_for_workgroup for layout in layouts
+    )
 
 
 def mixed(values: Sequence[SSAValue], constants: Attribute | None) -> list[SSAValue | int]:

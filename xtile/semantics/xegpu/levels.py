@@ -12,8 +12,7 @@ from enum import Enum
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
-from xtile.dialects.xegpu.types import TensorDescType
+from xtile.dialects.xegpu.operation import is_for_workgroup
 from xtile.semantics.memory import Index, Memref, View, ViewChoice
 from xtile.semantics.state import State, per_row
 from xtile.semantics.values import with_axes
@@ -28,13 +27,7 @@ class Level(Enum):
 
 def level_of(operation: Operation) -> Level:
     """Who executes an operation on whole vectors: the work-group if a layout spreads over it."""
-    types = [value.type for value in (*operation.operands, *operation.results)]
-    layouts = [type.layout for type in types if isinstance(type, TensorDescType)]
-    layouts += [*operation.properties.values(), *operation.attributes.values()]
-    is_spread = any(
-        isinstance(layout, DistributeLayoutAttr) and layout.is_for_workgroup for layout in layouts
-    )
-    return Level.WORK_GROUP if is_spread else Level.SUBGROUP
+    return Level.WORK_GROUP if is_for_workgroup(operation) else Level.SUBGROUP
 
 
 @contextmanager

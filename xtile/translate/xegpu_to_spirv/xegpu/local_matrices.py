@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Self, cast
+from typing import Self
 
 from typing_extensions import override
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
-from xtile.dialects.xegpu.operation import shape_of, shape_text
+from xtile.dialects.xegpu.operation import shape_of
 from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, StoreMatrixOp
 from xtile.dialects.xegpu.types import MemDescType, TensorDescType
 from xtile.translate.rule import Rule
@@ -46,6 +46,7 @@ from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
     BlockDescriptor,
     numbers_of,
 )
+from xtile.translate.xegpu_to_spirv.xegpu.lane_code import check_part, check_row
 from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import divided, remainder
 
 
@@ -102,6 +103,7 @@ def _places(
     operation: LoadMatrixOp | StoreMatrixOp, data: SSAValue, lowering: Lowering
 ) -> Iterator[tuple[Place, int]]:
     """The place and the length of each part of what a lane accesses that can be a vector."""
+    check_part(operation, data.type, operation.layout, operation.offsets, lowering)
     matrix = _matrix(operation, lowering)
     start = numbers_of(lowering, operation.mixed_offsets)
     shape = shape_of(data.type)
@@ -131,15 +133,10 @@ def _row(
     Raises:
         DiagnosticError: The data is a subgroup's.
     """
-    shape = shape_of(data.type)
-    if operation.layout is not None or sum(size != 1 for size in shape) > 1:
-        raise lowering.error(
-            f"{shape_text(shape)} is the part of a subgroup; only code of one lane can be "
-            "translated to SPIR-V, whose part is a vector of one dimension"
-        )
+    check_row(operation, data.type, operation.layout, lowering)
     matrix = _matrix(operation, lowering)
-    lanes = cast(int, lowering.kernel.subgroup_size)
-    size = prod(shape) * lanes
+    lanes = lowering.kernel.lanes
+    size = prod(shape_of(data.type)) * lanes
     encoding = BlockTensorDescAttr(MemorySpace.SLM)
     type_ = TensorDescType([size], matrix.type.element_type, encoding)
     first = matrix.index(lowering, numbers_of(lowering, operation.mixed_offsets))

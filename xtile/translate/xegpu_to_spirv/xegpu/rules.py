@@ -20,12 +20,13 @@ from xtile.translate.xegpu_to_spirv.xegpu import (
     scattered_access,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockDescriptor
+from xtile.translate.xegpu_to_spirv.xegpu.lane_code import check_no_work_group
 from xtile.translate.xegpu_to_spirv.xegpu.local_matrices import LocalMatrix
 from xtile.translate.xegpu_to_spirv.xegpu.scattered_access import ScatteredDescriptor
 
 
-def _of_llvm_form(rule: Rule) -> Rule:
-    """A rule for what an operation is in LLVM 22's form only."""
+def _of_lanes(rule: Rule) -> Rule:
+    """A rule for what an operation is in LLVM 22's form, and in code of one lane only."""
 
     def checked(operation: Operation, lowering: Lowering) -> None:
         if is_only_rfc(operation):
@@ -33,13 +34,14 @@ def _of_llvm_form(rule: Rule) -> Rule:
                 f"{operation.name} cannot be translated to SPIR-V in the RFC's form; the pass "
                 "xegpu-rfc-to-llvm22 gives it LLVM 22's form where there is one"
             )
+        check_no_work_group(operation, lowering)
         rule(operation, lowering)
 
     return checked
 
 
 RULES: dict[str, Rule] = {
-    name: _of_llvm_form(rule)
+    name: _of_lanes(rule)
     for module in (
         block_access,
         block_descriptors,

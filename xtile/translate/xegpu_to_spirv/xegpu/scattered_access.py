@@ -13,7 +13,7 @@ from typing import Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.xegpu.operation import element_type as xegpu_element_type
 from xtile.dialects.xegpu.operation import points as points_of
@@ -52,6 +52,7 @@ from xtile.translate.xegpu_to_spirv.vectors.entries import (
 )
 from xtile.translate.xegpu_to_spirv.vectors.positions import extract_dynamic
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import MemorySpace, pointer_from_address
+from xtile.translate.xegpu_to_spirv.xegpu.lane_code import check_points
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,7 @@ def _descriptor(old: SSAValue, lowering: Lowering) -> ScatteredDescriptor:
 
 
 def _access(
+    operation: Operation,
     lowering: Lowering,
     source: SSAValue,
     offsets: SSAValue | None,
@@ -180,7 +182,7 @@ def _access(
     """The access of one lane.
 
     Raises:
-        DiagnosticError: The value does not fit the points.
+        DiagnosticError: The value does not fit the points, or they are a subgroup's.
     """
     if offsets is None:
         descriptor = _descriptor(source, lowering)
@@ -192,7 +194,12 @@ def _access(
     conditions = _numbers(mask, lowering)
     count = prod(shape_of(value.type))
     if len(numbers) > 1 and count == chunk and shape != shape_of(value.type):
-        # There is a point for each lane.
+        lanes = lowering.kernel.lanes
+        if len(numbers) != lanes:
+            raise lowering.error(
+                f"the value is the part of one lane, but there are {len(numbers)} points; in a "
+                f"subgroup of {lanes} lanes there must be one for each"
+            )
         numbers, conditions = (
             [_of_lane(lowering, numbers)],
             [_of_lane(lowering, conditions)],
@@ -201,6 +208,7 @@ def _access(
         raise lowering.error(
             f"the value has {count} elements, but there are {len(numbers)} points of {chunk}"
         )
+    check_points(operation, len(numbers), lowering)
     pairs = zip(numbers, conditions, strict=True)
     always = lowering.true()
     points = [_Point(number, None if where is always else where) for number, where in pairs]
@@ -220,6 +228,7 @@ def _of_lane(lowering: Lowering, numbers: Sequence[SSAValue]) -> SSAValue:
 
 def _load(operation: LoadGatherOp, lowering: Lowering) -> None:
     access = _access(
+        operation,
         lowering,
         operation.source,
         operation.offsets,
@@ -245,6 +254,7 @@ def _loading(
 
 def _store(operation: StoreScatterOp, lowering: Lowering) -> None:
     access = _access(
+        operation,
         lowering,
         operation.dest,
         operation.offsets,
@@ -272,12 +282,7 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
 def _atomic_rmw(operation: AtomicRMWOp, lowering: Lowering) -> None:
     chunk = tensor_desc(operation.tensorDesc).chunk_size
     arguments = (operation.tensorDesc, None, operation.mask, operation.value, chunk)
-    access = _access(lowering, *arguments)
-    if len(access.points) > 1:
-        raise lowering.error(
-            f"{len(access.points)} points are updated by a subgroup; only code of one lane can be "
-            "translated to SPIR-V, which has one point"
-        )
+    access = _access(operation, lowering, *arguments)
     kind = operation.update.name
     memory = access.memory
     (point,) = access.points
