@@ -92,7 +92,7 @@ def test_expand_with_another_product_is_located(run, rng) -> None:
 
 
 def test_fuse_across_a_gap_is_located(run, rng) -> None:
-    with pytest.raises(DiagnosticError, match="modes 0 and 1 cannot be fused"):
+    with pytest.raises(DiagnosticError, match="mode 1 cannot be fused with its neighbours"):
         run(
             "func @f(%A: memref<f32x4x3,strided<1,?>>) {"
             " %v = fuse %A[0,1] : memref<f32x12,strided<1>> }",
@@ -143,8 +143,8 @@ def test_views_of_inactive_work_items_are_not_checked(condition, body, active, r
             "greater_than %id, %c5",
             FUSE,
             (
-                "modes 0 and 1 cannot be fused: the stride of mode 1 is 64 but must be stride "
-                "times size of mode 0, 63"
+                "mode 1 cannot be fused with its neighbours: its stride is 64, but must be 63, "
+                "so that the elements follow each other without gaps"
             ),
         ),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -9,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.strides import settled_strides
 from xtile.semantics.values import Array
 
 
@@ -140,32 +142,36 @@ def _no_exchange(name: str, value: object, error: Exception) -> ArgumentError:
     return ArgumentError(f"{name}: {describe_type(value)} does not share its memory: {reason}")
 
 
-def element_strides(name: str, array: Array, *, is_row_major: bool = False) -> tuple[int, ...]:
-    """Returns the strides of an array in elements.
-
-    The stride of a mode with fewer than two elements has no effect; numpy leaves it arbitrary.
-    Such a mode gets the packed stride after the mode before it, as the language requires of it.
+def element_strides(
+    name: str, array: Array, *, is_row_major: bool = False, divisors: Sequence[int] = ()
+) -> tuple[int, ...]:
+    """Returns the strides of an array in elements, those of small modes as `settled_strides` does.
 
     Args:
         name: What messages call the argument.
         array: The array.
-        is_row_major: Whether the mode before it is the next one, and not the previous one.
+        is_row_major: Whether the last mode is the innermost one, and not the first.
+        divisors: What a kernel promises that strides are multiples of.
 
     Raises:
         ArgumentError: A stride is no multiple of the element size.
     """
-    strides: list[int] = []
-    packed = 1
-    modes = list(zip(array.shape, array.strides, strict=True))
-    for size, stride in reversed(modes) if is_row_major else modes:
-        if size < 2:
-            strides.append(packed)
-        elif stride % array.itemsize:
-            raise ArgumentError(
-                f"{name}: expected strides that are multiples of the element size "
-                f"({array.itemsize} bytes), given strides {array.strides} in bytes"
-            )
-        else:
-            strides.append(stride // array.itemsize)
-        packed = strides[-1] * max(size, 1)
-    return tuple(reversed(strides) if is_row_major else strides)
+    strides = in_elements(name, array.shape, array.strides, array.itemsize)
+    return settled_strides(array.shape, strides, is_row_major=is_row_major, divisors=divisors)
+
+
+def in_elements(
+    name: str, shape: Sequence[int], strides: Sequence[int], element_size: int
+) -> tuple[int, ...]:
+    """Returns strides in bytes as strides in elements.
+
+    Raises:
+        ArgumentError: The stride of a mode with several elements is no multiple of their size.
+    """
+    modes = zip(shape, strides, strict=True)
+    if any(stride % element_size for size, stride in modes if size > 1):
+        raise ArgumentError(
+            f"{name}: expected strides that are multiples of the element size "
+            f"({element_size} bytes), given strides {tuple(strides)} in bytes"
+        )
+    return tuple(stride // element_size for stride in strides)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xtile.launch.arrays import in_elements
 from xtile.launch.errors import ArgumentError
 from xtile.launch.gpu_arrays import GpuArray, GpuMemory, gpu_array_of
 from xtile.launch.memory_types import DYNAMIC, MemoryType
@@ -81,7 +82,7 @@ def _from_pyopencl_array(label: str, type: MemoryType, array: Any) -> DeviceArra
         raise ArgumentError(
             f"{label}: expected elements of type {type.dtype.name}, given {array.dtype.name}"
         )
-    strides = [stride // array.dtype.itemsize for stride in array.strides]
+    strides = in_elements(label, array.shape, array.strides, array.dtype.itemsize)
     return DeviceArray(array.base_data, array.shape, strides, array.offset)
 
 
@@ -95,29 +96,7 @@ def from_gpu_array(label: str, type: MemoryType, array: GpuArray) -> DeviceArray
         raise ArgumentError(
             f"{label}: expected elements of type {type.dtype.name}, given {array.type_name}"
         )
-    strides = normal_strides(array.shape, array.element_strides(), type.is_row_major)
-    return DeviceArray(array.memory, array.shape, strides)
-
-
-def normal_strides(
-    shape: Sequence[int], strides: Sequence[int], is_row_major: bool
-) -> tuple[int, ...]:
-    """Strides in which a mode with fewer than two elements follows the mode before it.
-
-    Such a stride has no effect, and libraries leave it arbitrary.
-
-    Args:
-        shape: Mode sizes in elements.
-        strides: Strides in elements.
-        is_row_major: Whether the mode before it is the next one, and not the previous one.
-    """
-    normal: list[int] = []
-    packed = 1
-    modes = list(zip(shape, strides, strict=True))
-    for size, stride in reversed(modes) if is_row_major else modes:
-        normal.append(packed if size < 2 else stride)
-        packed = normal[-1] * max(size, 1)
-    return tuple(reversed(normal) if is_row_major else normal)
+    return DeviceArray(array.memory, array.shape, array.element_strides())
 
 
 def check_is_writable(label: str, array: DeviceArray) -> None:

@@ -9,13 +9,14 @@ array API standard 2024.12, `__dlpack__`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
+from xtile.launch.arrays import in_elements
 from xtile.launch.dlpack import LEGACY_DEFAULT_STREAM, Tensor, read_tensor
 from xtile.launch.errors import ArgumentError
 
@@ -189,7 +190,7 @@ def _of_interface(label: str, value: Any) -> GpuArray:
         dtype,
         interface["typestr"] if dtype is None else dtype.name,
         tuple(interface["shape"]),
-        None if strides is None else _in_elements(label, strides, interface["typestr"]),
+        None if strides is None else _in_elements(label, interface),
     )
 
 
@@ -205,14 +206,9 @@ def _dtype_of_interface(value: Any, text: str) -> np.dtype[Any] | None:
     return None if dtype.kind == "V" else dtype
 
 
-def _in_elements(label: str, strides: Sequence[int], typestr: str) -> tuple[int, ...]:
-    size = int(typestr[2:])
-    if any(stride % size for stride in strides):
-        raise ArgumentError(
-            f"{label}: expected strides that are multiples of the element size ({size} bytes), "
-            f"given strides {tuple(strides)} in bytes"
-        )
-    return tuple(stride // size for stride in strides)
+def _in_elements(label: str, interface: Any) -> tuple[int, ...]:
+    element_size = int(interface["typestr"][2:])
+    return in_elements(label, interface["shape"], interface["strides"], element_size)
 
 
 def _ordinal_of(value: Any) -> int | None:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, i8
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    i8,
+)
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
@@ -30,6 +37,8 @@ class MemoryType:
         is_packed: Whether elements must follow each other, also in modes of dynamic size.
         has_any_shape: Whether nothing is said of the shape: a kernel takes a pointer to the first
             element.
+        stride_divisors: What the kernel promises that strides are multiples of, for the first
+            modes.
     """
 
     shape: tuple[int, ...]
@@ -38,6 +47,7 @@ class MemoryType:
     is_row_major: bool
     is_packed: bool = False
     has_any_shape: bool = False
+    stride_divisors: tuple[int, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -101,6 +111,14 @@ def memory_type_of(type: Attribute) -> MemoryType | None:
     strides = tuple(DYNAMIC if stride is None else stride for stride in given)
     is_packed = isinstance(memref.layout, NoneAttr)
     return MemoryType(memref.get_shape(), strides, number_of(memref), True, is_packed)
+
+
+def integers_of(attribute: Attribute | None) -> tuple[int, ...]:
+    """The integers of an array attribute; none where there is no such attribute."""
+    if not isinstance(attribute, ArrayAttr):
+        return ()
+    entries = cast("ArrayAttr[Attribute]", attribute)
+    return tuple(entry.value.data for entry in entries if isinstance(entry, IntegerAttr))
 
 
 _TILE = "cuda_tile.tile"

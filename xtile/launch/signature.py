@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.types import type_text
 from xtile.launch.errors import ArgumentError
-from xtile.launch.memory_types import GroupMemory, MemoryType, group_memory_of, memory_type_of
+from xtile.launch.memory_types import (
+    GroupMemory,
+    MemoryType,
+    group_memory_of,
+    integers_of,
+    memory_type_of,
+)
 
 
 @dataclass(frozen=True)
@@ -49,9 +55,10 @@ class Parameter:
             ArgumentError: The type is a memref for which no array can be passed.
         """
         try:
-            return memory_type_of(self.type)
+            type = memory_type_of(self.type)
         except ValueError as error:
             raise ArgumentError(f"{self}: {error}") from None
+        return None if type is None else self._with_promises(type)
 
     @cached_property
     def group(self) -> GroupMemory | None:
@@ -61,9 +68,13 @@ class Parameter:
             ArgumentError: The type is a group for which no arrays can be passed.
         """
         try:
-            return group_memory_of(self.type)
+            type = group_memory_of(self.type)
         except ValueError as error:
             raise ArgumentError(f"{self}: {error}") from None
+        return None if type is None else replace(type, element=self._with_promises(type.element))
+
+    def _with_promises(self, type: MemoryType) -> MemoryType:
+        return replace(type, stride_divisors=integers_of(self.attributes.get("stride_gcd")))
 
     @property
     def is_memory(self) -> bool:

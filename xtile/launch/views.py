@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute
 
 from xtile.launch.arrays import Output, as_array, element_strides
@@ -23,7 +22,8 @@ from xtile.launch.device_memory import (
 )
 from xtile.launch.errors import ArgumentError
 from xtile.launch.gpu_arrays import GpuArray
-from xtile.launch.memory_types import DYNAMIC, MemoryType
+from xtile.launch.memory_types import DYNAMIC, MemoryType, integers_of
+from xtile.launch.strides import settled_strides
 from xtile.semantics.values import Array
 
 
@@ -109,8 +109,10 @@ def _bind_device_array(
         check_is_writable(label, array)
     shape = shape_of(label, type, array)
     check_shape(label, type, shape)
-    packed = _packed_where_open(type, shape)
-    strides = packed if array.strides is None else tuple(array.strides)
+    given = _packed_where_open(type, shape) if array.strides is None else array.strides
+    strides = settled_strides(
+        shape, given, is_row_major=type.is_row_major, divisors=type.stride_divisors
+    )
     check_strides(label, type, shape, strides)
     # They differ only where a mode has fewer than two elements.
     strides = tuple(
@@ -148,7 +150,9 @@ def memory_of(label: str, value: Any) -> View:
 
 def _checked_view(label: str, type: MemoryType, array: Array, is_output: bool) -> View:
     check_shape(label, type, array.shape)
-    given = element_strides(label, array, is_row_major=type.is_row_major)
+    given = element_strides(
+        label, array, is_row_major=type.is_row_major, divisors=type.stride_divisors
+    )
     check_strides(label, type, array.shape, given)
     # They differ only where a mode has fewer than two elements.
     strides = tuple(
@@ -260,21 +264,13 @@ def check_divisors(
         ("shape_gcd", "sizes", shape),
         ("stride_gcd", "strides", strides),
     ):
-        divisors = _integers(attributes.get(name))
+        divisors = list(integers_of(attributes.get(name)))
         promised = list(zip(values, divisors, strict=False))
         if any(divisor and value % divisor for value, divisor in promised):
             raise ArgumentError(
                 f"{label}: expected {what} divisible by {name}={divisors}, as the kernel "
                 f"promises, given {what} {list_text(values)}"
             )
-
-
-def _integers(attribute: Attribute | None) -> list[int]:
-    """The integers of an array attribute; empty where there is none."""
-    if not isinstance(attribute, ArrayAttr):
-        return []
-    entries = cast("ArrayAttr[Attribute]", attribute)
-    return [entry.value.data for entry in entries if isinstance(entry, IntegerAttr)]
 
 
 def _fits(expected: Sequence[int], given: Sequence[int]) -> bool:

@@ -12,6 +12,7 @@ from xtile.launch.errors import ArgumentError
 from xtile.launch.gpu_arrays import gpu_array_of
 from xtile.launch.groups import Group
 from xtile.launch.memory_types import MemoryType
+from xtile.launch.strides import settled_strides
 from xtile.launch.views import View, flat_memory, list_text
 
 _BITS = 64
@@ -61,7 +62,9 @@ def _word(label: str, entry: Any, is_written: bool) -> View | DeviceView | int:
         return number
     gpu_array = gpu_array_of(label, entry)
     if gpu_array is not None:
-        return DeviceView(gpu_array.memory, gpu_array.shape, gpu_array.element_strides(), 0)
+        shape = gpu_array.shape
+        strides = settled_strides(shape, gpu_array.element_strides(), is_row_major=True)
+        return DeviceView(gpu_array.memory, shape, strides, 0)
     is_output = isinstance(entry, Output)
     array = as_array(label, entry.array if isinstance(entry, Output) else entry)
     if is_written and not array.flags.writeable:

@@ -247,10 +247,14 @@ def _expand(operation: memory.ExpandOp, compiler: Compiler) -> Step:
 def _fuse(operation: memory.FuseOp, compiler: Compiler) -> Step:
     memref, result = compiler.slots((operation.memref, operation.result))
     first, last = integer_value(operation.from_mode), integer_value(operation.to_mode)
+    type_ = operation.result.type
+    assert isinstance(type_, types.MemrefType)
+    stride = type_.strides[first]
+    told = None if stride == types.DYNAMIC else stride
 
     def step(state: State) -> None:
         state.values[result] = transform(
-            state.values[memref], lambda view, mask: fuse(view, first, last, mask), state.mask
+            state.values[memref], lambda view, mask: fuse(view, first, last, told, mask), state.mask
         )
 
     return step

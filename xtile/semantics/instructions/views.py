@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.fused_modes import fused_modes
 from xtile.semantics.memory import Index, Mask, View, where_active
 from xtile.semantics.values import first_where
 
@@ -52,32 +51,16 @@ def expand(view: View, mode: int, sizes: Sequence[Index], mask: Mask) -> View:
     )
 
 
-def fuse(view: View, first: int, last: int, mask: Mask) -> View:
-    """The modes from `first` to `last` as one.
+def fuse(view: View, first: int, last: int, told: int | None, mask: Mask) -> View:
+    """The modes from `first` to `last` as one, with the stride `told` if its type gives one.
 
     Raises:
         UnlocatedError: The modes do not follow each other without gaps, in an active work-item.
     """
-    size = view.shape[first]
-    for mode in range(first, last):
-        _check_no_gap(view, mode, mask)
-        size = size * view.shape[mode + 1]
+    size, stride = fused_modes(view, range(first, last + 1), told, mask, "mode")
     return View(
         view.buffer,
         view.offset,
         (*view.shape[:first], size, *view.shape[last + 1 :]),
-        (*view.strides[: first + 1], *view.strides[last + 1 :]),
+        (*view.strides[:first], stride, *view.strides[last + 1 :]),
     )
-
-
-def _check_no_gap(view: View, mode: int, mask: Mask) -> None:
-    stride, expected = view.strides[mode + 1], view.strides[mode] * view.shape[mode]
-    # The stride of a mode with one element has no effect.
-    is_gap = (stride != expected) & (np.asarray(view.shape[mode + 1]) != 1)
-    wrong = where_active(is_gap, mask)
-    if wrong.any():
-        raise UnlocatedError(
-            f"modes {mode} and {mode + 1} cannot be fused: the stride of mode {mode + 1} is "
-            f"{first_where(stride, wrong)} but must be stride times size of mode {mode}, "
-            f"{first_where(expected, wrong)}"
-        )

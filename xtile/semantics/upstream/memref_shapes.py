@@ -14,10 +14,12 @@ from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.fused_modes import fused_modes
 from xtile.semantics.memory import Index, Mask, View, as_index, uniform_integers, where_active
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements
 from xtile.semantics.upstream.memref_views import changed, mixed_of
+from xtile.semantics.upstream.numbers import memref_type
 from xtile.semantics.values import first_where
 
 
@@ -64,46 +66,18 @@ def _check_product(extents: Sequence[Index], size: Index, dimension: int, mask: 
 
 def _collapse_shape(operation: Operation, compiler: Compiler) -> Step:
     groups = _groups(operation)
+    told = memref_type(operation.results[0].type).get_strides() or [None] * len(groups)
 
     def change(view: View, state: State, mask: Mask) -> View:
         shape: list[Index] = []
         strides: list[Index] = []
-        for group in groups:
-            size, stride = _collapsed(view, group, mask)
+        for group, known in zip(groups, told, strict=True):
+            size, stride = fused_modes(view, group[::-1], known, mask, "dimension")
             shape.append(size)
             strides.append(stride)
         return View(view.buffer, view.offset, tuple(shape), tuple(strides))
 
     return changed(operation, compiler, change)
-
-
-def _collapsed(view: View, group: Sequence[int], mask: Mask) -> tuple[Index, Index]:
-    """The size and the stride of several dimensions as one.
-
-    Raises:
-        UnlocatedError: The elements do not follow each other with one stride.
-    """
-    size: Index = 1
-    stride: Index = view.strides[group[-1]]
-    is_first = True
-    for dimension in reversed(group):
-        extent = view.shape[dimension]
-        if isinstance(extent, int) and extent == 1:
-            continue
-        if is_first:
-            stride, is_first = view.strides[dimension], False
-        wrong = where_active(
-            np.asarray((view.strides[dimension] != stride * size) & (np.asarray(extent) != 1)),
-            mask,
-        )
-        if wrong.any():
-            raise UnlocatedError(
-                f"dimensions {group[0]} to {group[-1]} cannot be collapsed: the stride of "
-                f"dimension {dimension} is {first_where(view.strides[dimension], wrong)} but must "
-                f"be {first_where(stride * size, wrong)}"
-            )
-        size = size * extent
-    return size, stride
 
 
 def _transpose(operation: Operation, compiler: Compiler) -> Step:

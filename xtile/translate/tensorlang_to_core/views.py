@@ -16,12 +16,12 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import memory as ops
-from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType
+from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.emit import emit, make
 from xtile.translate.tensorlang_to_core.functions import Group
-from xtile.translate.tensorlang_to_core.index_math import Number, product
+from xtile.translate.tensorlang_to_core.index_math import Number, as_value, product
 from xtile.translate.tensorlang_to_core.types import (
     offset_of,
     shape_of,
@@ -196,9 +196,32 @@ def _fuse(operation: ops.FuseOp, r: Rebuilder) -> None:
     new = Layout(
         old.offset,
         [*old.sizes(outer), size, *old.sizes(inner)],
-        [*old.strides(outer), *old.strides(range(last, old.rank))],
+        [*old.strides(outer), _fused_stride(operation, r, old), *old.strides(inner)],
     )
     r.define(operation.result, with_layout(r, memref, new))
+
+
+def _fused_stride(operation: ops.FuseOp, r: Rebuilder, old: Metadata) -> Number:
+    """The stride of the innermost mode with several elements; that of others has no effect."""
+    first, last = integer_value(operation.from_mode), integer_value(operation.to_mode)
+    assert isinstance(operation.result.type, MemrefType)
+    told = operation.result.type.strides[first]
+    if told != DYNAMIC:
+        return told
+    outermost, innermost = old.rank - 1 - last, old.rank - 1 - first
+    (stride,) = old.strides(range(outermost, outermost + 1))
+    for dimension in range(outermost + 1, innermost + 1):
+        (size,), (own,) = (get(range(dimension, dimension + 1)) for get in (old.sizes, old.strides))
+        stride = _if_one(r, size, stride, own)
+    return stride
+
+
+def _if_one(r: Rebuilder, size: Number, chosen: Number, other: Number) -> Number:
+    """`chosen` where a size is 1, `other` elsewhere."""
+    if isinstance(size, int):
+        return chosen if size == 1 else other
+    is_one = compare(r, "eq", size, r.index(1))
+    return emit(r, "arith.select", [is_one, as_value(r, chosen), as_value(r, other)], INDEX)
 
 
 def load_entry(operation: ops.LoadOp, r: Rebuilder) -> None:

@@ -101,6 +101,20 @@ CASES = [
         parameters="%A: memref<f32x8x?x?x3>",
     ),
     Case(
+        "fuse of a mode that may have size 1",
+        "%a = fuse %A[1,2] : memref<f32x8x?,strided<1,?>>",
+        """
+%0:8 = memref.extract_strided_metadata %A : memref<3x?x8xf32, strided<[?, ?, 1]>> -> memref<f32>, index, index, index, index, index, index, index
+%c3 = arith.constant 3 : index
+%1 = arith.muli %c3, %0#3 : index
+%c1 = arith.constant 1 : index
+%2 = arith.cmpi eq, %0#3, %c1 : index
+%3 = arith.select %2, %0#5, %0#6 : index
+%a = memref.reinterpret_cast %A to offset: [0], sizes: [%1, 8], strides: [%3, 1] : memref<3x?x8xf32, strided<[?, ?, 1]>> to memref<?x8xf32, strided<[?, 1]>>
+""",
+        parameters="%A: memref<f32x8x?x3,strided<1,?,?>>",
+    ),
+    Case(
         "fuse of a view",
         """
 %s = subview %A[0:8,0:%n,%i] : memref<f32x8x?>
