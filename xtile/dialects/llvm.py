@@ -4,9 +4,22 @@ Source: MLIR (LLVM 22), `Dialect/LLVMIR/LLVMOps.td`.
 """
 
 from xdsl.dialects.llvm import LLVM as XdslLLVM
-from xdsl.ir import Attribute, Dialect
+from xdsl.dialects.llvm import CallOp as XdslCallOp
+from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def
 from xdsl.traits import Pure
+
+from xtile.dialects.upstream import completes
+from xtile.text.generic_form import GenericFormIf
+
+
+def _has_bundles(operation: Operation) -> bool:
+    return isinstance(operation, XdslCallOp) and bool(operation.op_bundle_sizes)
+
+
+@completes(traits=[GenericFormIf(_has_bundles)])
+class CallOp(XdslCallOp):
+    """A call; with operand bundles, which xDSL's custom form leaves out, in the generic form."""
 
 
 @irdl_op_definition
@@ -26,6 +39,12 @@ class PoisonOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($res)"
 
 
-LLVM = Dialect("llvm", [*XdslLLVM.operations, PoisonOp], [*XdslLLVM.attributes])
+_COMPLETED: dict[str, type[Operation]] = {CallOp.name: CallOp}
 
-__all__ = ["LLVM", "PoisonOp"]
+LLVM = Dialect(
+    "llvm",
+    [*(_COMPLETED.get(each.name, each) for each in XdslLLVM.operations), PoisonOp],
+    [*XdslLLVM.attributes],
+)
+
+__all__ = ["LLVM", "CallOp", "PoisonOp"]

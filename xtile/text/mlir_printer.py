@@ -21,6 +21,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from xtile.text.generic_form import needs_generic_form
 from xtile.text.mlir_attribute_printer import AttributePrinter
 from xtile.text.mlir_value_names import name_values
 
@@ -177,7 +178,8 @@ class MlirPrinter(AttributePrinter):
         self.print_op_with_default_format(op)
 
     def _is_generic(self, op: Operation) -> bool:
-        return self.print_generic_format or type(op).print is Operation.print
+        has_none = type(op).print is Operation.print
+        return self.print_generic_format or has_none or needs_generic_form(op)
 
     def _short_name(self, name: str) -> str:
         """The name of an operation without the dialect that holds where it stands."""

@@ -20,6 +20,7 @@ OPERANDS = {
     "pi": "tile<8xptr<i32>>",
     "ph": "tile<8xptr<f16>>",
     "pt": "tile<8xptr<tf32>>",
+    "pb": "tile<8xptr<i1>>",
     "x": "tile<8xf32>",
     "y": "tile<4xf32>",
     "h": "tile<8xf16>",

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from io import StringIO
 
-from tests.dialects.cuda_tile.kernel_text import errors_in, printed_lines, round_trip
+import pytest
+from xdsl.printer import Printer
+
+from tests.dialects.cuda_tile.kernel_text import (
+    errors_in,
+    kernel,
+    printed_lines,
+    read_kernel,
+    round_trip,
+)
 
 RIGHT = [
     "%r = alloca num_elem = 0, alignment = 1 : tile<ptr<i1>>",
@@ -17,6 +26,7 @@ RIGHT = [
     "%r = join_tokens %t, %t, %t : token",
     "%r, %s = load_ptr_tko weak %p : tile<8xptr<f32>> -> tile<8xf32>, token",
     ("%r, %s = load_ptr_tko weak %p, %m : tile<8xptr<f32>>, tile<8xi1> -> tile<8xf32>, token"),
+    "%r, %s = load_ptr_tko weak %p, %x : tile<8xptr<f32>>, tile<8xf32> -> tile<8xf32>, token",
     (
         "%r, %s = load_ptr_tko acquire sys %p, %m, %x token=%t optimization_hints = <default "
         "= {latency = 3}> : tile<8xptr<f32>>, tile<8xi1>, tile<8xf32> -> tile<8xf32>, token"
@@ -132,6 +142,16 @@ WRONG = [
         (
             "%r, %t1 = load_ptr_tko weak %p, %m, %h : tile<8xptr<f32>>, tile<8xi1>, tile<8xf16> -> "
             "tile<8xf32>, token"
+        ),
+        (
+            "'cuda_tile.load_ptr_tko': the padding_value must be of the result's type "
+            "!cuda_tile.tile<8xf32>, but is !cuda_tile.tile<8xf16>"
+        ),
+    ),
+    (
+        (
+            "%r, %t1 = load_ptr_tko weak %p, %h : tile<8xptr<f32>>, tile<8xf16> -> tile<8xf32>, "
+            "token"
         ),
         (
             "'cuda_tile.load_ptr_tko': the padding_value must be of the result's type "
@@ -267,3 +287,23 @@ WRONG = [
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_what_is_wrong_is_said_where_it_stands(line: str, message: str) -> None:
     assert (message, 1) in errors_in(line)
+
+
+PADDING_OF_I1 = (
+    '%r, %s = "cuda_tile.load_ptr_tko"(%pb, %m) <{memory_ordering_semantics = 0 : i32, '
+    "operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (!cuda_tile.tile<8xptr<i1>>, "
+    "!cuda_tile.tile<8xi1>) -> (!cuda_tile.tile<8xi1>, !cuda_tile.token)"
+)
+
+
+def test_padding_of_i1_without_a_mask_has_the_generic_form() -> None:
+    assert printed_lines(PADDING_OF_I1) == PADDING_OF_I1
+    mask = "%r, %s = load_ptr_tko weak %pb, %m : tile<8xptr<i1>>, tile<8xi1> -> tile<8xi1>, token"
+    assert printed_lines(mask) == mask
+
+
+def test_a_printer_without_the_generic_form_refuses_padding_of_i1() -> None:
+    module, _, _ = read_kernel(kernel(PADDING_OF_I1))
+    assert module is not None
+    with pytest.raises(ValueError, match="has padding of i1 but no mask"):
+        Printer(StringIO()).print_op(module)

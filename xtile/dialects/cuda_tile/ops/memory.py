@@ -37,6 +37,11 @@ from xtile.dialects.cuda_tile.constraints import (
 )
 from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
 from xtile.dialects.cuda_tile.keywords import MemorySemantics
+from xtile.dialects.cuda_tile.mask_text import (
+    MaskAndPadding,
+    MaskAndPaddingTypes,
+    reads_as_mask,
+)
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.ops.memory_rules import (
     LOAD_ORDERINGS,
@@ -50,6 +55,7 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import PointerType, TokenType
 from xtile.dialects.cuda_tile.versions import V13_3, V13_4, Version
+from xtile.text.generic_form import GenericFormIf
 
 
 @irdl_op_definition
@@ -152,6 +158,9 @@ class LoadPtrTkoOp(CudaTileOperation):
     %x, %t1 = load_ptr_tko weak %p, %m, %z token=%t
       : tile<8xptr<f32>>, tile<8xi1>, tile<8xf32> -> tile<8xf32>, token
     ```
+
+    Padding without a mask (`%p, %z`) is told from a mask by its type. With elements of i1 it cannot
+    be, so there the generic form is printed.
     """
 
     name = "cuda_tile.load_ptr_tko"
@@ -167,16 +176,22 @@ class LoadPtrTkoOp(CudaTileOperation):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
+    traits = traits_def(GenericFormIf(reads_as_mask))
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "custom<MemorySemantics>($memory_ordering_semantics, $memory_scope) $source "
-        "(`,` $mask^)? (`,` $padding_value^)? (`token` `` `=` `` $token^)? "
+        "custom<MaskAndPadding>($mask, $padding_value) (`token` `` `=` `` $token^)? "
         "(`optimization_hints` `=` $optimization_hints^)? attr-dict `:` "
-        "custom<CudaTileType>(type($source)) (`,` custom<CudaTileType>(type($mask))^)? "
-        "(`,` custom<CudaTileType>(type($padding_value))^)? `->` "
+        "custom<CudaTileType>(type($source)) "
+        "custom<MaskAndPaddingTypes>(type($mask), type($padding_value)) `->` "
         "custom<CudaTileType>(type($result)) `,` custom<CudaTileType>(type($result_token))"
     )
-    custom_directives: ClassVar = (CudaTileType, MemorySemantics)
+    custom_directives: ClassVar = (
+        CudaTileType,
+        MaskAndPadding,
+        MaskAndPaddingTypes,
+        MemorySemantics,
+    )
 
     def __init__(
         self,

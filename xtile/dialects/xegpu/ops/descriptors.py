@@ -54,6 +54,12 @@ from xtile.dialects.xegpu.operation import (
 )
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.text.generic_form import GenericFormIf
+
+
+def _has_shape_or_strides_only(operation: Operation) -> bool:
+    """Whether it replaces one of the two of a memref, which the custom form cannot say."""
+    return ("const_shape" in operation.properties) != ("const_strides" in operation.properties)
 
 
 @irdl_op_definition
@@ -82,7 +88,7 @@ class CreateNdDescOp(XeGPUOperation):
     TensorDesc = result_def(TENSOR_DESC)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), GenericFormIf(_has_shape_or_strides_only))
     assembly_format = (
         "$source `` custom<OptionalDynamicIndexList>($offsets, $const_offsets) "
         "(`,` `shape` `:` custom<DimensionList>($shape, $const_shape)^ "
