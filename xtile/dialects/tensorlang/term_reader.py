@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -116,6 +117,13 @@ class TermReader:
         self.operand_spans: list[Span] = []
         self._types: dict[str, Attribute] = {}
         self._pending_comments: list[str] = []
+
+    @cached_property
+    def has_older_constructs(self) -> bool:
+        """Whether the text has constructs that the current revision has not."""
+        from xtile.dialects.tensorlang import legacy
+
+        return legacy.has_older_constructs(self.source.text, self.revision)
 
     # Errors
 
@@ -316,9 +324,9 @@ class TermReader:
                 return cast("Attribute", value)
             raise ReadError(span, "expected a constant, but the name stands for something else")
         if self.optional_punctuation("["):
-            real = self._floating()
+            real = self._part()
             self.punctuation(",")
-            imaginary = self._floating()
+            imaginary = self._part()
             self.punctuation("]")
             return ArrayAttr([real, imaginary])
         return self.plain_constant()
@@ -336,6 +344,14 @@ class TermReader:
             raise self.unexpected("a constant")
         lexer.advance()
         return attribute
+
+    def _part(self) -> FloatAttr:
+        """Reads the real or the imaginary part of a complex constant."""
+        if self.lexer.kind == "integer" and self.has_older_constructs:
+            from xtile.dialects.tensorlang import legacy
+
+            return legacy.read_integer_part(self)
+        return self._floating()
 
     def _floating(self) -> FloatAttr:
         if self.lexer.kind != "float":

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.tensorlang.assembly import Parts
@@ -19,10 +20,12 @@ from xtile.dialects.tensorlang.legacy.revisions import (
     OLDER_NAMES,
     REVISIONS,
     detect_revision,
+    has_older_constructs,
 )
 from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp, is_constant_of
 from xtile.dialects.tensorlang.ops.memory import ExpandOp, FuseOp, LoadOp, SizeOp, SubviewOp
-from xtile.dialects.tensorlang.types import GroupType, MemrefType
+from xtile.dialects.tensorlang.types import GroupType, MemrefType, component_type
 from xtile.text.source import Span
 
 if TYPE_CHECKING:
@@ -41,10 +44,12 @@ __all__ = [
     "detect_revision",
     "handler_of",
     "has_older_annotation",
+    "has_older_constructs",
     "implied_values",
     "missing_group_size",
     "read_dropped_type",
     "read_index_immediate",
+    "read_integer_part",
     "reread",
     "warn_older_form",
 ]
@@ -63,6 +68,9 @@ def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: 
     """Whether `adjust` should look at an instruction that has just been read."""
     if reader.lexer.value in (":", "->"):
         return True
+    if cls is ConstantOp:
+        component = component_type(parts.result_types[0])
+        return not is_constant_of(parts.properties["value"], component)
     if cls not in _VIEWS:
         return False
     operand, annotated = parts.operands[0].type, parts.result_types[0]
@@ -76,7 +84,7 @@ def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: 
 
 
 def adjust(reader: Reader, cls: type[TensorLangOperation], parts: Parts, start: int) -> None:
-    """Corrects an instruction that carries its operands' types."""
+    """Corrects an instruction that carries its operands' types, or a constant of another form."""
     from xtile.dialects.tensorlang.legacy import handlers
 
     handlers.adjust(reader, cls, parts, start)
@@ -115,6 +123,13 @@ def read_dropped_type(reader: TermReader) -> Attribute:
     from xtile.dialects.tensorlang.legacy import terms
 
     return terms.read_dropped_type(reader)
+
+
+def read_integer_part(reader: TermReader) -> FloatAttr:
+    """Reads an integer where a complex constant of the current revision has a floating one."""
+    from xtile.dialects.tensorlang.legacy import constants
+
+    return constants.read_integer_part(reader)
 
 
 def missing_group_size(reader: TermReader, span: Span) -> int:

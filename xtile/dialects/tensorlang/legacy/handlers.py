@@ -13,6 +13,7 @@ from xdsl.ir import Attribute
 from xtile.dialects.tensorlang.assembly import Parts
 from xtile.dialects.tensorlang.legacy.access import read_alloca, read_load, read_size
 from xtile.dialects.tensorlang.legacy.blas import ROWS, read_blas, read_store
+from xtile.dialects.tensorlang.legacy.constants import adjust_constant
 from xtile.dialects.tensorlang.legacy.control import (
     read_for,
     read_foreach,
@@ -42,7 +43,7 @@ from xtile.dialects.tensorlang.legacy.terms import (
 )
 from xtile.dialects.tensorlang.legacy.view_types import VIEWS, operand_style_result
 from xtile.dialects.tensorlang.operation import TensorLangOperation
-from xtile.dialects.tensorlang.ops.arithmetic import CastOp
+from xtile.dialects.tensorlang.ops.arithmetic import CastOp, ConstantOp
 from xtile.dialects.tensorlang.ops.collective import BlasOperation
 from xtile.dialects.tensorlang.ops.memory import StoreOp
 from xtile.dialects.tensorlang.term_reader import FatalSyntaxError, ReadError
@@ -146,8 +147,10 @@ def reread(reader: Reader, mnemonic: str, end: int, error: ReadError) -> TensorL
 
 
 def adjust(reader: Reader, cls: type[TensorLangOperation], parts: Parts, start: int) -> None:
-    """Corrects an instruction that carries its operands' types."""
-    if cls in VIEWS:
+    """Corrects an instruction that carries its operands' types, or a constant of another form."""
+    if cls is ConstantOp:
+        adjust_constant(reader, parts, Span(start, reader.lexer.previous_end))
+    elif cls in VIEWS:
         result = operand_style_result(cls, parts)
         if result is not None:
             _replace_result(reader, cls, parts, result, Span(start, reader.lexer.previous_end))

@@ -88,3 +88,14 @@ def detect_revision(text: str) -> str:
     if "first" in found or {"either", "plain"} <= found:
         return "v0.1"
     return "v0.3" if "either" in found else CURRENT
+
+
+def has_older_constructs(text: str, revision: str) -> bool:
+    """Whether `text`, read as `revision`, has constructs that the current revision has not.
+
+    Generators that write some of them write others too that tell nothing by themselves.
+    """
+    if revision != CURRENT:
+        return True
+    signs = _SIGNS.finditer(text, 0, _LONGEST_LOOK)
+    return any(sign.lastgroup in ("first", "either") for sign in signs)

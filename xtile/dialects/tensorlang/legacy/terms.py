@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.tensorlang.legacy.revisions import CURRENT
 from xtile.dialects.tensorlang.operation import integer_attribute
-from xtile.dialects.tensorlang.term_reader import ReadError
+from xtile.dialects.tensorlang.term_reader import INTEGER_RANGE, ReadError
 from xtile.dialects.tensorlang.types import (
     BOOL,
     COMPLEX_TYPES,
@@ -199,7 +199,7 @@ def _float_literal(value: float, type: Attribute) -> Attribute | None:
         return FloatAttr(value, f64)
     if type in COMPLEX_TYPES:
         return ArrayAttr([FloatAttr(value, f64), FloatAttr(0.0, f64)])
-    if type in INTEGER_TYPES and value.is_integer():
+    if type in INTEGER_TYPES and value.is_integer() and int(value) in INTEGER_RANGE:
         return integer_attribute(int(value))
     return None
 

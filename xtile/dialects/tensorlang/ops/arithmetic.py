@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
@@ -19,6 +20,14 @@ from xtile.dialects.tensorlang.constraints import (
     SCALAR_OR_MATRIX,
 )
 from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.types import (
+    BOOL,
+    COMPLEX_TYPES,
+    F64,
+    FLOATING_TYPES,
+    I64,
+    INTEGER_TYPES,
+)
 
 
 class BinaryArithmeticOperation(TensorLangOperation, ABC):
@@ -527,3 +536,21 @@ class ConstantOp(TensorLangOperation):
 
     value = prop_def(Attribute)
     result = result_def(SCALAR_OR_MATRIX)
+
+
+def is_constant_of(value: Attribute | None, type: Attribute) -> bool:
+    """Whether `value` is what a `ConstantOp` of number, bool or component type `type` holds."""
+    is_integer = type == BOOL or type in INTEGER_TYPES
+    match value:
+        case IntegerAttr():
+            return value.type == (BOOL if type == BOOL else I64) and is_integer
+        case FloatAttr():
+            return value.type == F64 and type in FLOATING_TYPES
+        case ArrayAttr(data=parts):
+            return (
+                type in COMPLEX_TYPES
+                and len(parts) == 2
+                and all(isinstance(part, FloatAttr) for part in parts)
+            )
+        case _:
+            return False

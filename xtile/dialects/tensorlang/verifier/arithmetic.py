@@ -6,7 +6,7 @@ Source: tensor language reference, sections "Arithmetic (binary)", "Arithmetic (
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.attributes import MatrixUse
@@ -14,8 +14,6 @@ from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import arithmetic as ops
 from xtile.dialects.tensorlang.types import (
     BOOL,
-    F64,
-    I64,
     INTEGER_TYPES,
     SIZE_IN_BYTES,
     CoopmatrixType,
@@ -181,8 +179,8 @@ def _matrix_cast(operation: ops.CastOp, source: CoopmatrixType, target: Coopmatr
 def constant_value(operation: ops.ConstantOp) -> Problems:
     """The constant is written as its type asks for, and an integer fits into its type."""
     value, type = operation.value, component_type(operation.result.type)
-    wanted, example = _constant_form(type)
-    if not _has_form(value, wanted):
+    if not ops.is_constant_of(value, type):
+        wanted, example = _constant_form(type)
         message = f"{type_text(operation.result.type)} needs {wanted} constant, such as {example}"
         yield Problem(operation, f"{message}, but this is {_found_form(attribute_value(value))}")
     elif isinstance(value, IntegerAttr) and type != BOOL:
@@ -195,19 +193,6 @@ def _constant_form(type: Attribute) -> tuple[str, str]:
     if type in INTEGER_TYPES:
         return "an integer", "1"
     return ("a floating", "1.0") if is_allowed(type, FLOATS) else ("a complex", "[1.0, 0.0]")
-
-
-def _has_form(attribute: Attribute, form: str) -> bool:
-    """Whether a constant is kept as `ConstantOp` says."""
-    match attribute:
-        case IntegerAttr():
-            return attribute.type == {"a boolean": BOOL, "an integer": I64}.get(form)
-        case FloatAttr():
-            return form == "a floating" and attribute.type == F64
-        case ArrayAttr():
-            return form == "a complex" and attribute_value(attribute) is not None
-        case _:
-            return False
 
 
 def _found_form(value: Constant | None) -> str:
