@@ -177,7 +177,7 @@ class TestInProcess:
                 "the kernel has no function 'f'; it has 'axpby'",
             ),
             (
-                3,
+                2,
                 [AXPBY, "--device", "gpu"],
                 (
                     "there is no device 'gpu'; there are 'reference', 'cuda', 'opencl', 'auto', "

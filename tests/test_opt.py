@@ -235,7 +235,7 @@ def test_a_huge_line_is_read_or_refused(opt: Opt, kernel: Path) -> None:
         (("--translate", "no-such"), "argument --translate: invalid choice: 'no-such'"),
         (
             ("--translate", "tensorlang-to-tensorlang", "-t", "csl"),
-            "argument --translate: already says what -t/--target would",
+            "argument -t/--target: csl does not encode tensorlang, which --translate ",
         ),
         (
             ("--translate", "tensorlang-to-tensorlang", "-f", "ir"),

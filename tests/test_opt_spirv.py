@@ -85,7 +85,7 @@ def test_bytes_and_text_are_read_back(opt: Opt, kernel: Path) -> None:
 def test_the_api_reads_and_prints(kernel: Path, opt: Opt) -> None:
     module = xtile.port(kernel, "spirv", chip="cpu")
     text = xtile.to_text(module, "spirv-asm")
-    _, shown, _ = opt(kernel, "-t", "spirv-asm")
+    _, shown, _ = opt(kernel, "-t", "spirv-asm", "--chip", "cpu")
     assert text.encode() == shown
     assert xtile.to_text(xtile.parse(text), "spirv-asm") == text
 
@@ -115,9 +115,10 @@ def product(kernel: Path) -> Path:
 
 
 def test_the_chip_is_chosen(opt: Opt, kernel: Path) -> None:
-    _, cpu, _ = opt(kernel, "-t", "spirv")
+    _, cpu, _ = opt(kernel, "-t", "spirv", "--chip", "cpu")
     _, pvc, _ = opt(kernel, "-t", "spirv", "--chip", "pvc")
     assert cpu != pvc
+    assert opt(kernel, "-t", "spirv") == (0, pvc, "")
     assert opt(kernel, "-t", "spirv{chip=pvc}") == (0, pvc, "")
     assert opt(kernel, "-t", "spirv{chip=cpu}") == (0, cpu, "")
 
@@ -144,20 +145,26 @@ def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
     ("arguments", "message"),
     [
         (
-            ("-t", "spirv", "--matrix-spelling", "inline-visa"),
-            "argument -t/--target: cpu has no matrix spelling 'inline-visa'; it has plain",
+            ("-t", "spirv", "--chip", "cpu", "--matrix-spelling", "inline-visa"),
+            "argument --matrix-spelling: cpu has no matrix spelling 'inline-visa'; it has plain",
         ),
         (
             ("--matrix-spelling", "plain"),
-            "argument --matrix-spelling: needs a target of SPIR-V",
+            "argument --matrix-spelling: is for kernels that become SPIR-V",
         ),
         (
             ("-t", "spirv{chip=i960}"),
-            "argument -t/--target: there is no chip 'i960'; there are pvc, bmg, dg2, cpu, cpu-amx",
+            (
+                "argument -t/--target: there is no chip 'i960'; spirv is for pvc, bmg, dg2, cpu, "
+                "cpu-amx"
+            ),
         ),
         (
             ("--chip", "pvc"),
-            "argument --chip: needs --translate, a target of SPIR-V or tileir-bytecode",
+            (
+                "argument --chip: needs --translate, or -t with one of spirv, spirv-asm, "
+                "tileir-bytecode"
+            ),
         ),
         (
             ("-t", "spirv", "--split-input-file"),
@@ -173,7 +180,7 @@ def test_usage_errors(opt: Opt, kernel: Path, arguments: tuple[str, ...], messag
 
 def test_what_the_device_has_not_is_located(opt: Opt, kernel: Path) -> None:
     kernel.write_text(TOO_LARGE)
-    code, out, err = opt(kernel, "-t", "spirv", "-o", "kernel.spv")
+    code, out, err = opt(kernel, "-t", "spirv", "--chip", "cpu", "-o", "kernel.spv")
     assert (code, out) == (1, b"")
     assert err.startswith("kernel.ir:2.10-43: error: a work-group of cpu can have 262144 bytes")
     assert "    %a = alloca : memref<f32x1000000,local>\n" in err

@@ -108,9 +108,9 @@ def to_text(
 
 def port(
     kernel: ModuleOp | str | os.PathLike[str],
-    to: Literal["core", "xegpu", "spirv"],
+    to: Literal["core", "subgroup", "lane", "xegpu", "spirv", "tile", "cuda_tile"],
     *,
-    chip: Literal["pvc", "bmg", "dg2", "cpu", "cpu-amx"] = "pvc",
+    chip: str | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> ModuleOp:
     """Translates tensor language kernels to another language.
@@ -120,8 +120,10 @@ def port(
 
     Args:
         kernel: A module, or a path or a text that `parse` reads.
-        to: The core form at block level, XeGPU, or SPIR-V for OpenCL.
-        chip: The device whose instructions are used.
+        to: The core form at block level (`core`) or at one below (`subgroup`, `lane`, `tile`),
+            XeGPU, SPIR-V for OpenCL, or CUDA Tile IR.
+        chip: The device whose instructions are used, as `xtile devices` names it; None is `pvc`
+            where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
         diagnostics: Collects remarks that tell why the translation chose what it did.
 
     Returns:
@@ -129,11 +131,14 @@ def port(
 
     Raises:
         DiagnosticError: The kernel has errors, or cannot be translated.
+        OptionError: There is no such language or chip, or the chip is another vendor's.
     """
-    from xtile.translate.route import Options, translate
+    from xtile.translate.route import Options, check_route, translate
 
+    route = f"tensorlang-to-{to}"
+    check_route(route, chip)
     module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    return translate(module, f"tensorlang-to-{to}", Options(chip), diagnostics)
+    return translate(module, route, Options(chip), diagnostics)
 
 
 def verify(module: ModuleOp) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from xtile import __version__
+from xtile.chips import INTEL, NVIDIA
 from xtile.command import EXIT_USAGE_WRONG, run_command, run_in_child
 
 # Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
@@ -148,8 +149,8 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chip",
         metavar="NAME",
-        help="the architecture, as xtile devices names it (default: that of the GPU here, or "
-        "sm_90; cpu for SPIR-V)",
+        help="the architecture, as xtile devices names it (default: that of the device here, "
+        f"or {NVIDIA.default}, and {INTEL.default} for SPIR-V)",
     )
     parser.add_argument(
         "--entry", metavar="NAME", help="the only kernel to compile (default: all of the file)"

@@ -6,7 +6,6 @@ import argparse
 import gc
 import os
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -18,6 +17,7 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xtile.command import (
@@ -28,7 +28,8 @@ from xtile.command import (
     run_command,
     write_standard_output,
 )
-from xtile.opt_arguments import TRANSLATIONS, add_arguments
+from xtile.opt_arguments import COMPILING, ENCODED, TRANSLATIONS, add_arguments
+from xtile.opt_steps import StepLog
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.languages import (
     LANGUAGES,
@@ -42,6 +43,7 @@ from xtile.universe import COMPLETED_DIALECTS, XTILE_UNIVERSE
 
 if TYPE_CHECKING:
     from xtile.text.mlir_printer import MlirPrinter
+    from xtile.translate.route import Options
 
 STANDARD_INPUT = "<stdin>"
 """What messages call standard input."""
@@ -61,6 +63,9 @@ class _Output:
 _BYTECODE = "tileir-bytecode"
 """The target of bytes for NVIDIA's assembler."""
 
+_CHOOSERS = f"--translate, or -t with one of {', '.join(COMPILING)}"
+"""What chooses instructions for a chip."""
+
 
 class XtileOptMain(xDSLOptMain):
     """xDSL's driver with located errors and the languages of this package."""
@@ -70,7 +75,7 @@ class XtileOptMain(xDSLOptMain):
         self._universe = _installed_universe()
         self._diagnostics = Diagnostics()
         self._running_step = ""
-        self._pass_started = 0.0
+        self._emitter: Target | None = None
         super().__init__(args=args)
 
     @override
@@ -103,7 +108,11 @@ class XtileOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         self._check_arguments()
         self._target = self._target_spec()
+        self._emitter = self._make_emitter()
         self._check_passes()
+        self._steps = StepLog(
+            self.args.time_passes, self.args.print_between_passes, lambda m: self._mlir(m)
+        )
         try:
             self.pipeline = PassPipeline.parse_spec(
                 self.available_passes, self.args.passes, self._between_passes
@@ -163,7 +172,8 @@ class XtileOptMain(xDSLOptMain):
             return None
         try:
             self.pipeline.apply(self.ctx, module)
-            return self._print(self._translate(module, diagnostics))
+            module = self._compile(self._translate(module, diagnostics), diagnostics)
+            return self._print(module)
         except DiagnosticError as error:
             for diagnostic in error.diagnostics:
                 diagnostics.add(diagnostic)
@@ -181,16 +191,38 @@ class XtileOptMain(xDSLOptMain):
         route = None if name is None else TRANSLATIONS[name].route
         if route is None:
             return module
-        from xtile.translate.route import DEFAULT_CHIP, Options, translate
+        from xtile.translate.route import translate
 
         self._running_step = f"translation '{route}'"
-        chip = self.args.chip or DEFAULT_CHIP
-        options = Options(chip, may_overlap=self.args.may_overlap)
-        result = translate(module, route, options, diagnostics if self.args.remarks else None)
+        wanted = diagnostics if self.args.remarks else None
+        result = translate(module, route, self._options(), wanted, self._steps.begin)
+        self._steps.end()
         found = Diagnostics()
         self._verify(result, found)
         if found.has_errors:
             raise DiagnosticError(list(found))
+        return result
+
+    def _options(self) -> Options:
+        """What a translation may depend on, as the command line says."""
+        from xtile.translate.route import Options
+
+        return Options(self.args.chip, self.args.matrix_spelling, self.args.may_overlap)
+
+    def _compile(self, module: ModuleOp, diagnostics: Diagnostics) -> ModuleOp:
+        """The module in the language that the target encodes.
+
+        Raises:
+            DiagnosticError: A kernel cannot be compiled to that language.
+        """
+        if self._target.name not in COMPILING:
+            return module
+        from xtile.targets import CompilingTarget
+
+        assert isinstance(self._emitter, CompilingTarget)
+        wanted = diagnostics if self.args.remarks else None
+        result = self._emitter.compile(module, wanted, self._steps.begin)
+        self._steps.end()
         return result
 
     def _verify(self, module: ModuleOp, diagnostics: Diagnostics) -> None:
@@ -209,37 +241,29 @@ class XtileOptMain(xDSLOptMain):
         Raises:
             DiagnosticError: The pass has left an invalid module.
         """
-        now = time.perf_counter()
+        self._steps.end()
         if previous is not None:
-            if self.args.time_passes:
-                sys.stderr.write(f"{previous.name}: {now - self._pass_started:.3f} s\n")
             found = Diagnostics()
             self._verify(module, found)
             if found.has_errors:
                 raise DiagnosticError([_after_pass(error, previous) for error in found])
-            if self.args.print_between_passes and following is not None:
-                sys.stderr.write(f"// after pass '{previous.name}':\n{self._mlir(module)}\n")
-        self._running_step = (
-            f"target '{self._target.name}'" if following is None else f"pass '{following.name}'"
-        )
-        self._pass_started = time.perf_counter()
+        if following is None:
+            self._running_step = f"target '{self._target.name}'"
+        else:
+            self._running_step = f"pass '{following.name}'"
+            self._steps.begin(following.name, module)
 
     def _print(self, module: ModuleOp) -> str | bytes:
         """Returns a module in the target's language."""
         self._check_version(module)
-        if self._target.name == "mlir":
+        if self._emitter is None:
             return self._mlir(module, self._xegpu_printer(module))
         from xtile.targets import BinaryTarget
 
-        target = self._universe.all_targets[self._target.name]
+        if isinstance(self._emitter, BinaryTarget):
+            return self._emitter.encode(module)
         output = StringIO()
-        try:
-            emitter = target().from_spec(self._target)
-        except ValueError as error:
-            self._usage_error(f"argument -t/--target: {error}")
-        if isinstance(emitter, BinaryTarget):
-            return emitter.encode(module)
-        emitter.emit(self.ctx, module, output)
+        self._emitter.emit(self.ctx, module, output)
         return output.getvalue()
 
     def _check_version(self, module: ModuleOp) -> None:
@@ -298,18 +322,13 @@ class XtileOptMain(xDSLOptMain):
         if arguments.translate is not None:
             if arguments.frontend is not None:
                 self._usage_error("argument --translate: already says what -f/--frontend would")
-            if arguments.target != "mlir":
-                self._usage_error("argument --translate: already says what -t/--target would")
-        if arguments.translate is None and arguments.remarks:
-            self._usage_error("argument --remarks: needs --translate")
-        is_compiled = self._is_spirv or self._target_name == _BYTECODE
-        if arguments.translate is None and arguments.chip is not None and not is_compiled:
-            self._usage_error(
-                f"argument --chip: needs --translate, a target of SPIR-V or {_BYTECODE}"
-            )
+            self._check_encoding()
+        if arguments.remarks and self._content is None:
+            self._usage_error(f"argument --remarks: needs {_CHOOSERS}")
         self._check_chip()
-        if arguments.matrix_spelling is not None and not self._is_spirv:
-            self._usage_error("argument --matrix-spelling: needs a target of SPIR-V")
+        self._check_matrix_spelling()
+        if arguments.may_overlap and self._content != "cuda_tile":
+            self._usage_error("argument --may-overlap: is for kernels that become CUDA Tile IR")
         if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
@@ -329,13 +348,49 @@ class XtileOptMain(xDSLOptMain):
         chip = self.args.chip
         if chip is None:
             return
-        from xtile.translate.route import CHIPS, NVIDIA_CHIPS, chips_of
+        if self._content is None:
+            self._usage_error(f"argument --chip: needs {_CHOOSERS}")
+        from xtile.chips import OptionError, check_chip
+        from xtile.translate.route import VENDORS_OF_TARGETS
 
-        route = None if self.args.translate is None else TRANSLATIONS[self.args.translate].route
-        of_target = NVIDIA_CHIPS if self._target_name == _BYTECODE else CHIPS
-        chips = of_target if route is None else chips_of(route)
-        if chip not in chips:
-            self._usage_error(f"argument --chip: must be one of {', '.join(chips)} here")
+        try:
+            check_chip(chip, self._content, *VENDORS_OF_TARGETS[self._content])
+        except OptionError as error:
+            self._usage_error(f"argument --chip: {error}")
+
+    def _check_matrix_spelling(self) -> None:
+        """Ends the process if products are not spelled here, or the chip lacks the spelling."""
+        spelling = self.args.matrix_spelling
+        if spelling is None:
+            return
+        if self._content not in ("spirv", "lane"):
+            self._usage_error("argument --matrix-spelling: is for kernels that become SPIR-V")
+        from xtile.backends.intel.spellings import check_spelling
+
+        try:
+            check_spelling(spelling, self._options().device)
+        except ValueError as error:
+            self._usage_error(f"argument --matrix-spelling: {error}")
+
+    def _check_encoding(self) -> None:
+        """Ends the process if the target cannot hold what a translation ends with."""
+        content, target = TRANSLATIONS[self.args.translate].content, self._target_name
+        if not self.args.is_target_given or target == "mlir" or ENCODED.get(target) == content:
+            return
+        others = (name for name, encoded in ENCODED.items() if encoded == content)
+        known = " or ".join(("mlir", *others))
+        self._usage_error(
+            f"argument -t/--target: {target} does not encode {content}, which "
+            f"--translate {self.args.translate} ends with; choose {known}"
+        )
+
+    @property
+    def _content(self) -> str | None:
+        """The language that kernels are translated or compiled to; None if they are not."""
+        if self.args.translate is not None:
+            translation = TRANSLATIONS[self.args.translate]
+            return None if translation.route is None else translation.content
+        return ENCODED[self._target_name] if self._target_name in COMPILING else None
 
     def _check_passes(self) -> None:
         """Ends the process if a pass is unknown."""
@@ -346,23 +401,31 @@ class XtileOptMain(xDSLOptMain):
 
     def _target_spec(self) -> ArgSpec:
         """Returns the target and its options."""
-        if self.args.translate is None:
-            spec = parse_spec(self.args.target)
-            if self._is_spirv:
-                given = {"chip": self.args.chip, "matrix-spelling": self.args.matrix_spelling}
-                more = {name: (value,) for name, value in given.items() if value is not None}
-                return ArgSpec(spec.name, {**spec.parameters, **more})
-            if spec.name == _BYTECODE:
-                given = {"chip": self.args.chip, "version": self.args.cuda_tile_version}
-                more = {name: (value,) for name, value in given.items() if value is not None}
-                return ArgSpec(spec.name, {**spec.parameters, **more})
-            return spec
-        return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
+        if self.args.translate is not None and not self.args.is_target_given:
+            return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
+        spec = parse_spec(self.args.target)
+        given: dict[str, str | bool | None] = {}
+        if spec.name in COMPILING:
+            given["chip"] = self.args.chip
+        if ENCODED.get(spec.name) == "spirv":
+            given["matrix-spelling"] = self.args.matrix_spelling
+        if spec.name == _BYTECODE:
+            given["version"] = self.args.cuda_tile_version
+            given["may-overlap"] = self.args.may_overlap or None
+        more = {name: (value,) for name, value in given.items() if value is not None}
+        for name in more:
+            if name in spec.parameters:
+                self._usage_error(f"argument -t/--target: {name} is given twice")
+        return ArgSpec(spec.name, {**spec.parameters, **more})
 
-    @property
-    def _is_spirv(self) -> bool:
-        """Whether kernels are compiled to SPIR-V."""
-        return self._target_name.startswith("spirv")
+    def _make_emitter(self) -> Target | None:
+        """Returns the target, or None if it is MLIR; ends the process if its options are wrong."""
+        if self._target.name == "mlir":
+            return None
+        try:
+            return self._universe.all_targets[self._target.name]().from_spec(self._target)
+        except ValueError as error:
+            self._usage_error(f"argument -t/--target: {error}")
 
     @property
     def _target_name(self) -> str:

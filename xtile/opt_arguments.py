@@ -8,16 +8,10 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from xtile.backends.intel.spellings import SPELLINGS
+from xtile.chips import INTEL, NVIDIA, VENDORS
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.text.languages import LANGUAGES
-from xtile.translate.route import (
-    CHIPS,
-    DEFAULT_CHIP,
-    DEFAULT_NVIDIA_CHIP,
-    NVIDIA_CHIPS,
-    ROUTES,
-    extension_of,
-)
+from xtile.translate.route import ROUTES, extension_of, target_of
 
 DESCRIPTION = """\
 Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
@@ -33,20 +27,35 @@ class Translation:
 
     Attributes:
         extension: The extension of the language that is read.
-        target: The target that is printed.
+        content: The language that comes out.
+        target: The target that prints it, where no other is asked for.
         route: The route of `xtile.translate` between them; None if there is nothing to translate.
     """
 
     extension: str
+    content: str
     target: str
     route: str | None = None
 
 
 TRANSLATIONS = {
-    "tensorlang-to-tensorlang": Translation("ir", "tensorlang"),
-    **{route: Translation(extension_of(route), "mlir", route) for route in ROUTES},
+    "tensorlang-to-tensorlang": Translation("ir", "tensorlang", "tensorlang"),
+    **{
+        route: Translation(extension_of(route), target_of(route), "mlir", route) for route in ROUTES
+    },
 }
 """What `--translate` offers."""
+
+ENCODED = {
+    "tensorlang": "tensorlang",
+    "spirv": "spirv",
+    "spirv-asm": "spirv",
+    "tileir-bytecode": "cuda_tile",
+}
+"""The one language that a target encodes; MLIR holds all of them."""
+
+COMPILING = ("spirv", "spirv-asm", "tileir-bytecode")
+"""The targets that kernels of other languages are compiled to."""
 
 TENSORLANG_REVISIONS = ("v0.1", "v0.3", "v0.4")
 """The revisions of the tensor language that can be read."""
@@ -89,13 +98,15 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--translate",
         choices=list(TRANSLATIONS),
-        help="read one language and print another; sets --frontend and --target",
+        help="read one language and print another; sets --frontend, and --target where it is not "
+        "given",
     )
     group.add_argument(
         "--chip",
-        choices=(*CHIPS, *NVIDIA_CHIPS),
-        help=f"device that --translate chooses instructions for; default: {DEFAULT_CHIP}, or "
-        f"{DEFAULT_NVIDIA_CHIP} where kernels become tiles",
+        metavar="NAME",
+        help="chip that --translate or -t compiles for: "
+        + "; ".join(f"{', '.join(v.chips)} ({v.name})" for v in VENDORS)
+        + f"; default: {INTEL.default}, or {NVIDIA.default} where kernels become tiles",
     )
     group.add_argument(
         "--matrix-spelling",
@@ -106,9 +117,10 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     _add_flag(
         group,
         "--may-overlap",
-        "let --translate to CUDA Tile IR expect arguments that overlap although one is written",
+        "let kernels that become CUDA Tile IR expect arguments that overlap although they are "
+        "written",
     )
-    _add_flag(group, "--remarks", "tell why --translate chose what it did, at the place")
+    _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at the place")
     group.add_argument(
         "--tensorlang-revision",
         choices=TENSORLANG_REVISIONS,
@@ -138,8 +150,16 @@ def _add_pass_arguments(parser: argparse.ArgumentParser, passes: list[str]) -> N
         "--verify-diagnostics",
         "check the errors against the comments `expected-error {{...}}` of the input",
     )
-    _add_flag(group, "--print-between-passes", "show the kernel between passes on standard error")
-    _add_flag(group, "--time-passes", "show how long each pass takes on standard error")
+    _add_flag(
+        group,
+        "--print-between-passes",
+        "show the kernel between passes and steps of translations on standard error",
+    )
+    _add_flag(
+        group,
+        "--time-passes",
+        "show how long passes and steps of translations take on standard error",
+    )
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -> None:
@@ -148,9 +168,11 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
     group.add_argument(
         "-t",
         "--target",
+        action=_TargetAction,
         default="mlir",
         help=f"language of the output; default: mlir; available: {', '.join(targets)}",
     )
+    parser.set_defaults(is_target_given=False)
     group.add_argument("-o", "--output-file", help="path of the output; default: standard output")
     group.add_argument(
         "--cuda-tile-version",
@@ -184,6 +206,21 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
 def _add_flag(group: argparse._ArgumentGroup, name: str, text: str) -> None:  # pyright: ignore[reportPrivateUsage]
     """Declares an argument without a value."""
     group.add_argument(name, action="store_true", help=text)
+
+
+class _TargetAction(argparse.Action):
+    """Remembers that a target was given, because the default one could be meant as well."""
+
+    @override
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.target = values
+        namespace.is_target_given = True
 
 
 class _VersionAction(argparse.Action):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import IO, BinaryIO, ClassVar
+from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
 from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
+from xtile.chips import INTEL, NVIDIA, check_chip
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, parse_version
-from xtile.translate.route import CHIPS, DEFAULT_NVIDIA_CHIP, NVIDIA_CHIPS
 
-DEFAULT_SPIRV_CHIP = "cpu"
-"""The device that runs everywhere: a CPU under Intel's OpenCL runtime."""
+if TYPE_CHECKING:
+    from xtile.text.diagnostics import Diagnostics
+    from xtile.translate.route import Watcher
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,23 @@ class TensorLangTarget(Target):
         from xtile.dialects.tensorlang.printer import print_module
 
         print_module(module, output)
+
+
+class CompilingTarget(Target, ABC):
+    """A language that kernels of other languages are compiled to."""
+
+    @abstractmethod
+    def compile(
+        self,
+        module: ModuleOp,
+        diagnostics: Diagnostics | None = None,
+        watcher: Watcher | None = None,
+    ) -> ModuleOp:
+        """The kernels of a module in the language that is encoded.
+
+        Raises:
+            DiagnosticError: A kernel cannot be compiled for the chip.
+        """
 
 
 class BinaryTarget(Target, ABC):
@@ -60,27 +78,39 @@ class BinaryTarget(Target, ABC):
 
 
 @dataclass(frozen=True)
-class SPIRVAssemblyTarget(Target):
+class SPIRVAssemblyTarget(CompilingTarget):
     """SPIR-V in the form of the SPIR-V assembler; kernels of other languages are compiled to it.
 
     Attributes:
-        chip: The device that kernels are compiled for, a name of `xtile.translate.route.CHIPS`.
+        chip: The device that kernels are compiled for, one of Intel's.
         matrix_spelling: How products of matrices and accesses of blocks are written, a name of
             `xtile.backends.intel.spellings`; None for what the device has.
     """
 
     name: ClassVar[str] = "spirv-asm"
-    chip: str = DEFAULT_SPIRV_CHIP
+    chip: str = INTEL.default
     matrix_spelling: str | None = None
 
     def __post_init__(self) -> None:
-        if self.chip not in CHIPS:
-            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(CHIPS)}")
+        check_chip(self.chip, self.name, INTEL)
         if self.matrix_spelling is not None:
             from xtile.backends.intel.devices import DEVICES
             from xtile.backends.intel.spellings import check_spelling
 
             check_spelling(self.matrix_spelling, DEVICES[self.chip])
+
+    @override
+    def compile(
+        self,
+        module: ModuleOp,
+        diagnostics: Diagnostics | None = None,
+        watcher: Watcher | None = None,
+    ) -> ModuleOp:
+        from xtile.backends.intel.compilation import compile_to_spirv
+        from xtile.translate.route import Options
+
+        device = Options(self.chip, self.matrix_spelling).spirv_device
+        return compile_to_spirv(module, device, diagnostics, watcher)
 
     @override
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
@@ -94,12 +124,10 @@ class SPIRVAssemblyTarget(Target):
         Raises:
             DiagnosticError: A kernel cannot be compiled for the device.
         """
-        from xtile.backends.intel.compilation import compile_to_spirv, spirv_in
+        from xtile.backends.intel.compilation import spirv_in
         from xtile.dialects.spirv import encode
-        from xtile.translate.route import Options
 
-        device = Options(self.chip, self.matrix_spelling).spirv_device
-        return encode(spirv_in(compile_to_spirv(module, device)))
+        return encode(spirv_in(self.compile(module)))
 
 
 @dataclass(frozen=True)
@@ -115,29 +143,41 @@ class SPIRVTarget(BinaryTarget, SPIRVAssemblyTarget):
 
 
 @dataclass(frozen=True)
-class TileBytecodeTarget(BinaryTarget):
+class TileBytecodeTarget(BinaryTarget, CompilingTarget):
     """CUDA Tile IR as NVIDIA's assembler reads it; kernels of other languages are compiled to it.
 
     Attributes:
         version: The version of the bytecode, as in `13.3`; xDSL reads it as a number.
-        chip: The architecture that kernels are compiled for, a name of
-            `xtile.translate.route.NVIDIA_CHIPS`.
+        chip: The architecture that kernels are compiled for, one of NVIDIA's.
+        may_overlap: Whether different arguments of a kernel may be the same memory although one of
+            them is written.
     """
 
     name: ClassVar[str] = "tileir-bytecode"
     LANGUAGE: ClassVar[str] = "CUDA Tile bytecode"
     version: str | float = str(DEFAULT_VERSION)
-    chip: str = DEFAULT_NVIDIA_CHIP
+    chip: str = NVIDIA.default
+    may_overlap: bool = False
 
     def __post_init__(self) -> None:
         parse_version(str(self.version))
-        if self.chip not in NVIDIA_CHIPS:
-            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(NVIDIA_CHIPS)}")
+        check_chip(self.chip, self.name, NVIDIA)
+
+    @override
+    def compile(
+        self,
+        module: ModuleOp,
+        diagnostics: Diagnostics | None = None,
+        watcher: Watcher | None = None,
+    ) -> ModuleOp:
+        from xtile.backends.nvidia.compilation import compile_to_tile_ir
+
+        return compile_to_tile_ir(
+            module, self.chip, diagnostics, may_overlap=self.may_overlap, watcher=watcher
+        )
 
     @override
     def encode(self, module: ModuleOp) -> bytes:
-        from xtile.backends.nvidia.compilation import compile_to_tile_ir
         from xtile.dialects.cuda_tile.bytecode import encode
 
-        lowered = compile_to_tile_ir(module, self.chip)
-        return encode(lowered, parse_version(str(self.version)))
+        return encode(self.compile(module), parse_version(str(self.version)))

@@ -102,13 +102,13 @@ def test_the_level() -> None:
         (
             ["-o", "k.cubin", "--chip", "pvc"],
             (
-                "there is no chip 'pvc'; there are sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, "
-                "sm_110, sm_120, sm_121"
+                "'pvc' is a chip of Intel's; CUDA Tile IR is for sm_80, sm_86, sm_89, sm_90, "
+                "sm_100, sm_103, sm_110, sm_120, sm_121"
             ),
         ),
         (
             ["-o", "k.spv", "--chip", "sm_90"],
-            "there is no chip 'sm_90'; there are pvc, bmg, dg2, cpu, cpu-amx",
+            "'sm_90' is a chip of NVIDIA's; SPIR-V is for pvc, bmg, dg2, cpu, cpu-amx",
         ),
     ],
 )

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 import xtile
-from xtile.launch import DEVICES, ArgumentError, DeviceError, Group, Output, SanitizerError
+from xtile.launch import (
+    DEVICES,
+    ArgumentError,
+    Group,
+    Output,
+    SanitizerError,
+    UnknownDeviceError,
+)
 from xtile.text.diagnostics import DiagnosticError
 
 SCALE = """
@@ -153,7 +160,7 @@ def test_no_workers() -> None:
 
 
 def test_an_unknown_device() -> None:
-    with pytest.raises(DeviceError) as raised:
+    with pytest.raises(UnknownDeviceError) as raised:
         xtile.run(SCALE, [], device="gpu")
     assert str(raised.value) == (
         "there is no device 'gpu'; there are 'reference', 'cuda', 'opencl', 'auto', 'pvc', 'bmg', "

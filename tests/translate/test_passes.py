@@ -102,7 +102,7 @@ def test_the_steps_are_the_route(chip: str) -> None:
 
 @pytest.mark.parametrize("kind", [TensorLangToXeGPUPass, CoreToXeGPUPass])
 def test_unknown_chips(kind: type[TensorLangToXeGPUPass | CoreToXeGPUPass]) -> None:
-    with pytest.raises(ValueError, match="there is no chip 'xe9'; there are pvc, bmg, dg2"):
+    with pytest.raises(ValueError, match=r"there is no chip 'xe9'; [a-z-]+ is for pvc, bmg, dg2"):
         kind("xe9")
 
 
@@ -147,5 +147,5 @@ def test_cuda_tile_from_python() -> None:
 
 
 def test_cuda_tile_names_the_chips_that_there_are() -> None:
-    with pytest.raises(ValueError, match="there is no chip 'pvc'; there are sm_80"):
+    with pytest.raises(ValueError, match=r"'pvc' is a chip of Intel's; [a-z_-]+ is for sm_80"):
         CoreToCudaTilePass(chip="pvc")

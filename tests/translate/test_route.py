@@ -5,16 +5,19 @@ from __future__ import annotations
 import gc
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import xtile
 from xtile.backends.intel.compilation import spirv_in
+from xtile.chips import INTEL, OptionError
+from xtile.dialects.cuda_tile.bytecode import encode as encode_tiles
 from xtile.dialects.spirv import encode
 from xtile.opt import main
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.languages import SPIRV_MAGIC
-from xtile.translate.route import CHIPS, ROUTES, Options, extension_of, translate
+from xtile.translate.route import ROUTES, Options, extension_of, translate
 
 GEMM = """\
 func @f(%alpha: f16, %A: memref<f16x64x64>, %B: memref<f16x64x64>, %beta: f32,
@@ -91,8 +94,11 @@ def test_a_route_can_be_cut() -> None:
 
 
 def test_unknown_routes() -> None:
-    with pytest.raises(KeyError):
-        translate(xtile.parse(GEMM, language="tensorlang"), "tensorlang-to-ptx")
+    module = xtile.parse(GEMM, language="tensorlang")
+    with pytest.raises(OptionError, match="tensorlang cannot be translated to 'ptx'; it can to c"):
+        translate(module, "tensorlang-to-ptx")
+    with pytest.raises(OptionError, match="there is no translation 'ptx'; there are tensorlang-"):
+        translate(module, "ptx")
 
 
 def test_messages_point_at_the_source_at_every_step() -> None:
@@ -142,7 +148,7 @@ def test_the_subgroup_level_becomes_spirv() -> None:
 
 
 def test_every_chip_has_a_device() -> None:
-    assert [Options(chip).device.name for chip in CHIPS] == list(CHIPS)
+    assert [Options(chip).device.name for chip in INTEL.chips] == list(INTEL.chips)
 
 
 # --- chips ---
@@ -197,7 +203,7 @@ def test_translate(route: str, kernel: Path, capsys: Opt) -> None:
     assert out == xtile.to_text(module, "mlir")
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", INTEL.chips)
 def test_chip(chip: str, kernel: Path, capsys: Opt) -> None:
     code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-xegpu", "--chip", chip)
     assert (code, err) == (0, "")
@@ -231,18 +237,54 @@ def test_what_cannot_be_translated(kernel: Path, capsys: Opt) -> None:
 
 USAGE_ERRORS = [
     (("--translate", "tensorlang-to-ptx"), "argument --translate: invalid choice"),
-    (("--translate", "tensorlang-to-xegpu", "--chip", "xe9"), "argument --chip: invalid choice"),
+    (
+        ("--translate", "tensorlang-to-xegpu", "--chip", "xe9"),
+        "argument --chip: there is no chip 'xe9'; xegpu is for pvc, bmg, dg2",
+    ),
     (("--chip", "pvc"), "argument --chip: needs --translate"),
     (("--remarks",), "argument --remarks: needs --translate"),
     (
         ("--translate", "tensorlang-to-xegpu", "-t", "tensorlang"),
-        "argument --translate: already says what -t/--target would",
+        (
+            "argument -t/--target: tensorlang does not encode xegpu, which --translate "
+            "tensorlang-to-xegpu ends with; choose mlir"
+        ),
+    ),
+    (
+        ("--translate", "tensorlang-to-spirv", "-t", "tileir-bytecode"),
+        (
+            "tileir-bytecode does not encode spirv, which --translate tensorlang-to-spirv ends "
+            "with; choose mlir or spirv or spirv-asm"
+        ),
+    ),
+    (
+        ("--translate", "tensorlang-to-spirv", "--chip", "dg2", "-t", "spirv{chip=pvc}"),
+        "argument -t/--target: chip is given twice",
+    ),
+    (
+        ("--translate", "tensorlang-to-tensorlang", "--chip", "pvc"),
+        "argument --chip: needs --translate",
+    ),
+    (
+        ("--translate", "tensorlang-to-spirv", "--may-overlap"),
+        "argument --may-overlap: is for kernels that become CUDA Tile IR",
+    ),
+    (
+        ("--translate", "tensorlang-to-xegpu", "--matrix-spelling", "plain"),
+        "argument --matrix-spelling: is for kernels that become SPIR-V",
+    ),
+    (
+        ("--translate", "tensorlang-to-spirv", "--chip", "cpu", "--matrix-spelling", "functions"),
+        "argument --matrix-spelling: cpu has no matrix spelling 'functions'; it has plain",
     ),
     (
         ("--translate", "tensorlang-to-xegpu", "-f", "mlir"),
         "argument --translate: already says what -f/--frontend would",
     ),
-    (("-p", "tensorlang-to-xegpu{chip=xe9}"), "there is no chip 'xe9'; there are pvc, bmg, dg2"),
+    (
+        ("-p", "tensorlang-to-xegpu{chip=xe9}"),
+        "there is no chip 'xe9'; tensorlang-to-xegpu is for pvc, bmg",
+    ),
 ]
 
 
@@ -264,16 +306,157 @@ def test_garbage_is_collected_again_afterwards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("route", "chip", "chips"),
+    ("route", "chip", "maker", "target", "chips"),
     [
-        ("tensorlang-to-spirv", "sm_90", "pvc, bmg, dg2, cpu, cpu-amx"),
-        ("tensorlang-to-tile", "pvc", "sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, sm_110"),
+        ("tensorlang-to-spirv", "sm_90", "NVIDIA", "spirv", "pvc, bmg, dg2, cpu, cpu-amx"),
+        (
+            "tensorlang-to-tile",
+            "pvc",
+            "Intel",
+            "tile",
+            "sm_80, sm_86, sm_89, sm_90, sm_100",
+        ),
     ],
 )
 def test_chips_of_other_vendors_are_wrong(
-    kernel: Path, capsys: Opt, route: str, chip: str, chips: str
+    kernel: Path, capsys: Opt, route: str, chip: str, maker: str, target: str, chips: str
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main([str(kernel), "--translate", route, "--chip", chip])
     assert end.value.code == 2
-    assert f"argument --chip: must be one of {chips}" in capsys.readouterr().err
+    assert (
+        f"argument --chip: '{chip}' is a chip of {maker}'s; {target} is for {chips}"
+        in capsys.readouterr().err
+    )
+
+
+# --- targets that encode what a translation ends with ---
+
+
+@pytest.mark.parametrize(
+    ("route", "target", "more"),
+    [
+        ("tensorlang-to-spirv", "spirv-asm", ("--chip", "dg2")),
+        ("tensorlang-to-spirv", "spirv-asm", ("--chip", "cpu")),
+        ("tensorlang-to-spirv", "spirv-asm", ("--matrix-spelling", "plain")),
+        ("tensorlang-to-spirv", "spirv-asm", ()),
+    ],
+)
+def test_a_target_may_encode_what_a_translation_ends_with(
+    route: str, target: str, more: tuple[str, ...], kernel: Path, capsys: Opt
+) -> None:
+    at_once = _opt(capsys, kernel, "--translate", route, "-t", target, *more)
+    assert at_once == _opt(capsys, kernel, "-t", target, *more)
+    code, out, err = at_once
+    assert (code, err) == (0, "")
+    assert "OpEntryPoint Kernel" in out
+
+
+@pytest.mark.parametrize("may_overlap", [False, True])
+def test_bytecode_of_a_translation(may_overlap: bool, kernel: Path, capsys: Opt) -> None:
+    more = ("--chip", "sm_80", *(["--may-overlap"] if may_overlap else []))
+    to_bytes = ("-t", "tileir-bytecode", "-o")
+    route = ("--translate", "tensorlang-to-cuda_tile")
+    assert _opt(capsys, kernel, *route, *to_bytes, "a.tileirbc", *more) == (0, "", "")
+    assert _opt(capsys, kernel, *to_bytes, "b.tileirbc", *more) == (0, "", "")
+    data = Path("a.tileirbc").read_bytes()
+    assert data == Path("b.tileirbc").read_bytes()
+    module = translate(xtile.parse(kernel), route[1], Options("sm_80", may_overlap=may_overlap))
+    assert data == encode_tiles(module)
+
+
+def test_the_same_chip_is_the_default_of_a_translation_and_of_a_target(
+    kernel: Path, capsys: Opt
+) -> None:
+    _, translated, _ = _opt(capsys, kernel, "--translate", "tensorlang-to-spirv", "-t", "spirv-asm")
+    _, compiled, _ = _opt(capsys, kernel, "-t", "spirv-asm")
+    _, for_pvc, _ = _opt(capsys, kernel, "-t", "spirv-asm", "--chip", "pvc")
+    assert translated == compiled == for_pvc
+
+
+def test_mlir_may_be_asked_for(kernel: Path, capsys: Opt) -> None:
+    code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-tensorlang", "-t", "mlir")
+    assert (code, err) == (0, "")
+    assert "tensorlang.func @" in out
+
+
+# --- remarks and steps ---
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--translate", "tensorlang-to-xegpu"), ("-t", "spirv-asm", "--chip", "pvc")]
+)
+def test_remarks_of_translations_and_targets(
+    arguments: tuple[str, ...], kernel: Path, capsys: Opt
+) -> None:
+    kernel.write_text(MATRIX)
+    _, out, err = _opt(capsys, kernel, *arguments, "--remarks")
+    assert "kernel.ir:4.14-80: remark: " in err
+    assert _opt(capsys, kernel, *arguments) == (0, out, "")
+
+
+STEPS = {
+    ("--translate", "tensorlang-to-xegpu"): (
+        "tensorlang-to-core core-distribute core-cleanup core-to-xegpu"
+    ),
+    ("-t", "spirv-asm"): (
+        "tensorlang-to-core core-distribute core-cleanup core-to-lane xegpu-to-spirv"
+    ),
+    ("--translate", "tensorlang-to-spirv", "-t", "spirv-asm"): (
+        "tensorlang-to-core core-distribute core-cleanup core-to-lane xegpu-to-spirv"
+    ),
+    ("--translate", "tensorlang-to-cuda_tile"): (
+        "tensorlang-to-core core-tile-linalg core-cleanup tile-to-cuda_tile"
+    ),
+    ("-p", "tensorlang-to-core,core-cleanup", "-t", "spirv-asm"): (
+        "tensorlang-to-core core-cleanup core-distribute core-cleanup core-to-lane xegpu-to-spirv"
+    ),
+}
+
+
+@pytest.mark.parametrize("arguments", STEPS)
+def test_steps_are_timed_and_shown(arguments: tuple[str, ...], kernel: Path, capsys: Opt) -> None:
+    names = STEPS[arguments].split()
+    code, out, err = _opt(capsys, kernel, *arguments, "--time-passes")
+    assert code == 0
+    assert re.findall(r"^(\S+): \d+\.\d{3} s$", err, re.MULTILINE) == names
+    code, again, err = _opt(capsys, kernel, *arguments, "--print-between-passes")
+    assert (code, again) == (0, out)
+    shown = re.split(r"^// after pass '(\S+)':\n", err, flags=re.MULTILINE)
+    assert shown[1::2] == names[:-1]
+    assert shown[2].startswith("module")
+    for text in shown[2::2]:
+        xtile.parse(text, language="mlir")
+
+
+# --- the API ---
+
+
+@pytest.mark.parametrize(
+    ("target", "chip", "message"),
+    [
+        ("cuda_tile", "pvc", "'pvc' is a chip of Intel's; cuda_tile is for sm_80, sm_86, "),
+        ("tile", "gfx942", "there is no chip 'gfx942'; tile is for sm_80, "),
+        ("xegpu", "sm_90", "'sm_90' is a chip of NVIDIA's; xegpu is for pvc, bmg, dg2, cpu, "),
+        ("core", "gfx942", "there is no chip 'gfx942'; core is for pvc, .*sm_121"),
+        (
+            "foo",
+            None,
+            "tensorlang cannot be translated to 'foo'; it can to core, subgroup, xegpu, ",
+        ),
+    ],
+)
+def test_what_a_kernel_cannot_be_ported_to(target: Any, chip: str | None, message: str) -> None:
+    module = xtile.parse(GEMM, language="tensorlang")
+    with pytest.raises(OptionError, match=message):
+        xtile.port(module, target, chip=chip)
+    # Not even the text is needed to find that out.
+    with pytest.raises(OptionError, match=message):
+        xtile.port("no/such.ir", target, chip=chip)
+
+
+def test_ports_have_the_default_chip_of_the_vendor() -> None:
+    module = xtile.parse(GEMM, language="tensorlang")
+    for target, chip in (("xegpu", "pvc"), ("spirv", "pvc"), ("cuda_tile", "sm_90")):
+        expected = xtile.to_text(xtile.port(module, target, chip=chip), "mlir")
+        assert xtile.to_text(xtile.port(module, target), "mlir") == expected

@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from xtile.backends.compiling import OptionError
 from xtile.backends.compiling import compile as compile_kernels
+from xtile.chips import OptionError
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,

@@ -10,14 +10,11 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.api import parse_source, read_source, show_warnings
+from xtile.chips import INTEL, NVIDIA, OptionError, check_chip
 from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import choose_entry
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
-
-
-class OptionError(ValueError):
-    """An option is none of those that there are."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,8 @@ def compile(
         output: The file. Its name ends with `.cubin` for machine code of NVIDIA's GPUs, beside
             which a sidecar with the signatures is written; with `.tileirbc` for bytecode of CUDA
             Tile IR; or with `.spv` for SPIR-V.
-        chip: The architecture; None is that of the NVIDIA GPU here, or `sm_90`, and `cpu` for
-            SPIR-V.
+        chip: The architecture; None is that of the device here, or `sm_90` for NVIDIA's GPUs
+            and `pvc` for SPIR-V where there is none.
         entry: The only kernel to compile; None compiles all.
         level: How much NVIDIA's assembler optimizes, from 0 to 3; None is 3.
         build_seconds: How long the assembler may take; None is 300.
@@ -69,8 +66,8 @@ def compile(
         DeviceError: The assembler is missing or fails.
         DiagnosticError: The kernel has errors, or cannot be compiled for the architecture.
         OSError: The file cannot be written.
-        ValueError: The name of the file ends with something else, or there is no such
-            architecture.
+        OptionError: The name of the file ends with something else, or the architecture is none
+            that such a file is for.
     """
     path = os.fspath(output)
     write = _WRITERS.get(os.path.splitext(path)[1])
@@ -140,31 +137,29 @@ def _write_bytecode(
 
 
 def _nvidia_chip(chip: str | None) -> str:
-    from xtile.backends.nvidia.compilation import DEFAULT_CHIP
-    from xtile.backends.nvidia.devices import DEVICES
-
     if chip is not None:
-        return _known_chip(chip, DEVICES)
+        return check_chip(chip, "CUDA Tile IR", NVIDIA)
     from xtile.backends.nvidia.cuda.device import available_devices
 
     devices = available_devices()
-    return (devices[0].chip if devices else None) or DEFAULT_CHIP
+    return (devices[0].chip if devices else None) or NVIDIA.default
 
 
 def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
     from xtile.backends.intel.compilation import compile_program
     from xtile.backends.intel.devices import DEVICES
-    from xtile.targets import DEFAULT_SPIRV_CHIP
 
-    chip = _known_chip(options.chip or DEFAULT_SPIRV_CHIP, DEVICES)
-    program = compile_program(module, DEVICES[chip], diagnostics)
+    program = compile_program(module, DEVICES[_intel_chip(options.chip)], diagnostics)
     Path(path).write_bytes(program.spirv)
 
 
-def _known_chip(chip: str, known: Mapping[str, object]) -> str:
-    if chip not in known:
-        raise OptionError(f"there is no chip '{chip}'; there are {', '.join(known)}")
-    return chip
+def _intel_chip(chip: str | None) -> str:
+    if chip is not None:
+        return check_chip(chip, "SPIR-V", INTEL)
+    from xtile.launch.opencl import available_devices
+
+    devices = available_devices()
+    return devices[0].architecture.name if devices else INTEL.default
 
 
 _WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xtile.launch.arrays import Output
 from xtile.launch.device_memory import DeviceArray
 from xtile.launch.devices import DEVICES, Device, LaunchResult
-from xtile.launch.errors import ArgumentError, DeviceError, SanitizerError
+from xtile.launch.errors import ArgumentError, DeviceError, SanitizerError, UnknownDeviceError
 from xtile.launch.groups import Group
 from xtile.launch.run import run
 
@@ -19,5 +19,6 @@ __all__ = [
     "LaunchResult",
     "Output",
     "SanitizerError",
+    "UnknownDeviceError",
     "run",
 ]

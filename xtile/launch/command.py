@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xtile.chips import OptionError
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
@@ -43,7 +44,7 @@ def run_kernel(options: Namespace) -> int:
     """Runs a kernel as the command line says; returns the exit code."""
     try:
         return _run_kernel(options)
-    except UsageError as error:
+    except (UsageError, OptionError) as error:
         return _fail(str(error), EXIT_USAGE_WRONG)
     except DeviceError as error:
         return _fail(str(error), EXIT_TOOL_FAILED)

@@ -10,7 +10,7 @@ from typing import cast
 
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler
-from xtile.backends.nvidia.compilation import DEFAULT_CHIP, Cubin, Program
+from xtile.backends.nvidia.compilation import Cubin, Program
 from xtile.backends.nvidia.compiler import compiler_for
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.backends.nvidia.sidecar import (
@@ -23,6 +23,7 @@ from xtile.backends.nvidia.sidecar import (
 )
 from xtile.backends.nvidia.tools import find_tileiras
 from xtile.backends.recently_used import RecentlyUsed
+from xtile.chips import NVIDIA
 from xtile.launch.compiled import Text, compile_text, read_signatures, show, text_of
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError
@@ -78,7 +79,7 @@ def machine_code(
 
     Args:
         kernel: A text, a module, or the path of a cubin.
-        chip: The architecture that it is compiled for; None for `DEFAULT_CHIP`.
+        chip: The architecture that it is compiled for; None for NVIDIA's default.
         may_overlap: Whether it is compiled for arguments that overlap.
 
     Raises:
@@ -121,7 +122,7 @@ def _made(kernel: Kernel, chip: str | None, may_overlap: bool) -> tuple[str, Mac
     if path is not None:
         return _from_file(kernel, path)
     text = text_of(kernel)
-    architecture = chip or DEFAULT_CHIP
+    architecture = chip or NVIDIA.default
     compiler = compiler_for(architecture, may_overlap=may_overlap)
     key = text.key(compiler.name)
     if kernel.binary is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from xtile.launch.binding import BoundArgument
-from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError
+from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
 from xtile.launch.signature import Signature
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 
@@ -198,7 +198,8 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
         sanitize: Whether it must be able to look for mistakes, where there is a choice.
 
     Raises:
-        DeviceError: There is none.
+        DeviceError: There is none here.
+        UnknownDeviceError: There is no such name.
     """
     if not isinstance(device, str):
         return _device_of_queue(device)
@@ -220,7 +221,7 @@ def _device_of_architecture(name: str) -> Device:
 
     wanted = cuda.wanted_of(name)
     if wanted is None:
-        raise DeviceError(f"there is no device '{name}'; there are {_known_devices()}")
+        raise UnknownDeviceError(f"there is no device '{name}'; there are {_known_devices()}")
     return Device(name, CUDA.description, can_sanitize=False, load=lambda k: cuda.load(k, wanted))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xtile.chips import OptionError
 from xtile.text.diagnostics import DiagnosticError
 
 
@@ -13,6 +14,10 @@ class ArgumentError(ValueError):
 
 class DeviceError(ArgumentError):
     """There is no such device here, or its driver failed."""
+
+
+class UnknownDeviceError(DeviceError, OptionError):
+    """No device has that name, here or elsewhere."""
 
 
 class HostFunctionError(ArgumentError):

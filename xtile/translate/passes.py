@@ -11,15 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from xtile.chips import INTEL, NVIDIA, check_chip
 from xtile.text.diagnostics import DiagnosticError
-from xtile.translate.route import (
-    CHIPS,
-    DEFAULT_CHIP,
-    DEFAULT_NVIDIA_CHIP,
-    NVIDIA_CHIPS,
-    Options,
-    translate,
-)
+from xtile.translate.route import Options, translate
 
 
 class TranslationFailedError(DiagnosticError, PassFailedException):
@@ -62,18 +56,17 @@ class _PassForChip(ModulePass):
     """A translation for a chip.
 
     Attributes:
-        chip: The device, one of `CHIPS`.
+        chip: The device, one of Intel's.
 
     Raises:
-        ValueError: There is no such chip.
+        OptionError: The chip is none of those.
         TranslationFailedError: Something cannot be translated.
     """
 
-    chip: str = DEFAULT_CHIP
+    chip: str = INTEL.default
 
     def __post_init__(self) -> None:
-        if self.chip not in CHIPS:
-            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(CHIPS)}")
+        check_chip(self.chip, self.name, INTEL)
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -120,21 +113,20 @@ class _PassForTiles(ModulePass):
     """A translation for an architecture of NVIDIA's.
 
     Attributes:
-        chip: The architecture, one of `NVIDIA_CHIPS`.
+        chip: The architecture, one of NVIDIA's.
         may_overlap: Whether different arguments of a kernel may be the same memory although one of
             them is written.
 
     Raises:
-        ValueError: There is no such architecture.
+        OptionError: The architecture is none of those.
         TranslationFailedError: Something cannot be translated.
     """
 
-    chip: str = DEFAULT_NVIDIA_CHIP
+    chip: str = NVIDIA.default
     may_overlap: bool = False
 
     def __post_init__(self) -> None:
-        if self.chip not in NVIDIA_CHIPS:
-            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(NVIDIA_CHIPS)}")
+        check_chip(self.chip, self.name, NVIDIA)
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:

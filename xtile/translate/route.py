@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xtile.chips import INTEL, NVIDIA, VENDORS, OptionError, Vendor, check_chip
 from xtile.garbage import without_collections
 
 if TYPE_CHECKING:
@@ -15,56 +16,36 @@ if TYPE_CHECKING:
     from xtile.backends.nvidia.devices import Device as TileDevice
     from xtile.text.diagnostics import Diagnostics
 
-CHIPS = ("pvc", "bmg", "dg2", "cpu", "cpu-amx")
-"""Intel's devices that kernels are translated for."""
-
-DEFAULT_CHIP = "pvc"
-
-NVIDIA_CHIPS = (
-    "sm_80",
-    "sm_86",
-    "sm_89",
-    "sm_90",
-    "sm_100",
-    "sm_103",
-    "sm_110",
-    "sm_120",
-    "sm_121",
-)
-"""NVIDIA's architectures that kernels are translated for."""
-
-DEFAULT_NVIDIA_CHIP = "sm_90"
-
 
 @dataclass(frozen=True)
 class Options:
     """What a translation may depend on.
 
     Attributes:
-        chip: The name of the device.
+        chip: The name of the device; None for the default one of the vendor that a route is for.
         matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
             `xtile.backends.intel.spellings`; None for the device's own.
         may_overlap: Whether different arguments of a kernel may be the same memory although one of
             them is written, where a language must be told the order of accesses.
     """
 
-    chip: str = DEFAULT_CHIP
+    chip: str | None = None
     matrix_spelling: str | None = None
     may_overlap: bool = False
 
     @property
     def device(self) -> Device:
-        """The limits of the device."""
+        """The limits of Intel's device."""
         from xtile.backends.intel.devices import DEVICES
 
-        return DEVICES[self.chip]
+        return DEVICES[self.chip or INTEL.default]
 
     @property
     def tile_device(self) -> TileDevice:
-        """The row of the architecture; of the default one, if the device is none of NVIDIA's."""
+        """The row of NVIDIA's architecture."""
         from xtile.backends.nvidia.devices import DEVICES
 
-        return DEVICES[self.chip if self.chip in NVIDIA_CHIPS else DEFAULT_NVIDIA_CHIP]
+        return DEVICES[self.chip or NVIDIA.default]
 
     @property
     def xegpu_device(self) -> Device:
@@ -84,6 +65,9 @@ class Options:
             is_for_llvm=False,
         )
 
+
+Watcher = Callable[[str, "ModuleOp"], None]
+"""Called before each step of a translation with the step's name and the module that it gets."""
 
 Step = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
 """Makes a module into another one."""
@@ -194,16 +178,56 @@ ROUTES: Mapping[str, tuple[Step, ...]] = {
 }
 """The steps of each translation."""
 
-_TILE_TARGETS = ("tile", "cuda_tile")
-"""What routes end with that are for NVIDIA's architectures."""
+_STEP_NAMES: Mapping[Step, str] = {
+    _raise_tensorlang: "tensorlang-to-core",
+    _distribute: "core-distribute",
+    _distribute_for_xegpu: "core-distribute",
+    _distribute_for_spirv: "core-distribute",
+    _tile: "core-tile-linalg",
+    _clean_up: "core-cleanup",
+    _lower_to_xegpu: "core-to-xegpu",
+    _lower_to_lane: "core-to-lane",
+    _lower_to_spirv: "xegpu-to-spirv",
+    _lower_to_cuda_tile: "tile-to-cuda_tile",
+}
+"""What messages call the steps."""
+
+VENDORS_OF_TARGETS: Mapping[str, tuple[Vendor, ...]] = {
+    "core": VENDORS,
+    "subgroup": (INTEL,),
+    "lane": (INTEL,),
+    "xegpu": (INTEL,),
+    "spirv": (INTEL,),
+    "tile": (NVIDIA,),
+    "cuda_tile": (NVIDIA,),
+}
+"""Whose chips a translation is for, by the language that it ends with; core depends on none."""
 
 
-def chips_of(route: str) -> tuple[str, ...]:
-    """The devices that a route is for; all of them, if it depends on none."""
-    target = route.rpartition("-to-")[2]
-    if target in _TILE_TARGETS:
-        return NVIDIA_CHIPS
-    return (*CHIPS, *NVIDIA_CHIPS) if target == "core" else CHIPS
+def target_of(route: str) -> str:
+    """The language that a route ends with."""
+    return route.rpartition("-to-")[2]
+
+
+def check_route(route: str, chip: str | None = None) -> None:
+    """Checks that there is a route, and that it is for a chip, if one is named.
+
+    Raises:
+        OptionError: There is no such route, or it is for other chips.
+    """
+    if route not in ROUTES:
+        raise OptionError(_no_route(route))
+    target = target_of(route)
+    if chip is not None:
+        check_chip(chip, target, *VENDORS_OF_TARGETS[target])
+
+
+def _no_route(route: str) -> str:
+    source, target = route.partition("-to-")[0], target_of(route)
+    targets = [target_of(known) for known in ROUTES if known.startswith(f"{source}-to-")]
+    if not targets:
+        return f"there is no translation '{route}'; there are {', '.join(ROUTES)}"
+    return f"{source} cannot be translated to '{target}'; it can to {', '.join(targets)}"
 
 
 def extension_of(route: str) -> str:
@@ -216,6 +240,7 @@ def translate(
     route: str,
     options: Options | None = None,
     diagnostics: Diagnostics | None = None,
+    watcher: Watcher | None = None,
 ) -> ModuleOp:
     """Translates a module along a route.
 
@@ -224,21 +249,26 @@ def translate(
         route: The name of the route.
         options: What the translation may depend on.
         diagnostics: Where warnings and remarks go; None drops them.
+        watcher: Sees each step begin.
 
     Returns:
         The new module, with the source of the old one for messages.
 
     Raises:
         DiagnosticError: Something in the module cannot be translated.
-        KeyError: There is no such route.
+        OptionError: There is no such route, or it is not for the chip.
     """
     from xtile.text.source import attach_source, source_of
 
+    options = options or Options()
+    check_route(route, options.chip)
     source = source_of(module)
     steps = ROUTES[route]
     with without_collections():
         for step in steps:
-            module = step(module, options or Options(), diagnostics)
+            if watcher is not None:
+                watcher(_STEP_NAMES[step], module)
+            module = step(module, options, diagnostics)
             if source is not None:
                 attach_source(module, source)
     return module

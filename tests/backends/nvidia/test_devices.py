@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects.builtin import bf16, f16, f32, i64
 
 from xtile.backends.nvidia.devices import DEVICES, Device, Hints, ProductTile
-from xtile.translate.route import DEFAULT_NVIDIA_CHIP, NVIDIA_CHIPS
+from xtile.chips import NVIDIA
 
 ALL = pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
 
@@ -14,9 +14,9 @@ MOST_ELEMENTS = 2**24
 
 
 def test_every_architecture_is_found_by_its_name() -> None:
-    assert tuple(DEVICES) == NVIDIA_CHIPS
+    assert tuple(DEVICES) == NVIDIA.chips
     assert all(device.name == name for name, device in DEVICES.items())
-    assert DEFAULT_NVIDIA_CHIP in DEVICES
+    assert NVIDIA.default in DEVICES
 
 
 @ALL

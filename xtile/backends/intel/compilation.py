@@ -17,6 +17,7 @@ from xtile.text.source import source_of
 if TYPE_CHECKING:
     from xtile.dialects import spirv
     from xtile.dialects.gpu.functions import FuncOp
+    from xtile.translate.route import Watcher
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,10 @@ def _build_options(spirv: ModuleOp, device: Device, kernels: Iterable[KernelInte
 
 
 def compile_to_spirv(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp,
+    device: Device,
+    diagnostics: Diagnostics | None = None,
+    watcher: Watcher | None = None,
 ) -> ModuleOp:
     """The SPIR-V of the kernels of a module, before it is encoded.
 
@@ -105,8 +109,8 @@ def compile_to_spirv(
     """
     if is_spirv(module):
         return module
-    lanes = lower_to_lanes(module, device, diagnostics)
-    return _translate(lanes, "xegpu-to-spirv", device, diagnostics)
+    lanes = lower_to_lanes(module, device, diagnostics, watcher)
+    return _translate(lanes, "xegpu-to-spirv", device, diagnostics, watcher)
 
 
 def is_spirv(module: ModuleOp) -> bool:
@@ -130,7 +134,10 @@ def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
 
 
 def lower_to_lanes(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp,
+    device: Device,
+    diagnostics: Diagnostics | None = None,
+    watcher: Watcher | None = None,
 ) -> ModuleOp:
     """The kernels of a module as code of each work-item.
 
@@ -140,7 +147,7 @@ def lower_to_lanes(
     route = _route_to_lanes(module)
     if route is None:
         return module
-    return _translate(module, route, device, diagnostics)
+    return _translate(module, route, device, diagnostics, watcher)
 
 
 def _route_to_lanes(module: ModuleOp) -> str | None:
@@ -158,11 +165,16 @@ def _route_to_lanes(module: ModuleOp) -> str | None:
 
 
 def _translate(
-    module: ModuleOp, route: str, device: Device, diagnostics: Diagnostics | None
+    module: ModuleOp,
+    route: str,
+    device: Device,
+    diagnostics: Diagnostics | None,
+    watcher: Watcher | None = None,
 ) -> ModuleOp:
     from xtile.translate.route import Options, translate
 
-    return translate(module, route, Options(device.name, device.matrix_spelling), diagnostics)
+    options = Options(device.name, device.matrix_spelling)
+    return translate(module, route, options, diagnostics, watcher)
 
 
 def _kernels(module: ModuleOp) -> Iterable[Operation]:

@@ -16,15 +16,14 @@ from xdsl.ir import Operation
 
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia.cubins import build_cubin
+from xtile.chips import NVIDIA
 from xtile.launch.signature import Signature
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 
 if TYPE_CHECKING:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
-
-DEFAULT_CHIP = "sm_90"
-"""The architecture that kernels are compiled for where there is no GPU and none is named."""
+    from xtile.translate.route import Watcher
 
 _MODULE = "cuda_tile.module"
 _ENTRY = "cuda_tile.entry"
@@ -79,7 +78,7 @@ class Cubin:
 
 def compile_to_cubin(
     module: ModuleOp,
-    chip: str = DEFAULT_CHIP,
+    chip: str = NVIDIA.default,
     diagnostics: Diagnostics | None = None,
     *,
     cache: Cache | None = None,
@@ -168,6 +167,7 @@ def compile_to_tile_ir(
     diagnostics: Diagnostics | None = None,
     *,
     may_overlap: bool = False,
+    watcher: Watcher | None = None,
 ) -> ModuleOp:
     """The kernels of a module as CUDA Tile IR; one that is CUDA Tile IR already, as it is.
 
@@ -179,7 +179,8 @@ def compile_to_tile_ir(
     route = _route(module)
     if route is None:
         return module
-    return translate(module, route, Options(chip, may_overlap=may_overlap), diagnostics)
+    options = Options(chip, may_overlap=may_overlap)
+    return translate(module, route, options, diagnostics, watcher)
 
 
 def _route(module: ModuleOp) -> str | None:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from xtile.chips import INTEL, check_chip
 from xtile.text.diagnostics import DiagnosticError
 
 
@@ -23,21 +24,19 @@ class CoreDistributePass(ModulePass):
     """Distributes the block-level kernels of a module over subgroups, for an Intel GPU.
 
     Attributes:
-        chip: The device, `pvc`, `bmg` or `dg2`.
+        chip: The device, one of Intel's.
 
     Raises:
+        OptionError: The chip is none of Intel's.
         DistributionFailedError: A kernel cannot be distributed.
     """
 
     name: ClassVar[str] = "core-distribute"
 
-    chip: str = "pvc"
+    chip: str = INTEL.default
 
     def __post_init__(self) -> None:
-        from xtile.backends.intel.devices import DEVICES
-
-        if self.chip not in DEVICES:
-            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(DEVICES)}")
+        check_chip(self.chip, self.name, INTEL)
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:

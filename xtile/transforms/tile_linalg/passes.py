@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from xtile.chips import NVIDIA, check_chip
 from xtile.text.diagnostics import DiagnosticError
 
 
@@ -26,18 +27,16 @@ class CoreTileLinalgPass(ModulePass):
         chip: The architecture, such as `sm_90`.
 
     Raises:
+        OptionError: The chip is none of NVIDIA's.
         TilingFailedError: A kernel cannot be written with tiles.
     """
 
     name: ClassVar[str] = "core-tile-linalg"
 
-    chip: str = "sm_90"
+    chip: str = NVIDIA.default
 
     def __post_init__(self) -> None:
-        from xtile.backends.nvidia.devices import DEVICES
-
-        if self.chip not in DEVICES:
-            raise ValueError(f"there is no chip '{self.chip}'; there are {', '.join(DEVICES)}")
+        check_chip(self.chip, self.name, NVIDIA)
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
