@@ -13,7 +13,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
-_IDS = frozenset(
+COUNTS = frozenset(
     {
         "gpu.block_dim",
         "gpu.block_id",
@@ -28,7 +28,7 @@ _IDS = frozenset(
         "vector.step",
     }
 )
-"""Operations whose results are never negative."""
+"""Operations that count memory or work-items: their results are never negative."""
 
 _KEEP_THE_VALUE = frozenset(
     {"arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui", "arith.trunci"}
@@ -93,7 +93,7 @@ class Facts:
         if constant is not None:
             return constant >= 0
         name = operation.name
-        if name in _IDS or name == "arith.extui":
+        if name in COUNTS or name == "arith.extui":
             return True
         if name == "arith.divui":
             # A negative number is a large unsigned one, which only a divisor of 1 keeps.

@@ -263,6 +263,22 @@ CASES: dict[str, tuple[str, str]] = {
         gpu.barrier
         """,
     ),
+    "a loop without a sign, which runs": (
+        """
+        %two = arith.constant 2 : i8
+        %minus = arith.constant -3 : i8
+        scf.for unsigned %k = %two to %minus step %two : i8 {
+          memref.store %x, %A[%i] : memref<8xf32>
+        }
+        """,
+        """
+        %two = arith.constant 2 : i8
+        %minus = arith.constant -3 : i8
+        scf.for unsigned %k = %two to %minus step %two  : i8 {
+          memref.store %x, %A[%i] : memref<8xf32>
+        }
+        """,
+    ),
     "branches within loops": (
         """
         %zero = arith.constant 0 : index

@@ -262,10 +262,41 @@ func @k(%x: memref<f32x?>, %y: memref<f32x?>, %limit: f32, %is: i32) {
 }
 """
 
+FAR_BOUNDS = """
+func @k(%x: memref<i8x100>, %y: memref<i64x100>, %z: memref<i64x100>) {
+    %zero = constant 0 : index
+    %n = constant 100 : index
+    foreach (%i)=(%zero),(%n) {
+        %l0 = constant 0 : i64
+        %l1 = constant 1 : i64
+        %small = load %x[%i] : i8
+        %scale = constant 37 : i8
+        %from = mul %small, %scale : i8
+        %last = constant 127 : i8
+        %a = for %k=%from,%last init(%s=%l0) -> (i64) {
+            %t = add %s, %l1 : i64
+            yield (%t)
+        }
+        store %a, %y[%i]
+        %wide = cast %from : i64
+        %most = constant 9223372036854775807 : i64
+        %bits = constant 61 : i64
+        %low = shl %wide, %bits : i64
+        %far = constant 2305843009213693952 : i64
+        %b = for %k=%low,%most,%far init(%s=%l0) -> (i64) {
+            %t = add %s, %l1 : i64
+            yield (%t)
+        }
+        store %b, %z[%i]
+    }
+}
+"""
+
 CASES: dict[str, tuple[str, dict[str, list[Shape]]]] = {
     "atomics": (ATOMICS, {"k": [(100,), (8,), (100,), (100,), (100,), (100,)]}),
     "complex": (COMPLEX, {"k": [(35, 4)] * 3}),
     "division": (DIVISION, {"k": [(100,), (100,)]}),
+    "far bounds": (FAR_BOUNDS, {"k": [(100,), (100,), (100,)]}),
     "gather": (GATHER, {"k": [(20, 9), (5, 5), (20, 9)]}),
     "loops": (LOOPS, {"k": [(35, 9), (35,), (35,)]}),
     "moving views": (MOVING_VIEWS, {"k": [(9, 35), (9, 35), (35,)]}),

@@ -77,6 +77,37 @@ PROGRAMS = {
                 store %number, %A[%x,%y,%z]
             }
         }""",
+    "loops to the end of 64 bits": """
+        func @f(%A: memref<i64x3>) {
+            %zero = constant 0 : index
+            %one = constant 1 : index
+            %two = constant 2 : index
+            %none = constant 0 : i64
+            %turn = constant 1 : i64
+            %from = constant 9223372036854775802 : i64
+            %to = constant 9223372036854775806 : i64
+            %step = constant 3 : i64
+            %a = for %i=%from,%to,%step init(%s=%none) -> (i64) {
+                %t = add %s, %turn : i64
+                yield (%t)
+            }
+            store %a, %A[%zero]
+            %first = cast %from : index
+            %last = cast %to : index
+            %five = constant 5 : index
+            %b = for %i=%first,%last,%five init(%s=%none) -> (i64) {
+                %t = add %s, %turn : i64
+                yield (%t)
+            }
+            store %b, %A[%one]
+            %least = constant -9223372036854775807 : index
+            %far = constant 4611686018427387904 : index
+            %c = for %i=%least,%last,%far init(%s=%none) -> (i64) {
+                %t = add %s, %turn : i64
+                yield (%t)
+            }
+            store %c, %A[%two]
+        }""",
     "an empty foreach": """
         func @f(%A: memref<i32x4>, %n: index) {
             %from = constant 9223372036854775807 : index

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.backends.intel.agreement import fresh_seed
+from tests.translate.loop_ends import ALL, NAMES, Loop, constants_text, summary_text
 from tests.translate.xegpu_to_spirv.lane_kernels import (
     LaneKernel,
     LaneKernels,
@@ -398,21 +399,6 @@ def test_what_does_not_vary_is_computed_before_the_loop() -> None:
     assert inner.count("OpIMul") == 0
 
 
-@pytest.mark.parametrize("type", ["i8", "i32"])
-def test_a_variable_is_widened_only_where_it_may_wrap_around(type: str) -> None:
-    loop = "scf.for %i = %lower to %upper step %step : {type} {{\n}}"
-    known = f"""
-        %lower = arith.constant 0 : {type}
-        %upper = arith.constant 100 : {type}
-        %step = arith.constant 2 : {type}
-        {loop.format(type=type)}
-    """
-    unknown = loop.format(type=type)
-    assert "OpSConvert" not in spirv_text(known)
-    parameters = f"%lower: {type}, %upper: {type}, %step: {type}"
-    assert spirv_text(unknown, parameters).count("OpSConvert") == 3
-
-
 # --- what is refused ---
 
 
@@ -467,3 +453,107 @@ def test_a_function_that_nobody_launches_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         _ = kernels.program
     assert "@f is neither launched nor called: write 'kernel'" in str(caught.value)
+
+
+# --- loops near the end of their type ---
+
+
+def _near_end(loop: Loop, is_known: bool) -> LaneKernel:
+    """A kernel that counts iterations and adds up the variable.
+
+    Args:
+        loop: The loop.
+        is_known: Whether its bounds are constants; else they are read from memory.
+    """
+    from_memory = "".join(
+        f"%at{i} = arith.constant {i} : index\n"
+        f"%{name} = memref.load %a[%at{i}] : memref<3x{loop.type}>\n"
+        for i, name in enumerate(NAMES)
+    )
+    bounds = constants_text(loop) if is_known else from_memory
+    parameters = f"%a: memref<3x{loop.type}>, %out: memref<2xi64>"
+    return LaneKernel(parameters, bounds + summary_text(loop))
+
+
+_ENDS = [(loop, is_known) for loop in ALL for is_known in (False, True)]
+
+
+@pytest.fixture(scope="module")
+def loops_near_ends() -> LaneKernels:
+    return LaneKernels({f"end{i}": _near_end(*each) for i, each in enumerate(_ENDS)})
+
+
+@pytest.mark.parametrize("i", range(len(_ENDS)))
+def test_a_loop_ends_before_its_variable_wraps_around(i: int, loops_near_ends: LaneKernels) -> None:
+    loop, _ = _ENDS[i]
+    dtype = unwritten(1, loop.type).dtype
+    bounds = np.array([loop.lower, loop.upper, loop.step], dtype)
+    _, found = loops_near_ends.on_both(f"end{i}", bounds, unwritten(2, "i64"))
+    assert [each.tolist() for each in found] == [loop.summary()] * 2
+
+
+_SIDES = {
+    "scf.parallel": """
+        %r = scf.parallel (%i) = (%lower) to (%upper) step (%step) init (%zero) -> i64 {
+          scf.reduce(%one : i64) {
+          ^bb0(%p: i64, %q: i64):
+            %s = arith.addi %p, %q : i64
+            scf.reduce.return %s : i64
+          }
+        }
+        memref.store %r, %out[%c0] : memref<1xi64>""",
+    "scf.forall": """
+        memref.store %zero, %out[%c0] : memref<1xi64>
+        scf.forall (%i) = (%lower) to (%upper) step (%step) {
+          %p = memref.load %out[%c0] : memref<1xi64>
+          %s = arith.addi %p, %one : i64
+          memref.store %s, %out[%c0] : memref<1xi64>
+        }""",
+    "scf.forall with numbers": """
+        memref.store %zero, %out[%c0] : memref<1xi64>
+        scf.forall (%i) = (9223372036854775802) to (9223372036854775806) step (3) {
+          %p = memref.load %out[%c0] : memref<1xi64>
+          %s = arith.addi %p, %one : i64
+          memref.store %s, %out[%c0] : memref<1xi64>
+        }""",
+}
+
+
+@pytest.mark.parametrize("name", _SIDES)
+def test_nests_of_loops_end_before_their_variables_wrap_around(name: str) -> None:
+    body = f"""
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0 : i64
+        %one = arith.constant 1 : i64
+        {_SIDES[name]}
+    """
+    parameters = "%lower: index, %upper: index, %step: index, %out: memref<1xi64>"
+    kernels = LaneKernels({"k": LaneKernel(parameters, body)})
+    bounds = np.array([2**63 - 6, 2**63 - 2, 3])
+    (found,) = kernels.on_both("k", *bounds, unwritten(1, "i64"))
+    assert [each.tolist() for each in found] == [[2], [2]]
+
+
+def test_only_a_loop_that_may_wrap_around_pays_for_it() -> None:
+    """Numbers, sizes of memory and what is cut by them are far from the end of 64 bits."""
+
+    def selects(upper: str, step: int = 16) -> int:
+        body = f"""
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %step = arith.constant {step} : index
+            {upper}
+            scf.for %i = %c0 to %upper step %step {{
+              %v = memref.load %a[%i, %c0] : memref<?x?xf32>
+              memref.store %v, %out[%c0] : memref<8xf32>
+            }}
+        """
+        parameters = "%a: memref<?x?xf32>, %n: index, %w: i32, %out: memref<8xf32>"
+        text = spirv_text(body, parameters)
+        return len(re.findall(r"OpSelect\b", text))
+
+    assert selects("%upper = arith.constant 64 : index") == 0
+    assert selects("%upper = memref.dim %a, %c1 : memref<?x?xf32>") == 0
+    assert selects("%upper = arith.index_cast %w : i32 to index") == 0
+    assert selects("%upper = arith.addi %n, %c1 : index", step=1) == 0
+    assert selects("%upper = arith.addi %n, %c1 : index") == 1

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.scf.loops import UNSIGNED
 from xtile.text.source import Source
 from xtile.transforms.cleanup.effects import is_movable, is_pure
 from xtile.transforms.cleanup.folding import constant_number, fold
@@ -149,7 +150,9 @@ def _for(operation: Operation, cleaner: Cleaner) -> None:
     """A loop that is known to run never or once is no loop."""
     loop = cast(scf.ForOp, operation)
     bounds = cleaner.values([loop.lb, loop.ub, loop.step])
-    if _never_runs(bounds, cleaner):
+    if UNSIGNED in loop.properties:
+        _copy(operation, cleaner)
+    elif _never_runs(bounds, cleaner):
         for result, start in zip(loop.results, loop.iter_args, strict=True):
             cleaner.define(result, cleaner.value(start))
     elif _runs_once(bounds):

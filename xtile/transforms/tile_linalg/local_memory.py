@@ -16,6 +16,7 @@ from xtile.dialects.core import BlasA2Operation, BlasA3Operation, BlasOperation,
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.transforms.distribute import numbers
 from xtile.transforms.emitter import AnyMemRef
@@ -244,7 +245,8 @@ def loop(operation: scf.ForOp, kernel: Kernel) -> None:
         kernel.define(was, becomes)
     _hold(kernel, written, iter(body.args[len(old.args) :]))
     _translate_body(kernel, operation.body, body, written)
-    new = scf.ForOp(first, last, step, initial, Region(body))
+    new = ForOp(first, last, step, initial, Region(body))
+    new.properties |= operation.properties
     _replace(kernel, operation, new, written)
 
 

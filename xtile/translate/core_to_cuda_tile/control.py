@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.cuda_tile.ops import control_flow, loops
+from xtile.translate.core_to_cuda_tile.loop_counter import LoopCounter
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory_order import Carried, State
-from xtile.translate.core_to_cuda_tile.types import tile_of
-from xtile.translate.layouts import Number
 from xtile.translate.rule import Rule
 
 # --- loops ---
@@ -21,12 +19,12 @@ from xtile.translate.rule import Rule
 
 def _for(operation: scf.ForOp, lowering: Lowering) -> None:
     variable, *sums = operation.body.block.args
-    counter = _Counter(operation, lowering)
+    counter = LoopCounter(operation, lowering)
     order = lowering.order
     carried, before = order.carried(operation), order.state()
     independent = _Independent(lowering, before) if _is_independent(operation) else None
     initial = [*lowering.flat(operation.iter_args), *order.tokens(carried)]
-    types = [tile_of(variable.type), *(value.type for value in initial)]
+    types = [counter.lower.type, *(value.type for value in initial)]
     block = Block(arg_types=types)
     count = len(initial) - len(carried)
     with lowering.at_end_of(block):
@@ -48,7 +46,7 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
         counter.step,
         initial,
         Region(block),
-        unsigned_cmp="unsignedCmp" in operation.properties,
+        unsigned_cmp=counter.is_unsigned,
     )
     results = lowering.emit(loop).results
     lowering.define_flat(operation.results, results[:count])
@@ -57,48 +55,6 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
 
 def _is_independent(operation: Operation) -> bool:
     return INDEPENDENT_ATTRIBUTE in operation.attributes
-
-
-class _Counter:
-    """How a loop counts.
-
-    A loop over indices with a known step counts its iterations, so that the number of a tile is a
-    variable, and not a quotient.
-    """
-
-    def __init__(self, operation: scf.ForOp, lowering: Lowering) -> None:
-        self._lowering = lowering
-        self._type = operation.lb.type
-        bounds = [lowering.number(value) for value in (operation.lb, operation.ub, operation.step)]
-        self._first, self._last, step = bounds
-        is_index = isinstance(self._type, IndexType)
-        counts = is_index and isinstance(step, int) and step > 1
-        self._factor = step if counts and isinstance(step, int) else 1
-        if counts and isinstance(step, int):
-            self._end: Number = lowering.divide_up(lowering.subtract(self._last, self._first), step)
-            self.lower, self.upper, self.step = (
-                lowering.as_value(number) for number in (0, self._end, 1)
-            )
-        else:
-            self.lower, self.upper, self.step = lowering.values(
-                (operation.lb, operation.ub, operation.step)
-            )
-            self._end = self._last
-
-    def variable(self, argument: SSAValue) -> SSAValue:
-        """What the loop's variable is, in its body."""
-        lowering, facts = self._lowering, self._lowering.facts
-        if not isinstance(self._type, IndexType):
-            return argument
-        if self._factor == 1:
-            facts.learn(argument, 1, facts.is_not_negative(self._first), self._last)
-            return argument
-        facts.learn(argument, 1, True, self._end)
-        value = lowering.add(lowering.multiply(argument, self._factor), self._first)
-        assert isinstance(value, SSAValue)
-        divisor = facts.divisor(value)
-        facts.learn(value, divisor, facts.is_not_negative(self._first), self._last)
-        return value
 
 
 class _Independent:

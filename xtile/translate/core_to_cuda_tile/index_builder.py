@@ -9,7 +9,7 @@ from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import integer, miscellaneous
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
@@ -98,20 +98,6 @@ class IndexBuilder(TileBuilder):
         """The sum of products."""
         pairs = zip(numbers, factors, strict=True)
         return self.add_all([self.multiply(number, factor) for number, factor in pairs])
-
-    def divide_up(self, a: Number, b: int) -> Number:
-        """The quotient of an index by a positive number, rounded up."""
-        if isinstance(a, int):
-            return -(-a // b)
-        if b == 1:
-            return a
-        return self.pure(
-            integer.DivIOp,
-            a,
-            self.integer(b),
-            signedness=SIGNED,
-            rounding=RoundingMode.POSITIVE_INF,
-        )
 
     def exact_quotient(self, a: Number, b: int) -> Number:
         """The quotient of an index that is a multiple of a positive number."""

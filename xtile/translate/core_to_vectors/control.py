@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
+from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, shape_of
 from xtile.translate.rule import Rule
@@ -151,7 +152,8 @@ def _for(operation: scf.ForOp, lowering: Vectors) -> None:
             else:
                 lowering.translate(inner)
     lower, upper, step = lowering.values([operation.lb, operation.ub, operation.step])
-    new = scf.ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
+    new = ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
+    new.properties |= operation.properties
     for name, attribute in operation.attributes.items():
         # The operations on matrices are loops themselves, which are enough code.
         if name != UNROLL_ATTRIBUTE or not matrices or attribute == _NEVER:
@@ -166,7 +168,8 @@ def _learn_variable(operation: scf.ForOp, lowering: Vectors, variable: SSAValue)
     lower, step = lowering.values([operation.lb, operation.step])
     facts = lowering.facts
     divisor = gcd(facts.divisor(lower), facts.divisor(step))
-    facts.assume(variable, divisor, facts.is_not_negative(lower))
+    has_sign = UNSIGNED not in operation.properties
+    facts.assume(variable, divisor, has_sign and facts.is_not_negative(lower))
 
 
 def _while(operation: scf.WhileOp, lowering: Vectors) -> None:

@@ -7,6 +7,7 @@ from math import gcd
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 
+from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.rule import Rule
 
@@ -39,13 +40,13 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
     facts.assume(
         block.args[0],
         gcd(facts.divisor(lower), facts.divisor(step)),
-        facts.is_not_negative(lower),
+        facts.is_not_negative(lower) and UNSIGNED not in operation.properties,
     )
     region = lowering.translate_into(operation.body, block)
     carried = lowering.flat(operation.iter_args)
-    new = scf.ForOp(lower, upper, step, carried, region)
-    for name, attribute in operation.attributes.items():
-        new.attributes[name] = attribute
+    new = ForOp(lower, upper, step, carried, region)
+    new.properties |= operation.properties
+    new.attributes |= operation.attributes
     lowering.emit(new)
     lowering.define_flat(list(operation.results), list(new.results))
 

@@ -40,10 +40,7 @@ def _bound(bound: SSAValue, type: Attribute, r: Rebuilder) -> SSAValue:
 
 
 def _may_wrap(operation: ops.ForOp) -> bool:
-    """Whether a step beyond the last iteration might leave the loop variable's type.
-
-    What 64 bits count is taken to be far from their end.
-    """
+    """Whether a step beyond the last iteration might leave a type that `index` is wider than."""
     type = operation.from_.type
     if type in (INDEX, I64):
         return False

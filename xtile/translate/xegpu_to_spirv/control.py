@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
+from xtile.dialects.scf.loops import UNSIGNED
+from xtile.transforms.ranges import may_wrap
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.loops import Bounds, check_kinds, counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.regions import results_of, translate_region
-from xtile.translate.xegpu_to_spirv.types import integer_width
 
 # --- loops ---
 
@@ -23,46 +24,25 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
     # The operation's own names for its operands take longer.
     given = operation.operands
     lower, upper, step = (lowering.condition(given[i]) for i in range(3))
-    is_unsigned = "unsignedCmp" in operation.properties
     (region,) = operation.regions
     old = region.block
-    narrow = lower.type
-    is_widened = _may_wrap(lowering, upper, step, is_unsigned)
-    if is_widened:
-        name = "UConvert" if is_unsigned else "SConvert"
-        lower, upper, step = (lowering.compute(name, i64, x) for x in (lower, upper, step))
 
     def emit(variable: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        if is_widened:
-            variable = lowering.compute("UConvert", narrow, variable)
         lowering.define(old.args[0], variable)
         lowering.define_flat(old.args[1:], carried)
         return results_of(region, lowering)
 
+    is_unsigned = UNSIGNED in operation.properties
     results = counted_loop(
         lowering,
         (lower, upper, step),
         lowering.flat(given[3:]),
         emit,
         control=_loop_control(operation, lowering),
-        comparison="ULessThan" if is_unsigned else "SLessThan",
+        is_unsigned=is_unsigned,
+        may_wrap=may_wrap(given[1], given[2], is_unsigned=is_unsigned),
     )
     lowering.define_flat(operation.results, results)
-
-
-def _may_wrap(lowering: Lowering, upper: SSAValue, step: SSAValue, is_unsigned: bool) -> bool:
-    """Whether the variable of a narrow type may leave it after the last iteration.
-
-    i64 is not looked at (docs/core-form.md, "Instructions").
-    """
-    width = integer_width(upper.type)
-    if width == i64.bitwidth:
-        return False
-    numbers = lowering.constants.numbers
-    if upper not in numbers or step not in numbers:
-        return True
-    end = numbers[upper] + numbers[step]
-    return is_unsigned or end > 2 ** (width - 1)
 
 
 def _loop_control(operation: Operation, lowering: Lowering) -> str | tuple[str | int, ...]:
@@ -123,6 +103,7 @@ def _parallel(operation: scf.ParallelOp, lowering: Lowering) -> None:
     )
     body = operation.body.block
     bounds = list(zip(lower, upper, step, strict=True))
+    guards = list(map(may_wrap, operation.upperBound, operation.step))
 
     def emit(variables: Sequence[SSAValue], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
         for argument, variable in zip(body.args, variables, strict=True):
@@ -140,7 +121,8 @@ def _parallel(operation: scf.ParallelOp, lowering: Lowering) -> None:
             lowering.define_flat([result], results_of(region, lowering))
         return lowering.flat(operation.results)
 
-    results = _nest(lowering, bounds, lowering.flat(operation.initVals), emit, ())
+    sides = list(zip(bounds, guards, strict=True))
+    results = _nest(lowering, sides, lowering.flat(operation.initVals), emit, ())
     lowering.define_flat(operation.results, results)
 
 
@@ -164,24 +146,40 @@ def _forall(operation: Operation, lowering: Lowering) -> None:
         translate_region(region, lowering)
         return ()
 
-    _nest(lowering, list(zip(*sides, strict=True)), [], emit, ())
+    bounds = list(zip(*sides, strict=True))
+    _nest(lowering, [(each, _is_near_end(each, lowering)) for each in bounds], [], emit, ())
+
+
+def _is_near_end(bounds: Bounds, lowering: Lowering) -> bool:
+    """Whether the step after the last iteration may leave 64 bits; only numbers are looked at."""
+    _, upper, step = (lowering.constants.numbers.get(value, 1 << 63) for value in bounds)
+    return step != 1 and upper - 1 + step >= 1 << 63
 
 
 def _nest(
     lowering: Lowering,
-    bounds: Sequence[Bounds],
+    sides: Sequence[tuple[Bounds, bool]],
     carried: Sequence[SSAValue],
     emit: Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]],
     variables: tuple[SSAValue, ...],
 ) -> Sequence[SSAValue]:
-    """Emits loops in each other, the last of which counts fastest."""
-    if not bounds:
+    """Emits loops in each other, the last of which counts fastest.
+
+    Args:
+        lowering: Where to emit.
+        sides: The bounds of each loop, and whether its variable may wrap around.
+        carried: What is carried into the first iteration.
+        emit: Emits the body, from the variables and what is carried into it.
+        variables: Those of the loops around it.
+    """
+    if not sides:
         return emit(variables, carried)
+    bounds, guard = sides[0]
 
     def inner(variable: SSAValue, own: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return _nest(lowering, bounds[1:], own, emit, (*variables, variable))
+        return _nest(lowering, sides[1:], own, emit, (*variables, variable))
 
-    return counted_loop(lowering, bounds[0], carried, inner)
+    return counted_loop(lowering, bounds, carried, inner, may_wrap=guard)
 
 
 # --- branches ---

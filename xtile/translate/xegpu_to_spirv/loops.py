@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, SSAValue
 
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.types import integer_width
 
 Bounds = tuple[SSAValue, SSAValue, SSAValue]
 """The first value of a loop's variable, the one that it stays below, and the step."""
@@ -23,7 +24,8 @@ def counted_loop(
     emit: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
     *,
     control: Control = "None",
-    comparison: str = "SLessThan",
+    is_unsigned: bool = False,
+    may_wrap: bool = False,
 ) -> Sequence[SSAValue]:
     """Emits a loop and goes on behind it.
 
@@ -34,7 +36,9 @@ def counted_loop(
         emit: Emits the body, from the variable and what is carried into it, and returns what is
             carried into the next iteration.
         control: What is said of unrolling.
-        comparison: The instruction that tells whether the variable is below its end.
+        is_unsigned: Whether the bounds have no sign.
+        may_wrap: Whether the step after the last iteration may leave the variable's type; it then
+            stops at the type's last number, which no end lies above.
 
     Returns:
         What is carried out of the last iteration.
@@ -43,8 +47,10 @@ def counted_loop(
     header = Block(arg_types=[lower.type, *(value.type for value in inits)])
     body, after, end = Block(), Block(), Block()
     variable, *carried = header.args
+    advance = _saturating(lowering, step, is_unsigned) if may_wrap else _plain(lowering, step)
     with lowering.inside(header):
-        goes_on = lowering.compute(comparison, i1, variable, upper)
+        below = "ULessThan" if is_unsigned else "SLessThan"
+        goes_on = lowering.compute(below, i1, variable, upper)
         lowering.do("LoopMerge", end, after, control)
         lowering.do("BranchConditional", goes_on, body, end)
         lowering.continue_in(body)
@@ -52,11 +58,31 @@ def counted_loop(
         check_kinds(lowering, inits, yielded)
         lowering.do("Branch", after)
         lowering.continue_in(after)
-        following = lowering.compute("IAdd", variable.type, variable, step)
-        lowering.do("Branch", (header, following, *yielded))
+        lowering.do("Branch", (header, advance(variable), *yielded))
     lowering.do("Branch", (header, lower, *inits))
     lowering.continue_in(end)
     return carried
+
+
+def _plain(lowering: Lowering, step: SSAValue) -> Callable[[SSAValue], SSAValue]:
+    return lambda variable: lowering.compute("IAdd", step.type, variable, step)
+
+
+def _saturating(
+    lowering: Lowering, step: SSAValue, is_unsigned: bool
+) -> Callable[[SSAValue], SSAValue]:
+    """How a loop's variable goes on that must not wrap around."""
+    width = integer_width(step.type)
+    last = lowering.integer((1 << width) - 1 if is_unsigned else (1 << (width - 1)) - 1, step.type)
+    latest = lowering.compute("ISub", step.type, last, step)
+    above = "UGreaterThan" if is_unsigned else "SGreaterThan"
+
+    def advance(variable: SSAValue) -> SSAValue:
+        is_last = lowering.compute(above, i1, variable, latest)
+        following = lowering.compute("IAdd", step.type, variable, step)
+        return lowering.select(is_last, last, following)
+
+    return advance
 
 
 def check_kinds(lowering: Lowering, before: Sequence[SSAValue], after: Sequence[SSAValue]) -> None:

@@ -10,7 +10,8 @@ from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.arith.integers import CeilDivSIOp
+from xtile.dialects.arith.integers import CeilDivUIOp
+from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Trip
@@ -125,7 +126,8 @@ def loop(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
         yielded = _side(operation.body, trip, lift)
         kernel.emit(scf.YieldOp(*_parts(trip, places, yielded)))
     first, last, step = kernel.values(bounds)
-    new = scf.ForOp(first, last, step, initial, Region(body))
+    new = ForOp(first, last, step, initial, Region(body))
+    new.properties |= operation.properties
     new.attributes |= operation.attributes
     _define(trip, operation.results, kernel.emit(new).results)
 
@@ -133,6 +135,8 @@ def loop(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
 def _longest(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
     """All points take as many turns as any; in turn t those act that have more than t of them."""
     kernel, old = trip.kernel, operation.body.block
+    if UNSIGNED in operation.properties:
+        raise kernel.error("bounds without a sign cannot differ between points; use signed ones")
     index, *places = old.args
     first, last, step = (trip.vector(v) for v in (operation.lb, operation.ub, operation.step))
     turns = _turns(trip, first, last, step)
@@ -159,20 +163,26 @@ def _longest(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
 
 
 def _turns(trip: Trip, first: SSAValue, last: SSAValue, step: SSAValue) -> SSAValue:
-    """How many turns each point takes, as index; those that do not act take none."""
-    kernel, type_ = trip.kernel, first.type
-    element = tiles.element_of(type_)
-    nothing = tiles.constant(kernel, 0, element, trip.shape)
-    one = tiles.constant(kernel, 1, element, trip.shape)
+    """How many turns each point takes, as index; those that do not act take none.
+
+    The bounds may lie further apart than their type reaches, so the distance has no sign.
+    """
+    kernel = trip.kernel
+    first, last, step = (_as_indices(trip, bound) for bound in (first, last, step))
+    nothing = tiles.constant(kernel, 0, IndexType(), trip.shape)
+    one = tiles.constant(kernel, 1, IndexType(), trip.shape)
     positive = kernel.pure(SelectOp, tiles.compared(kernel, "sgt", step, nothing), step, one)
     length = kernel.pure(arith.SubiOp, last, first)
-    turns = kernel.pure(CeilDivSIOp, length, positive)
+    turns = kernel.pure(CeilDivUIOp, length, positive)
     is_empty = tiles.compared(kernel, "sle", last, first)
     turns = kernel.pure(SelectOp, is_empty, nothing, turns)
     active = trip.active()
-    if active is not None:
-        turns = kernel.pure(SelectOp, active, turns, nothing)
-    return tiles.converted(kernel, Tile((turns,), element, trip.shape), IndexType()).parts[0]
+    return turns if active is None else kernel.pure(SelectOp, active, turns, nothing)
+
+
+def _as_indices(trip: Trip, numbers: SSAValue) -> SSAValue:
+    tile = Tile((numbers,), tiles.element_of(numbers.type), trip.shape)
+    return tiles.converted(trip.kernel, tile, IndexType()).parts[0]
 
 
 def _largest(trip: Trip, turns: SSAValue) -> SSAValue:

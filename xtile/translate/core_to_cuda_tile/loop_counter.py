@@ -1,0 +1,106 @@
+"""How loops count: iterations where the number of a tile or the end of a type asks for it."""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import SSAValue
+
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
+from xtile.dialects.cuda_tile.ops import integer
+from xtile.dialects.scf.loops import UNSIGNED
+from xtile.transforms.ranges import may_wrap, range_of, width_of
+from xtile.translate.core_to_cuda_tile.conversions import resize
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import INDEX, element_of
+from xtile.translate.layouts import Number
+
+
+class LoopCounter:
+    """The variable of a loop.
+
+    A loop over indices with a known step counts its iterations, so that the number of a tile is a
+    variable, and not a quotient. So does a loop whose variable might wrap around: the devices' loop
+    would then never end.
+
+    Attributes:
+        lower: What the emitted loop starts with.
+        upper: What its variable stays below.
+        step: What is added to it.
+        is_unsigned: Whether they have no sign.
+    """
+
+    def __init__(self, operation: scf.ForOp, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._type = operation.lb.type
+        self._has_sign = UNSIGNED not in operation.properties
+        given = operation.lb, operation.ub, operation.step
+        step = lowering.number(operation.step)
+        by_tiles = isinstance(self._type, IndexType) and isinstance(step, int) and step > 1
+        is_guarded = may_wrap(operation.ub, operation.step, is_unsigned=not self._has_sign)
+        self._counts = by_tiles or is_guarded
+        self.is_unsigned = not (self._has_sign or self._counts)
+        if not self._counts:
+            self._first, self._last = map(lowering.number, given[:2])
+            self.lower, self.upper, self.step = lowering.values(given)
+            return
+        self._first, self._last, self._factor = map(self._wide, given)
+        length = range_of(operation.ub)[1] - range_of(operation.lb)[0]
+        self._end = self._turns(may_overflow=not self._has_sign or length >= 1 << 63)
+        self.lower, self.upper, self.step = map(lowering.as_value, (0, self._end, 1))
+
+    def variable(self, argument: SSAValue) -> SSAValue:
+        """What the loop's variable is, in its body."""
+        lowering, facts = self._lowering, self._lowering.facts
+        is_known = isinstance(self._type, IndexType) and self._has_sign
+        if not self._counts:
+            if is_known:
+                facts.learn(argument, 1, facts.is_not_negative(self._first), self._last)
+            return argument
+        facts.learn(argument, 1, True, self._end)
+        value = lowering.add(lowering.multiply(argument, self._factor), self._first)
+        assert isinstance(value, SSAValue)
+        value = resize(lowering, value, element_of(self._type))
+        if not is_known:
+            return value
+        divisor = facts.divisor(value)
+        facts.learn(value, divisor, facts.is_not_negative(self._first), self._last)
+        return value
+
+    def _wide(self, old: SSAValue) -> Number:
+        """A bound in 64 bits."""
+        number = self._lowering.number(old)
+        if isinstance(number, SSAValue):
+            return resize(self._lowering, number, INDEX, self._has_sign)
+        return number if self._has_sign else number % (1 << width_of(old))
+
+    def _turns(self, may_overflow: bool) -> Number:
+        """How many iterations there are; a number below 0 is none.
+
+        Args:
+            may_overflow: Whether the bounds may be 2^63 or more apart.
+        """
+        lowering, first, last, step = self._lowering, self._first, self._last, self._factor
+        if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
+            return -(-(last - first) // step)
+        difference = lowering.subtract(last, first)
+        if not may_overflow:
+            return self._quotient(difference, step, Signedness.SIGNED)
+        turns = self._quotient(difference, step, Signedness.UNSIGNED)
+        signedness = Signedness.SIGNED if self._has_sign else Signedness.UNSIGNED
+        sides = map(lowering.as_value, (first, last))
+        some = lowering.pure(
+            integer.CmpIOp, ComparisonPredicate.LESS_THAN, *sides, signedness=signedness
+        )
+        return lowering.select(some, lowering.as_value(turns), lowering.integer(0))
+
+    def _quotient(self, a: Number, b: Number, signedness: Signedness) -> Number:
+        """The quotient, rounded up."""
+        if b == 1:
+            return a
+        return self._lowering.pure(
+            integer.DivIOp,
+            *map(self._lowering.as_value, (a, b)),
+            signedness=signedness,
+            rounding=RoundingMode.POSITIVE_INF,
+        )
