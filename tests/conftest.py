@@ -1,17 +1,22 @@
-"""What all tests share: a cache of their own, and properties without a limit of time.
+"""What all tests share: a cache, properties without a limit of time, the seed of random numbers.
 
 Machines that run the tests are shared, so time says nothing about the code.
+
+Tests that draw random numbers have the mark `random`; `.ci/random-tests` repeats them.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.seeds import note_on_repeating
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
 settings.register_profile("xtile", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,3 +34,35 @@ def _cache_of_the_tests() -> Iterator[None]:  # pyright: ignore[reportUnusedFunc
         del os.environ[DIRECTORY_VARIABLE]
     else:
         os.environ[DIRECTORY_VARIABLE] = before
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of modules that draw random numbers, or use a fixture that does."""
+    for item in items:
+        assert isinstance(item, pytest.Function)
+        has_fixture = "rng" in item.fixturenames
+        is_property = item.get_closest_marker("hypothesis") is not None
+        if has_fixture or is_property or _draws_random_numbers(item.module.__name__):
+            item.add_marker(pytest.mark.random)
+
+
+@cache
+def _draws_random_numbers(module: str) -> bool:
+    """Whether a module of the tests uses `tests.seeds`, or a module of the tests that does."""
+    values = vars(sys.modules[module]).values()
+    origins = {getattr(value, "__module__", None) for value in values} - {module}
+    used = {origin for origin in origins if isinstance(origin, str) and origin in sys.modules}
+    return "tests.seeds" in used or any(
+        _draws_random_numbers(name) for name in used if name.startswith("tests.")
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails shows the seed of its random numbers."""
+    report = yield
+    note = note_on_repeating() if report.failed else None
+    if note is not None:
+        report.sections.append(("random numbers", note))
+    return report

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from xtile.cli import main
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -31,7 +32,7 @@ def save(path: Path, array: Any) -> str:
 
 class TestRealCommand:
     def test_a_launch(self, tmp_path: Path) -> None:
-        a = np.random.default_rng().standard_normal((33, 50)).astype(np.float32)
+        a = fresh_generator().standard_normal((33, 50)).astype(np.float32)
         path = save(tmp_path / "a.npy", a)
         result = run_process(
             *("run", AXPBY, "--grid", "2,1,1", "--arg", "alpha=2", "--arg", "beta=0"),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -68,7 +69,7 @@ def test_a_mismatch_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_kernel_in_the_rfcs_spelling_computes_the_product() -> None:
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     a = generator.standard_normal((8, 16)).astype(np.float16)
     b = generator.standard_normal((16, 16)).astype(np.float16)
     c = np.full((8, 16), np.nan, np.float32)

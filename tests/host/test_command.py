@@ -10,6 +10,7 @@ import pytest
 
 import xtile
 from tests.host.programs import PRINT_F32, program, without_addresses
+from tests.seeds import fresh_generator
 from xtile.cli import main
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "xegpu"
@@ -66,7 +67,7 @@ def test_main_runs_from_python(path: str, capsys: pytest.CaptureFixture[str]) ->
 def test_another_function_takes_arguments(
     path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = np.random.default_rng().standard_normal((2, 2)).astype(np.float32)
+    given = fresh_generator().standard_normal((2, 2)).astype(np.float32)
     np.save(tmp_path / "a.npy", given)
     arguments = ["--arg", f"a={tmp_path / 'a.npy'}", "--arg", "s=2", "--out", f"a={tmp_path}/b.npy"]
     assert main(["run", path, "--entry", "scale", *arguments]) == 0

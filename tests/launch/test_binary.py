@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.dialects.spirv import assemble
 from xtile.launch import ArgumentError
 from xtile.text.diagnostics import DiagnosticError
@@ -65,7 +66,7 @@ def binary(tmp_path: Path) -> Path:
 
 
 def _arrays() -> tuple[np.ndarray, np.ndarray]:
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     return generator.random(12, np.float32), generator.random(12, np.float32)
 
 

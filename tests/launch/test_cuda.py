@@ -14,6 +14,7 @@ import pytest
 
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, FakeKernel, installed
+from tests.seeds import fresh_generator
 from xtile.api import SourceWarning
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia import cubins as cubins_module
@@ -77,7 +78,7 @@ def kernel_file(tmp_path: Path) -> Path:
 
 
 def random(*shape: int) -> Any:
-    return np.asfortranarray(np.random.default_rng().standard_normal(shape).astype(np.float32))
+    return np.asfortranarray(fresh_generator().standard_normal(shape).astype(np.float32))
 
 
 def error_of(kernel: Any, device: str = "cuda", **options: Any) -> str:

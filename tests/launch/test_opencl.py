@@ -17,6 +17,7 @@ import pyopencl.array
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.api import SourceWarning
 from xtile.backends.cache import Cache
 from xtile.launch import ArgumentError, DeviceArray, DeviceError, Group, LaunchResult, Output
@@ -54,7 +55,7 @@ func @shift(%A: memref<i32x?>, %B: memref<i32x?>) {
 
 
 def random(*shape: int) -> Any:
-    return np.asfortranarray(np.random.default_rng().standard_normal(shape).astype(np.float32))
+    return np.asfortranarray(fresh_generator().standard_normal(shape).astype(np.float32))
 
 
 def unwritten(*shape: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.launch import (
     DEVICES,
     ArgumentError,
@@ -29,7 +30,7 @@ func @scale(%alpha: f32, %A: memref<f32x4x?>, %B: memref<f32x4x?>) {
 
 
 def random(*shape: int) -> Any:
-    return np.asfortranarray(np.random.default_rng().standard_normal(shape).astype(np.float32))
+    return np.asfortranarray(fresh_generator().standard_normal(shape).astype(np.float32))
 
 
 def unwritten(*shape: int) -> Any:

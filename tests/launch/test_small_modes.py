@@ -10,6 +10,7 @@ import pytest
 import xtile
 from tests.backends.nvidia.gpu_arrays import Interface
 from tests.launch.test_binding import bind_one
+from tests.seeds import fresh_generator
 from xtile.launch import DeviceArray
 from xtile.launch.strides import settled_strides
 from xtile.launch.words import bind_words
@@ -57,7 +58,7 @@ def kernel(name: str) -> str:
 
 def matrix_with_a_mode_between() -> Any:
     """A 3x8 block of a matrix of 6 rows, with a mode of size 1 between its two."""
-    values = np.random.default_rng().integers(-999, 999, (6, 8)).astype(np.int16)
+    values = fresh_generator().integers(-999, 999, (6, 8)).astype(np.int16)
     return np.asfortranarray(values)[:3, None, :]
 
 
@@ -100,7 +101,7 @@ gpu.module @m {
 
 @pytest.mark.parametrize("device", ["reference", "opencl"])
 def test_collapse_shape_as_well(device: str) -> None:
-    a = np.random.default_rng().standard_normal((8, 6)).astype(np.float32)[:, None, :3]
+    a = fresh_generator().standard_normal((8, 6)).astype(np.float32)[:, None, :3]
     b = np.full((8, 3), np.nan, np.float32)
     xtile.run(COLLAPSED, [a, b], device=device)
     np.testing.assert_array_equal(b, a[:, 0, :])

@@ -9,22 +9,21 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import Group
 from xtile.launch.kernel import find_function, parameters_of
 from xtile.launch.specification import random_value, value_of
 
-GENERATOR = np.random.default_rng()
-
 
 def value(type: str, text: str) -> Any:
     function = find_function(f"func @f(%A: {type}) {{\n}}\n", None)
-    return value_of(parameters_of(function)[0], text, GENERATOR)
+    return value_of(parameters_of(function)[0], text, fresh_generator())
 
 
 def random(type: str, size: str | None) -> Any:
     function = find_function(f"func @f(%A: {type}) {{\n}}\n", None)
-    return random_value(parameters_of(function)[0], size, GENERATOR)
+    return random_value(parameters_of(function)[0], size, fresh_generator())
 
 
 def problem(type: str, text: str) -> str:

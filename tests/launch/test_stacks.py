@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.launch.binding import bind
 from xtile.launch.kernel import find_function, signature_of
 from xtile.launch.stacks import Stack
@@ -47,7 +48,7 @@ gpu.module @m {
 
 
 def random(*shape: int) -> Any:
-    return np.asfortranarray(np.random.default_rng().standard_normal(shape).astype(np.float32))
+    return np.asfortranarray(fresh_generator().standard_normal(shape).astype(np.float32))
 
 
 def bound_group(array: Any, type: str = "group<memref<f32x?x?>x?>") -> Any:

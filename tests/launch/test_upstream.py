@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.cli import main
 from xtile.launch import ArgumentError, Output, SanitizerError
 from xtile.text.diagnostics import DiagnosticError
@@ -39,7 +40,7 @@ gpu.module @kernels {{
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    return np.random.default_rng()
+    return fresh_generator()
 
 
 @pytest.mark.parametrize("how", ["text", "path", "module"])

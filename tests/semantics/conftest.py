@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
+from tests.seeds import fresh_generator
 from xtile.api import parse
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
@@ -67,4 +68,4 @@ def memref() -> Callable[..., MemrefArgument]:
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    return np.random.default_rng()
+    return fresh_generator()

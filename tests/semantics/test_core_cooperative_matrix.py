@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 from xtile.semantics.errors import ExecutionError
 
@@ -17,7 +18,7 @@ SUMS = {"bf16": "f32", "f16": "f32", "i8": "i32"}
 
 
 def random(element: str, *shape: int) -> Any:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     if element == "i8":
         return rng.integers(-128, 128, shape).astype(np.int8)
     return rng.standard_normal(shape).astype(INPUTS[element])

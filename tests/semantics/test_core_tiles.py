@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import read, run
 
 ATTRIBUTES = 'attributes {core.level = "tile"}'
@@ -43,7 +44,7 @@ def test_parts_of_complex_numbers() -> None:
         gpu.return
         }} }}"""
     )
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     numbers = (rng.normal(size=(3, 4)) + 1j * rng.normal(size=(3, 4))).astype(np.complex64)
     before, out = numbers.copy(), np.full((3, 4), np.nan, np.float32)
     run(module, numbers, out)

@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import F32
 from xtile.semantics.arguments import MemrefArgument
 from xtile.semantics.engine import launch
-from xtile.testing.perturbed import has_orders, is_determined, launch_perturbed
+from xtile.testing.perturbed import Overflow, has_orders, is_determined, launch_perturbed
 from xtile.testing.tolerances import TOLERANCES, unit_in_last_place
 
 ONE_GROUP = (1, 1, 1)
@@ -44,11 +45,13 @@ def _elementwise(instruction: str) -> FuncOp:
 Array = npt.NDArray[Any]
 
 
-def _run(function: FuncOp, *arrays: Array, is_perturbed: bool) -> list[Any]:
+def _run(
+    function: FuncOp, *arrays: Array, is_perturbed: bool, overflow: Overflow = Overflow.ANY
+) -> list[Any]:
     copies = [array.copy() for array in arrays]
     arguments = [MemrefArgument(a.reshape(-1, order="F"), a.shape, _strides(a)) for a in copies]
     if is_perturbed:
-        launch_perturbed(function, arguments, ONE_GROUP, np.random.default_rng())
+        launch_perturbed(function, arguments, ONE_GROUP, fresh_generator(), overflow)
     else:
         launch(function, arguments, ONE_GROUP)
     return [argument.base for argument in arguments]
@@ -62,7 +65,7 @@ def _strides(array: Array) -> tuple[int, ...]:
 def test_functions_are_off_by_the_tables_number(name: str) -> None:
     function = _elementwise(f"{name} %x")
     assert not is_determined(function)
-    numbers = np.random.default_rng().uniform(0.5, 3.0, 64).astype(np.float32)
+    numbers = fresh_generator().uniform(0.5, 3.0, 64).astype(np.float32)
     _, exact = _run(function, numbers, np.zeros_like(numbers), is_perturbed=False)
     _, moved = _run(function, numbers, np.zeros_like(numbers), is_perturbed=True)
     units = np.abs(moved.astype(float) - exact) / unit_in_last_place(exact, F32)
@@ -75,7 +78,7 @@ def test_functions_are_off_by_the_tables_number(name: str) -> None:
 def test_what_is_rounded_once_is_exact(instruction: str) -> None:
     function = _elementwise(instruction)
     assert is_determined(function)
-    numbers = np.random.default_rng().normal(size=64).astype(np.float32)
+    numbers = fresh_generator().normal(size=64).astype(np.float32)
     _, exact = _run(function, numbers, np.zeros_like(numbers), is_perturbed=False)
     _, moved = _run(function, numbers, np.zeros_like(numbers), is_perturbed=True)
     np.testing.assert_array_equal(moved, exact)
@@ -86,7 +89,7 @@ PRODUCT = "%A: memref<f32x5x40>, %B: memref<f32x40x6>, %C: memref<f32x5x6>"
 
 def test_sums_are_off_by_what_their_magnitudes_allow() -> None:
     function = _function("%a = constant 2.0 : f32\n gemm.n.n %a, %A, %B, %a, %C", PRODUCT)
-    random = np.random.default_rng()
+    random = fresh_generator()
     a, b, c = (random.normal(size=shape).astype("f4") for shape in ((5, 40), (40, 6), (5, 6)))
     exact = _run(function, a, b, c, is_perturbed=False)
     moved = _run(function, a, b, c, is_perturbed=True)
@@ -98,6 +101,93 @@ def test_sums_are_off_by_what_their_magnitudes_allow() -> None:
     assert (error < 1.5 * limit).all()
     for before, after in zip(exact[:2], moved[:2], strict=True):
         np.testing.assert_array_equal(after, before)
+
+
+LARGE = float(np.finfo(np.float32).max)
+
+OVERFLOWING = {
+    "the sum of the first two": [LARGE, LARGE, -LARGE, 0.0],
+    "a product that is scaled": [LARGE, 0.0, 0.0, 0.0],
+    "finite terms beside an infinity": [LARGE, LARGE, -np.inf, 0.0],
+}
+
+DETERMINED = {
+    "a NaN": ([LARGE, LARGE, np.nan, 0.0], np.nan),
+    "infinities with opposite signs": ([LARGE, LARGE, np.inf, -np.inf], np.nan),
+    "an infinity": ([1.0, 2.0, -np.inf, 0.0], -np.inf),
+    "large numbers": ([LARGE / 8, LARGE / 8, 0.0, 0.0], LARGE / 4),
+}
+
+
+def _sums(numbers: list[float], overflow: Overflow, scale: float = 1.0) -> float:
+    function = _function(
+        f"%a = constant {scale} : f32\n sum %a, %A, %a, %B", "%A: memref<f32x4>, %B: memref<f32>"
+    )
+    arrays = np.array(numbers, np.float32), np.zeros((), np.float32)
+    _, (found,) = _run(function, *arrays, is_perturbed=True, overflow=overflow)
+    return float(found)
+
+
+@pytest.mark.parametrize("name", OVERFLOWING)
+def test_sums_that_overflow_in_some_order_are_not_finite(name: str) -> None:
+    given = OVERFLOWING[name]
+    assert _sums(given, Overflow.INFINITY, 1.5) == np.inf
+    assert _sums(given, Overflow.NEGATIVE_INFINITY, 1.5) == -np.inf
+    assert np.isnan(_sums(given, Overflow.NAN, 1.5))
+    assert not np.isfinite(_sums(given, Overflow.SUM, 1.5))
+
+
+def test_sums_that_overflow_in_one_order_are_a_number_in_another() -> None:
+    found = _sums([LARGE / 2, LARGE, -LARGE, 0.0], Overflow.SUM)
+    assert abs(found - LARGE / 2) < 1e-5 * LARGE
+
+
+@pytest.mark.parametrize("name", DETERMINED)
+@pytest.mark.parametrize("overflow", Overflow)
+def test_other_sums_are_what_their_terms_make_them(name: str, overflow: Overflow) -> None:
+    given, expected = DETERMINED[name]
+    np.testing.assert_allclose(_sums(given, overflow), expected, rtol=1e-5)
+
+
+def test_sums_in_registers_may_overflow() -> None:
+    function = _function(
+        """
+        parallel {
+            %lane = subgroup_local_id : i32
+            %i = cast %lane : index
+            %x = load %A[%i] : f32
+            %y = subgroup_reduce_add %x : f32
+            store %y, %B[%i]
+        }
+        """
+    )
+    numbers = np.zeros(64, np.float32)
+    numbers[:3] = LARGE, LARGE, -LARGE
+    _, sums = _run(
+        function, numbers, numbers, is_perturbed=True, overflow=Overflow.NEGATIVE_INFINITY
+    )
+    np.testing.assert_array_equal(sums[:16], np.full(16, -np.inf))
+
+
+def test_narrow_sums_overflow_as_sums_in_f32_do() -> None:
+    """Partial sums of f16 are in f32, so that only the result can be too large."""
+    function = _function("%a = constant 1.0 : f16\n sum %a, %A, %a, %B", NARROW)
+    for numbers, expected in ((6e4, 6e4, -6e4, 0.0), 6e4), ((6e4, 6e4, 6e4, 0.0), np.inf):
+        arrays = np.array(numbers, np.float16), np.zeros((), np.float16)
+        _, (found,) = _run(function, *arrays, is_perturbed=True, overflow=Overflow.NAN)
+        assert found == pytest.approx(expected, rel=2e-3)
+
+
+NARROW = "%A: memref<f16x4>, %B: memref<f16>"
+
+
+def test_atomic_sums_are_rounded_before_they_are_added() -> None:
+    function = _function("%a = constant 1.0 : f16\n sum.atomic %a, %A, %a, %B", NARROW)
+    arrays = np.array([1000.0, 0.7, 0.0, 0.0], np.float16), np.full((), -1000.0, np.float16)
+    _, (exact,) = _run(function, *arrays, is_perturbed=False)
+    _, (moved,) = _run(function, *arrays, is_perturbed=True)
+    # 1000.7 is between two numbers that are half a unit apart.
+    assert 0.5 <= abs(float(moved) - float(exact)) <= 2.5
 
 
 def test_work_items_draw_tickets_in_any_order() -> None:

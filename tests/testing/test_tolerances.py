@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.ops import OPERATIONS
 from xtile.dialects.tensorlang.types import (
     BF16,
@@ -75,7 +76,7 @@ def test_units_of_roundoff() -> None:
 
 
 def test_sums_in_any_order_are_within_the_tolerance() -> None:
-    random = np.random.default_rng()
+    random = fresh_generator()
     numbers = (random.normal(size=(100, 57)) * 10.0 ** random.uniform(-3, 3, (100, 57))).astype(
         "f4"
     )

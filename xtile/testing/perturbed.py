@@ -2,34 +2,30 @@
 
 Each inexact instruction gives its result on the reference device, moved by as much as
 `tolerances.py` allows, up or down at random. What a few such runs differ by at the end is what the
-allowed errors grow to through the kernel. Where a work-item sees what others made in an order that
-nothing specifies, each run takes another order.
+allowed errors grow to through the kernel. Where a sum overflows in some order of its terms, it may
+be inf, -inf or NaN (docs/semantics.md, 2.2). Where a work-item sees what others made in an order
+that nothing specifies, each run takes another order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.tensorlang.ops.collective import BlasOperation
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixAtomicUpdate
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import AtomicUpdateOperation
-from xtile.dialects.tensorlang.types import (
-    COMPLEX_TYPES,
-    MemrefType,
-    component_type,
-)
+from xtile.dialects.tensorlang.types import COMPLEX_TYPES, component_type
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.arguments import Argument
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.configuration import Size3, configuration_of
 from xtile.semantics.engine import Program, bind
-from xtile.semantics.memory import Buffer, parts
 from xtile.semantics.state import State
 from xtile.semantics.values import Value
 from xtile.testing.tolerances import (
@@ -37,16 +33,48 @@ from xtile.testing.tolerances import (
     TOLERANCES,
     Tolerance,
     is_inexact,
+    largest_sum,
+    sum_may_overflow,
     sum_tolerance,
     unit_in_last_place,
 )
+from xtile.testing.wide_sums import WideSum, array_of, changed_type, is_atomic
 
 Array: TypeAlias = npt.NDArray[Any]
 Random: TypeAlias = np.random.Generator
 
 
+class Overflow(Enum):
+    """What a sum becomes if it may overflow. `ANY` is one of the others, for each number alone."""
+
+    INFINITY = np.inf
+    NEGATIVE_INFINITY = -np.inf
+    NAN = np.nan
+    SUM = "the sum as it was computed"
+    ANY = "any of these"
+
+    def replace(
+        self, sums: Array, may_overflow: npt.NDArray[np.bool_], random: Random
+    ) -> npt.NDArray[Any]:
+        """Sums after what may have overflowed has become what the member says."""
+        if self is Overflow.SUM:
+            return sums
+        if self is not Overflow.ANY:
+            return np.where(may_overflow, np.asarray(self.value).astype(sums.dtype), sums)
+        others = random.choice((np.inf, -np.inf, np.nan), sums.shape).astype(sums.dtype)
+        return np.where(may_overflow & (random.random(sums.shape) < _OVERFLOWING), others, sums)
+
+
+_OVERFLOWING = 0.75
+
+
 def launch_perturbed(
-    function: FuncOp, arguments: Sequence[Argument], grid: Size3, random: Random
+    function: FuncOp,
+    arguments: Sequence[Argument],
+    grid: Size3,
+    random: Random,
+    overflow: Overflow = Overflow.ANY,
+    part: float = 1.0,
 ) -> None:
     """Runs a kernel like `semantics.engine.launch`, with random allowed errors and orders.
 
@@ -55,6 +83,8 @@ def launch_perturbed(
         arguments: Its arguments; the memory is updated in place.
         grid: Work-groups in each of three dimensions.
         random: Chooses the errors and the orders.
+        overflow: What sums become that may overflow.
+        part: How much of the allowed errors is made.
 
     Raises:
         ExecutionError: An operation cannot be executed; an error of an index can be the cause.
@@ -63,7 +93,7 @@ def launch_perturbed(
     addresses = AddressSpace()
     values = bind(function, arguments, addresses)
     compiler = _Perturbing(configuration, is_observed=False)
-    compiler.random = random
+    compiler.random, compiler.overflow, compiler.part = random, overflow, part
     Program(function, values, configuration, addresses, compiler=compiler).run()
 
 
@@ -81,6 +111,8 @@ class _Perturbing(Compiler):
     """Compiles instructions to steps that give other results where the table allows them."""
 
     random: Random
+    overflow: Overflow
+    part: float
 
     def handler(self, operation: Operation) -> Handler | None:
         """What compiles an operation, with the errors that it may make."""
@@ -103,20 +135,11 @@ def _perturbation(operation: Operation) -> _Perturb | None:
         return _in_any_order
     name = operation.name.removeprefix("tensorlang.")
     if name in SUMS:
-        return _sum if is_inexact(_changed_type(operation)) else None
+        return _sum if is_inexact(changed_type(operation)) else None
     tolerance = TOLERANCES.get(name)
     if tolerance is None or component_type(operation.operands[0].type) not in tolerance.ulps:
         return None
     return _function
-
-
-def _changed_type(operation: Operation) -> Attribute:
-    """The type of the numbers that an instruction adds up to."""
-    if isinstance(operation, BlasOperation):
-        memref = operation.operands[-1].type
-        assert isinstance(memref, MemrefType)
-        return memref.element_type
-    return component_type(operation.results[0].type)
 
 
 def _function(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
@@ -130,107 +153,42 @@ def _function(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
     def perturbed(state: State) -> None:
         numbers = [np.asarray(state.values[slot]) for slot in operands]
         step(state)
-        value = state.values[result]
-        error = ulps * unit_in_last_place(np.asarray(value), result_type)
-        state.values[result] = _moved(value, error, result_type, compiler.random, numbers)
+        value = np.asarray(state.values[result])
+        error = compiler.part * ulps * unit_in_last_place(value, result_type)
+        moved = _moved(value, error, result_type, value.dtype, compiler.random, numbers)
+        state.values[result] = moved[()]
 
     return perturbed
 
 
 def _sum(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
-    """An instruction that adds up: in a register, or in the memory of its last operand.
-
-    How many products it adds up, and their magnitudes, is what it computes of ones and of the
-    magnitudes of its operands.
-    """
-    type_ = _changed_type(operation)
-    numbers = _Numbers(operation, compiler)
-
-    def rerun(state: State, function: Callable[[Array], Array]) -> list[Array]:
-        saved = numbers.read(state)
-        numbers.write(state, [function(array).astype(array.dtype) for array in saved])
-        step(state)
-        outcome = numbers.read_outcome(state)
-        numbers.write(state, saved)
-        return outcome
+    """An instruction that adds up: in a register, or in the memory of its last operand."""
+    type_ = changed_type(operation)
+    wide = WideSum(operation, compiler)
+    (outcome,) = compiler.slots(operation.results or operation.operands[-1:])
 
     def perturbed(state: State) -> None:
-        terms, magnitudes = rerun(state, np.ones_like), rerun(state, np.abs)
-        before = numbers.read_outcome(state)
+        exact, terms, magnitudes = wide.exact(state), wide.terms(state), wide.magnitudes(state)
         step(state)
-        results = numbers.read_outcome(state)
-        for index, result in enumerate(results):
-            tolerance = sum_tolerance(
-                np.real(terms[index]), np.real(magnitudes[index]), result, type_
-            )
-            if numbers.is_memory:
-                # What has not changed is not what was added up.
-                tolerance = np.where(_are_same(before[index], result), 0.0, tolerance)
-            results[index] = _moved(result, tolerance, type_, compiler.random)
-        numbers.write_outcome(state, results)
+        result = array_of(state.values[outcome])
+        tolerance = sum_tolerance(terms, magnitudes, _finite(exact), type_, is_atomic(operation))
+        # Where the order made the result overflow, another order may give the number.
+        is_reachable = np.isfinite(exact) & (tolerance <= largest_sum(type_))
+        numbers = np.where(np.isfinite(result) | ~is_reachable, result, exact)
+        error = compiler.part * tolerance
+        moved = _moved(numbers, error, type_, result.dtype, compiler.random)
+        may_overflow = sum_may_overflow(exact, magnitudes, tolerance, type_)
+        moved = compiler.overflow.replace(moved, may_overflow, compiler.random)
+        if operation.results:
+            state.values[outcome] = moved[()]
+        else:
+            result[...] = moved
 
     return perturbed
 
 
-class _Numbers:
-    """The numbers that an instruction adds up, in registers and in memory.
-
-    Attributes:
-        is_memory: Whether what they add up to is memory, and not a register.
-    """
-
-    def __init__(self, operation: Operation, compiler: Compiler) -> None:
-        self.is_memory = not operation.results
-        self._operands = compiler.slots(operation.operands)
-        (self._outcome,) = compiler.slots(operation.results or operation.operands[-1:])
-
-    def read(self, state: State) -> list[Array]:
-        """Copies of all numbers."""
-        return [np.array(data) for slot in self._operands for data in _arrays(state, slot)]
-
-    def write(self, state: State, numbers: Sequence[Array]) -> None:
-        """Replaces all numbers."""
-        _replace(state, self._operands, iter(numbers))
-
-    def read_outcome(self, state: State) -> list[Array]:
-        """Copies of what they were added up to."""
-        return [np.array(data) for data in _arrays(state, self._outcome)]
-
-    def write_outcome(self, state: State, numbers: Sequence[Array]) -> None:
-        """Replaces what they were added up to."""
-        _replace(state, [self._outcome], iter(numbers))
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, np.ndarray | np.generic)
-
-
-def _buffers(memref: Value, state: State) -> list[Buffer]:
-    """The memory of a memref."""
-    return [view.buffer for view, _ in parts(memref, state.mask)]
-
-
-def _arrays(state: State, slot: int) -> list[Array]:
-    """The numbers of a value: itself, or the memory of a memref."""
-    value = state.values[slot]
-    if _is_number(value):
-        return [np.asarray(value)]
-    return [buffer.data for buffer in _buffers(value, state)]
-
-
-def _replace(state: State, slots: Sequence[int], numbers: Iterator[Array]) -> None:
-    """Gives values the numbers that `_arrays` finds in them."""
-    for slot in slots:
-        value = state.values[slot]
-        if _is_number(value):
-            state.values[slot] = next(numbers)[()]
-        else:
-            for buffer in _buffers(value, state):
-                buffer.data[...] = next(numbers)
-
-
-def _are_same(first: Array, second: Array) -> npt.NDArray[np.bool_]:
-    return (first == second) | ((first != first) & (second != second))
+def _finite(numbers: Array) -> Array:
+    return np.where(np.isfinite(numbers), numbers, 0)
 
 
 def _in_any_order(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
@@ -260,8 +218,13 @@ def _in_any_order(operation: Operation, step: Step, compiler: _Perturbing) -> St
 
 
 def _moved(
-    value: Value, error: Array, type: Attribute, random: Random, operands: Sequence[Array] = ()
-) -> Value:
+    value: Array,
+    error: Array,
+    type: Attribute,
+    dtype: np.dtype[Any],
+    random: Random,
+    operands: Sequence[Array] = (),
+) -> Array:
     """Numbers that are off by as much as `error`, all in one direction or each in its own.
 
     A complex number that is not finite, or that comes from such an operand, is not specified: it
@@ -271,10 +234,10 @@ def _moved(
     error = np.where(np.isfinite(error), error, 0.0)
     if type not in COMPLEX_TYPES:
         direction = random.choice((-1.0, 1.0), shape)
-        return (np.asarray(value).astype(np.float64) + error * direction).astype(value.dtype)[()]
+        return (value.astype(np.float64) + error * direction).astype(dtype)
     direction = np.exp(1j * random.uniform(0.0, 2 * np.pi, shape))
-    moved = np.asarray(value).astype(np.complex128) + error * direction
+    moved = value.astype(np.complex128) + error * direction
     other = np.where(np.isnan(value), 0.0, complex(np.nan, np.nan))
-    for number in (np.asarray(value), *operands):
+    for number in (value, *operands):
         moved = np.where(np.isfinite(number), moved, other)
-    return moved.astype(value.dtype)[()]
+    return moved.astype(dtype)

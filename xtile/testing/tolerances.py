@@ -172,23 +172,56 @@ def unit_roundoff(type: Attribute) -> float:
 
 
 def sum_tolerance(
-    terms: Numbers, magnitudes: Numbers, results: Numbers, type: Attribute
+    terms: Numbers, magnitudes: Numbers, sums: Numbers, type: Attribute, is_atomic: bool = False
 ) -> npt.NDArray[np.float64]:
-    """How far apart sums of the same products may be on two devices.
+    """How far apart sums of the same products may be on two devices, if they do not overflow.
 
     A sum of n products is the exact sum of products that are each off by a factor (1 + d), with
     |d| at most n units of roundoff in whatever order it was computed (Higham, 4.2); two more are
     for the scaling of the sum and of what it is added to. The product of complex numbers has
     twice as many terms. It is then rounded once to the type, if the type is narrower than that of
-    the sum: sums on two sides of the middle between two numbers become neighbours.
+    the sum: sums on two sides of the middle between two numbers become neighbours. An atomic
+    update rounds what it adds before that, which is no larger than the magnitudes.
 
     Args:
         terms: How many products each result is the sum of.
         magnitudes: The sums of the products' magnitudes.
-        results: The sums.
+        sums: The sums.
         type: The type of the results.
+        is_atomic: Whether each sum is rounded before it is added to memory.
     """
     wide = accumulation_type(type)
     depth = (2 if type in COMPLEX_TYPES else 1) * (terms + 2)
     error = 2 * depth * unit_roundoff(wide) * magnitudes
-    return error if wide == type else error + unit_in_last_place(results, type)
+    if wide == type:
+        return error
+    error = error + unit_in_last_place(sums, type)
+    return error + unit_in_last_place(magnitudes, type) if is_atomic else error
+
+
+def largest_sum(type: Attribute) -> float:
+    """The largest finite number of the type in which sums that end in `type` are computed."""
+    return float(np.finfo(np.float32 if _wide_real(type) == F32 else np.float64).max)
+
+
+def _wide_real(type: Attribute) -> Attribute:
+    return real_part_type(accumulation_type(type))
+
+
+def sum_may_overflow(
+    exact: Numbers, magnitudes: Numbers, tolerance: Numbers, type: Attribute
+) -> npt.NDArray[np.bool_]:
+    """Where a sum may be inf, -inf or NaN, because a part of it overflows in some order.
+
+    No part of a sum is larger than the magnitudes of its finite terms and the error. Where an
+    operand is NaN, or infinities meet their opposites, the sum is NaN in every order.
+
+    Args:
+        exact: The sums, computed in f64.
+        magnitudes: The sums of the magnitudes of the finite products.
+        tolerance: How far apart sums may be.
+        type: The type of the results.
+    """
+    overflows = ~(magnitudes + tolerance <= largest_sum(type))
+    # f64 overflows in f64, so that a NaN there says nothing about the operands.
+    return overflows if _wide_real(type) == F64 else overflows & ~np.isnan(exact)

@@ -2,12 +2,11 @@
 
 Both get equal random arguments. Where the memory differs afterwards, the errors that
 `xtile/testing/tolerances.py` allows say by how much it may: the reference device runs the kernel
-some more times, with such errors and in other orders.
+some more times, with such errors and in other orders (`outcomes.py`).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,31 +14,28 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.backends.intel.orders import Orders
+from tests.backends.intel.outcomes import Outcomes, are_same
 from tests.backends.intel.random_arguments import Memory
+from tests.seeds import SEED_VARIABLE
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics import engine
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.errors import ExecutionError
-from xtile.testing.perturbed import has_orders, is_determined, launch_perturbed
+from xtile.testing.perturbed import Overflow, has_orders, is_determined, launch_perturbed
 
 Launch = Callable[[Sequence[Argument], Size3], None]
 """Runs a kernel on the device that is compared with the reference device."""
 
 ONE_GROUP: Size3 = (1, 1, 1)
 
-SEED_VARIABLE = "XTILE_TEST_SEED"
-
-_PERTURBED_RUNS = 8
-
-_SAFETY = 2.0
-"""How much more than in the perturbed runs errors may grow to; these are only a sample."""
-
-
-def fresh_seed() -> int:
-    """A seed from the environment, or else a new one. Messages of failures show it."""
-    given = os.environ.get(SEED_VARIABLE)
-    return int(given) if given else int(np.random.SeedSequence().generate_state(1)[0])
+_PERTURBED_RUNS = (
+    (Overflow.SUM, 0.0),
+    *((overflow, 1.0) for overflow in Overflow),
+    *[(Overflow.ANY, 1.0)] * 3,
+)
+"""The runs that show what devices may give: what sums that may overflow become, and how much of
+the allowed errors is made. The first one shows the numbers that others are off from."""
 
 
 def memory_of(arguments: Sequence[Argument]) -> list[Memory]:
@@ -107,16 +103,16 @@ def check_agreement(
     launch(found, grid)
     pairs = list(zip(memory_of(expected), memory_of(found), strict=True))
     agreement = Agreement(sum(memory.size for memory, _ in pairs))
-    if all(_distance(first, second).max(initial=0) == 0 for first, second in pairs):
+    if all(are_same(first, second).all() for first, second in pairs):
         return agreement
-    allowed = _allowed(function, arguments, expected, grid, seed)
-    for index, ((first, second), limit) in enumerate(zip(pairs, allowed, strict=True)):
-        distance = _distance(first, second)
-        wrong = ~(distance <= limit)
+    outcomes = _outcomes(function, arguments, expected, grid, seed)
+    for index, ((first, second), outcome) in enumerate(zip(pairs, outcomes, strict=True)):
+        wrong = ~outcome.allows(second)
         if wrong.any():
-            raise AssertionError(_message(function, index, first, second, limit, wrong, seed))
-        agreement.tolerated += int(((distance > 0) & np.isfinite(limit)).sum())
-        agreement.undetermined += int(np.isinf(limit).sum())
+            raise AssertionError(_message(function, index, second, outcome, wrong, seed))
+        differs = ~are_same(first, second) & ~outcome.is_undetermined
+        agreement.tolerated += int(differs.sum())
+        agreement.undetermined += int(outcome.is_undetermined.sum())
     return agreement
 
 
@@ -135,58 +131,41 @@ def _run(function: FuncOp, arguments: Sequence[Argument], grid: Size3) -> bool:
     return orders.is_defined
 
 
-def _allowed(
+def _outcomes(
     function: FuncOp,
     arguments: Sequence[Argument],
     expected: Sequence[Argument],
     grid: Size3,
     seed: int,
-) -> list[npt.NDArray[np.float64]]:
-    """For each element how far devices may be apart; infinite if it is not determined."""
-    limits = [np.zeros(memory.shape) for memory in memory_of(expected)]
+) -> list[Outcomes]:
+    """What all memory may hold after a launch."""
+    outcomes = [Outcomes(memory, has_orders(function)) for memory in memory_of(expected)]
     if is_determined(function):
-        return limits
+        return outcomes
     random = np.random.default_rng(seed)
-    for _ in range(_PERTURBED_RUNS):
+    for overflow, part in _PERTURBED_RUNS:
         perturbed = copied(arguments)
         try:
-            launch_perturbed(function, perturbed, grid, random)
+            launch_perturbed(function, perturbed, grid, random, overflow, part)
         except ExecutionError:
-            return [np.full(memory.shape, np.inf) for memory in memory_of(expected)]
-        for limit, first, second in zip(
-            limits, memory_of(expected), memory_of(perturbed), strict=True
-        ):
-            np.maximum(limit, _SAFETY * _distance(first, second), out=limit)
-    if has_orders(function):
-        return [np.where(limit > 0, np.inf, 0.0) for limit in limits]
-    return limits
-
-
-def _distance(first: Memory, second: Memory) -> npt.NDArray[np.float64]:
-    """How far numbers are apart: 0 where they are equal or both NaN, infinite where one is NaN."""
-    wide = np.complex128 if first.dtype.kind == "c" else np.float64
-    same = (first == second) | ((first != first) & (second != second))
-    with np.errstate(all="ignore"):
-        difference = np.abs(first.astype(wide) - second.astype(wide))
-    # Large integers that differ may be one number in f64.
-    difference = np.where(first.dtype.kind in "iu", np.maximum(difference, 1.0), difference)
-    return np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
+            for outcome in outcomes:
+                outcome.is_undetermined[...] = True
+            return outcomes
+        for outcome, memory in zip(outcomes, memory_of(perturbed), strict=True):
+            outcome.add(memory)
+    return outcomes
 
 
 def _message(
     function: FuncOp,
     index: int,
-    expected: Memory,
     found: Memory,
-    limit: npt.NDArray[np.float64],
+    outcome: Outcomes,
     wrong: npt.NDArray[np.bool_],
     seed: int,
 ) -> str:
     places = np.flatnonzero(wrong)[:6]
-    lines = [
-        f"  [{place}] {found[place]!r} instead of {expected[place]!r}, may be off by {limit[place]}"
-        for place in places
-    ]
+    lines = [f"  [{place}] {found[place]!r} instead of {outcome.text(place)}" for place in places]
     return (
         f"memory {index} differs in {int(wrong.sum())} of {wrong.size} elements; "
         f"{SEED_VARIABLE}={seed} repeats this\n" + "\n".join(lines) + f"\n{function}"

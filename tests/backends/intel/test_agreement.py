@@ -24,6 +24,7 @@ from tests.backends.intel.random_arguments import (
     any_numbers,
     plain_numbers,
 )
+from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics import engine
 from xtile.semantics.arguments import Argument, MemrefArgument
@@ -53,7 +54,7 @@ def _elementwise(instruction: str) -> FuncOp:
 
 
 def _arguments(function: FuncOp) -> list[Argument]:
-    return Arguments(function, np.random.default_rng(), any_numbers).values
+    return Arguments(function, fresh_generator(), any_numbers).values
 
 
 def _changing(function: FuncOp, change: Callable[[list[Memory]], None]) -> Launch:
@@ -117,6 +118,63 @@ def test_what_is_not_written_is_nan() -> None:
         check_agreement(function, arguments, lambda _arguments, _grid: None)
 
 
+def _sum_of_large_numbers(then: str = "") -> tuple[FuncOp, list[Argument]]:
+    """Sums of A and B in C; the first of them overflows in one order and is 3e38 in the other."""
+    function = _function(
+        f"""
+        %one = constant 1.0 : f32
+        sum %one, %A, %one, %B
+        {then}
+        """,
+        "%A: memref<f32x2x2>, %B: memref<f32x2>, %C: memref<f32x2>",
+    )
+    arguments = [
+        MemrefArgument(np.array(values, np.float32), shape, strides)
+        for values, shape, strides in (
+            ((3e38, 1.0, 3e38, 2.0), (2, 2), (1, 2)),
+            ((-3e38, 0.5), (2,), (1,)),
+            ((0.0, 0.0), (2,), (1,)),
+        )
+    ]
+    return function, [*arguments]
+
+
+@pytest.mark.parametrize("found", [np.inf, -np.inf, np.nan, 3e38])
+def test_a_sum_that_may_overflow_is_not_finite_or_the_sum(found: float) -> None:
+    function, arguments = _sum_of_large_numbers()
+
+    def change(memory: list[Memory]) -> None:
+        assert memory[1][0] == np.inf
+        memory[1][0] = found
+
+    agreement = check_agreement(function, arguments, _changing(function, change))
+    assert agreement is not None
+    assert agreement.undetermined == 0
+
+
+@pytest.mark.parametrize(("place", "found"), [(0, 1e38), (0, 0.0), (1, np.nan), (1, np.inf)])
+def test_nothing_else_is_a_sum_that_may_overflow(place: int, found: float) -> None:
+    function, arguments = _sum_of_large_numbers()
+
+    def change(memory: list[Memory]) -> None:
+        memory[1][place] = found
+
+    with pytest.raises(AssertionError, match="memory 1 differs in 1 of 2 elements"):
+        check_agreement(function, arguments, _changing(function, change))
+
+
+def test_what_is_computed_of_a_sum_that_may_overflow_may_be_what_follows() -> None:
+    function, arguments = _sum_of_large_numbers("hadamard %one, %B, %B, %one, %C")
+
+    def change(memory: list[Memory], place: int) -> None:
+        memory[2][place] = np.nan
+
+    run = _changing(function, lambda memory: change(memory, 0))
+    assert check_agreement(function, arguments, run) is not None
+    with pytest.raises(AssertionError, match="memory 2 differs in 1 of 2 elements"):
+        check_agreement(function, arguments, _changing(function, lambda memory: change(memory, 1)))
+
+
 def test_errors_grow_through_a_kernel() -> None:
     """exp(x) - exp(x) (1 + 2^-20) is off by much more of itself than exp is."""
     body = """
@@ -152,7 +210,7 @@ TICKETS = """
 
 def test_orders_are_not_compared_but_what_they_lead_to() -> None:
     function = _function(TICKETS, "%A: memref<i32x1>, %B: memref<i32x16>")
-    arguments = Arguments(function, np.random.default_rng(), plain_numbers).values
+    arguments = Arguments(function, fresh_generator(), plain_numbers).values
 
     def reverse(memory: list[Memory]) -> None:
         memory[1][:16] = memory[1][15::-1]
@@ -188,7 +246,7 @@ def test_what_has_no_defined_result_is_not_compared(name: str) -> None:
         }}
     """
     function = _function(body, "%A: memref<i32x16>")
-    arguments = Arguments(function, np.random.default_rng()).values
+    arguments = Arguments(function, fresh_generator()).values
     assert not is_defined(function, arguments)
     assert check_agreement(function, arguments, partial(engine.launch, function)) is None
 
@@ -204,7 +262,7 @@ def test_a_barrier_makes_an_order() -> None:
         }
     """
     function = _function(body, "%A: memref<i32x16>")
-    assert is_defined(function, Arguments(function, np.random.default_rng()).values)
+    assert is_defined(function, Arguments(function, fresh_generator()).values)
 
 
 def test_arguments_keep_what_a_function_promises() -> None:
@@ -212,7 +270,7 @@ def test_arguments_keep_what_a_function_promises() -> None:
         "", "%A: memref<f32x?x?,strided<?,?>> {shape_gcd=[4,2], stride_gcd=[1,8]}, %n: i32"
     )
     for _ in range(20):
-        memref = Arguments(function, np.random.default_rng()).values[0]
+        memref = Arguments(function, fresh_generator()).values[0]
         assert isinstance(memref, MemrefArgument)
         (m, n), (inner, outer) = memref.shape, memref.strides
         assert (m % 4, n % 2, outer % 8) == (0, 0, 0)
@@ -222,7 +280,7 @@ def test_arguments_keep_what_a_function_promises() -> None:
 def test_promises_that_nothing_keeps() -> None:
     function = _function("", "%A: memref<f32x?x4,strided<?,1>> {shape_gcd=[4]}")
     with pytest.raises(NoArgumentsError, match="no sizes and strides keep what"):
-        Arguments(function, np.random.default_rng())
+        Arguments(function, fresh_generator())
 
 
 def test_one_group() -> None:

@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pytest
 from xdsl.ir import Attribute
 
-from tests.backends.intel.agreement import ONE_GROUP, SEED_VARIABLE, Launch, fresh_seed
+from tests.backends.intel.agreement import ONE_GROUP, Launch
 from tests.backends.intel.every_type.scalars import LOOPS, SIZE, arithmetic_kernels
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.operands import Numbers, pairs
+from tests.seeds import SEED_VARIABLE, fresh_seed
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import MemrefType, is_number
 from xtile.semantics import engine

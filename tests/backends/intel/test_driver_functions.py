@@ -18,8 +18,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.backends.intel import driver_functions
-from tests.backends.intel.agreement import fresh_seed
 from tests.backends.intel.opencl_kernels import opencl_device
+from tests.seeds import fresh_seed
 from tests.semantics.upstream.kernels import argument_of
 from tests.semantics.xegpu.kernels import FLOATS, random_array
 from xtile.api import parse

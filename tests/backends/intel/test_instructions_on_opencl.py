@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 
-from tests.backends.intel.agreement import check_agreement, fresh_seed
+from tests.backends.intel.agreement import check_agreement
 from tests.backends.intel.every_type.kernel import Kernel
 from tests.backends.intel.every_type.linear_algebra import linear_algebra_kernels
 from tests.backends.intel.every_type.matrices import matrix_kernels
@@ -21,6 +21,7 @@ from tests.backends.intel.every_type.scalars import atomic_kernels, exchange_ker
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.random_arguments import Arguments, any_numbers, odd_numbers, plain_numbers
 from tests.backends.intel.runnable import make_runnable, separate_atomics, without_bool_parameters
+from tests.seeds import fresh_seed
 from tests.translate.core_to_xegpu.visible import SUBGROUP_SIZE, make_visible
 from tests.translate.tensorlang_to_core.case import Case
 from tests.translate.tensorlang_to_core.cases import (

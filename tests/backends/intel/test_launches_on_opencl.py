@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.types import NUMBER_TYPES
 from xtile.launch import Group
 from xtile.semantics.numeric_types import NUMPY_TYPES
@@ -68,7 +69,7 @@ def _arrays(arguments: Sequence[Any]) -> list[Array]:
 
 def _noise(*shape: int) -> Array:
     """Multiples of 1/4 in column-major order, whose sums and products are exact in f32."""
-    numbers = np.random.default_rng().integers(-40, 41, shape) / 4
+    numbers = fresh_generator().integers(-40, 41, shape) / 4
     return np.asfortranarray(numbers.astype(np.float32))
 
 
@@ -225,7 +226,7 @@ def test_products_of_matrices_in_groups(name: str, shape: str) -> None:
         gemm.n.t %one, %a, %a, %zero, %b
     }}
     """
-    random = np.random.default_rng()
+    random = fresh_generator()
     dtype = NUMPY_TYPES[NUMBER_TYPES[name]]
     factors = [random.integers(-2, 3, 14).astype(dtype) for _ in range(5)]
     products = [np.zeros((4, 4), dtype, order="F") for _ in range(5)]
@@ -323,7 +324,7 @@ func @f(%A: memref<f32x?x?>, %B: memref<f32x?x?>, %C: memref<f32x?x?>, %x: memre
 @given(st.integers(1, 70), st.integers(1, 70), st.integers(1, 70))
 def test_twice_is_the_same(m: int, n: int, k: int) -> None:
     """Sums that are rounded come out equal each time, whichever thread computes them."""
-    random = np.random.default_rng()
+    random = fresh_generator()
     arrays = [
         np.asfortranarray(random.normal(size=shape).astype(np.float32))
         for shape in ((m, k), (k, n), (m, n), (m,))

@@ -6,7 +6,6 @@ the environment, the first batch begins with that kernel, so that other seeds ca
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count, islice
@@ -14,7 +13,7 @@ from itertools import chain, count, islice
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import SEED_VARIABLE, Agreement, check_agreement, is_defined
+from tests.backends.intel.agreement import Agreement, check_agreement, is_defined
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.random_arguments import (
     Arguments,
@@ -23,6 +22,7 @@ from tests.backends.intel.random_arguments import (
     plain_numbers,
 )
 from tests.backends.intel.runnable import make_runnable
+from tests.seeds import given_seed
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes
 from xtile.dialects.tensorlang.ops.function import FuncOp
@@ -94,8 +94,7 @@ def test_random_kernels_compute_the_same(batch: int) -> None:
 
 def _first_seed(batch: int) -> int:
     """The seed of a batch's first kernel: the same in every run, or from the environment's on."""
-    given = os.environ.get(SEED_VARIABLE)
-    return _DISTANCE * batch + (int(given) if given else 0)
+    return _DISTANCE * batch + (given_seed() or 0)
 
 
 def _kernels(first: int) -> Iterator[_Random]:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import xtile
-from tests.backends.intel.agreement import check_agreement, fresh_seed
+from tests.backends.intel.agreement import check_agreement
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.random_arguments import Arguments
+from tests.seeds import fresh_generator, fresh_seed
 from tests.translate.tensorlang_to_core.test_values import PROGRAMS
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import NUMBER_TYPES
@@ -174,7 +175,7 @@ func @f(%A: memref<f32x64x?>) attributes {subgroup_size=16, work_group_size=[32,
 
 def test_barriers_separate_what_subgroups_write_and_read() -> None:
     """Each work-group reverses its column five times, through local memory of its own."""
-    columns = np.asfortranarray(np.random.default_rng().normal(size=(64, 30)).astype(np.float32))
+    columns = np.asfortranarray(fresh_generator().normal(size=(64, 30)).astype(np.float32))
     found = columns.copy(order="F")
     _run(_REVERSE, found, grid=30)
     expected = columns[::-1]
@@ -197,7 +198,7 @@ func @f(%A: memref<f32x16x16>, %B: memref<f32x16x16>, %C: memref<f32x16x16>) {
 
 
 def test_collective_instructions_see_what_those_before_wrote() -> None:
-    random = np.random.default_rng()
+    random = fresh_generator()
     a, b = (np.asfortranarray(random.integers(-3, 4, (16, 16)).astype(np.float32)) for _ in "ab")
     found = np.full((16, 16), np.nan, np.float32, order="F")
     _run(_AUTOMATIC, a, b, found)
@@ -239,7 +240,7 @@ func @f(%z: c32, %A: memref<i8x8x16>, %B: memref<i16x?x8,strided<2,?>>, %C: memr
 
 def test_the_last_row_of_a_product_of_one_work_item() -> None:
     """Intel's CPU runtime 2026.2 computes it wrong with OpenCL's own minimum of integers."""
-    random = np.random.default_rng()
+    random = fresh_generator()
     a = np.asfortranarray(random.integers(0, 5, (8, 16)).astype(np.int8))
     b = np.asfortranarray(random.integers(0, 5, (4, 8)).astype(np.int16))[::2]
     c = np.asfortranarray(random.integers(0, 5, (16, 2)).astype(np.int32))

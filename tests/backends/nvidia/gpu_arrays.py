@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
+
 ORDINAL = 0
 
 
@@ -125,4 +127,4 @@ def install_torch(monkeypatch: pytest.MonkeyPatch, stream: int = 0) -> None:
 
 def random(*shape: int, dtype: Any = np.float32) -> Any:
     """Column-major random numbers."""
-    return np.asfortranarray(np.random.default_rng().standard_normal(shape).astype(dtype))
+    return np.asfortranarray(fresh_generator().standard_normal(shape).astype(dtype))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.tiles import (
     BASE_FLOATS,
     ELEMENTS,
@@ -17,7 +18,6 @@ from tests.semantics.cuda_tile.tiles import (
     SATURATED,
     evaluate,
     fractions,
-    generator,
     mixed_floats,
     random_bits,
     random_integers,
@@ -56,7 +56,7 @@ def test_floats_are_rounded_once(source: str, target: str) -> None:
         return
     values = mixed_floats(source, COUNT)
     # Many numbers in the range of the small types, halfway between two of theirs too.
-    near = generator().integers(-4096, 4096, 128) / 512
+    near = fresh_generator().integers(-4096, 4096, 128) / 512
     values[:128] = np.asarray(NUMBERS[source].rounded(near))
     result = ftof(values, source, target)
     expected = [
@@ -131,7 +131,7 @@ def test_integers_are_rounded_once(source: str, target: str, signedness: Signedn
     values = random_integers(source, COUNT)
     # Numbers that are halfway between two floats but for their last bits.
     if source == "i64":
-        shifts = generator().integers(0, 62, 128)
+        shifts = fresh_generator().integers(0, 62, 128)
         values[:128] = (np.int64(2**62) >> shifts) + (np.int64(2**37) >> shifts) + 1
     result = evaluate(
         lambda v: ops.IToFOp(v, tile(values.shape, target), signedness=signedness),

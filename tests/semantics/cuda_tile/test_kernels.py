@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.entries import blank, constants, failure, pointers, reports, run
-from tests.semantics.cuda_tile.tiles import generator
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -58,7 +58,7 @@ SOFTMAX = f"""
 
 
 def test_softmax() -> None:
-    values = (10 * generator().standard_normal((4, 64))).astype(np.float32)
+    values = (10 * fresh_generator().standard_normal((4, 64))).astype(np.float32)
     values[0, 0] = -np.inf
     result = blank(4, 64)
     run("%in: tile<ptr<f32>>, %out: tile<ptr<f32>>", SOFTMAX, values, result, grid=4)
@@ -98,7 +98,7 @@ def test_a_matrix_product(type: str, accumulator: str) -> None:
     dtype = {"bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn}.get(type, type)
     dtypes = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
     a, b = (
-        generator().standard_normal(shape).astype(dtypes.get(type, dtype))
+        fresh_generator().standard_normal(shape).astype(dtypes.get(type, dtype))
         for shape in ((32, 64), (64, 16))
     )
     c = blank(32, 16, dtype=dtypes[accumulator])
@@ -168,7 +168,7 @@ QUANTIZED = f"""
 
 
 def test_quantization_to_eight_bits() -> None:
-    values = generator().standard_normal(32).astype(np.float32)
+    values = fresh_generator().standard_normal(32).astype(np.float32)
     result = blank(32, dtype=ml_dtypes.float8_e4m3fn)
     run("%in: tile<ptr<f32>>, %out: tile<ptr<f8E4M3FN>>", QUANTIZED, values, result)
     scaled = values.astype(np.float64) * (448 / np.abs(values).max())

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import FloatTF32Type
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.entries import constants, reports
-from tests.semantics.cuda_tile.tiles import NUMBERS, evaluate, generator, random_bits, random_floats
+from tests.semantics.cuda_tile.tiles import NUMBERS, evaluate, random_bits, random_floats
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.dialects.cuda_tile.ops.conversions import FToFOp
 from xtile.dialects.cuda_tile.ops.mathematics import FPowIOp
@@ -49,7 +50,7 @@ def test_a_number_is_replaced_by_another() -> None:
 @pytest.mark.parametrize("exponent", ["i8", "i16", "i32"])
 def test_powers_have_signed_exponents(type: str, exponent: str) -> None:
     bases = random_floats(type, 64)
-    exponents = generator().integers(-4, 5, 64).astype(NUMBERS[exponent].dtype)
+    exponents = fresh_generator().integers(-4, 5, 64).astype(NUMBERS[exponent].dtype)
     found = evaluate(FPowIOp, (bases, type), (exponents, exponent))
     # The reference computes in f64 as this does, and rounds once.
     wide = bases.astype(np.float64) ** exponents.astype(np.float64)

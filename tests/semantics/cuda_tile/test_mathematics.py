@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.tiles import (
     BASE_FLOATS,
     FRACTION_BITS,
     NUMBERS,
     evaluate,
-    generator,
     random_bits,
     same,
 )
@@ -62,7 +62,7 @@ def assert_near(result: Any, exact: list[float], type: str) -> None:
 @pytest.mark.parametrize("make", UNARY)
 def test_functions(make: Any, type: str) -> None:
     function, low, high = UNARY[make]
-    values = np.asarray(NUMBERS[type].rounded(generator().uniform(low, high, COUNT)))
+    values = np.asarray(NUMBERS[type].rounded(fresh_generator().uniform(low, high, COUNT)))
     result = evaluate(make, (values, type))
     assert_near(result, [function(float(value)) for value in values], type)
 
@@ -70,15 +70,15 @@ def test_functions(make: Any, type: str) -> None:
 @pytest.mark.parametrize("mode", [RoundingMode.FULL, RoundingMode.APPROX])
 @pytest.mark.parametrize("make", [ops.ExpOp, ops.TanHOp])
 def test_approximations_are_no_worse(make: Any, mode: RoundingMode) -> None:
-    values = generator().uniform(-8, 8, COUNT).astype(np.float32)
+    values = fresh_generator().uniform(-8, 8, COUNT).astype(np.float32)
     approximate = evaluate(lambda x: make(x, rounding_mode=mode), (values, "f32"))
     assert same(approximate, evaluate(make, (values, "f32")))
 
 
 @pytest.mark.parametrize("type", BASE_FLOATS)
 def test_functions_of_two_numbers(type: str) -> None:
-    a = np.asarray(NUMBERS[type].rounded(generator().uniform(0.1, 4, COUNT)))
-    b = np.asarray(NUMBERS[type].rounded(generator().uniform(-3, 3, COUNT)))
+    a = np.asarray(NUMBERS[type].rounded(fresh_generator().uniform(0.1, 4, COUNT)))
+    b = np.asarray(NUMBERS[type].rounded(fresh_generator().uniform(-3, 3, COUNT)))
     power = evaluate(ops.PowOp, (a, type), (b, type))
     pairs = [(float(x), float(y)) for x, y in zip(a, b, strict=True)]
     assert_near(power, [math.pow(x, y) for x, y in pairs], type)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.tiles import (
     NUMBERS,
     evaluate,
-    generator,
     random_floats,
     random_integers,
     same,
@@ -106,7 +106,7 @@ def test_scaled_products(factor: str, scale: str, block: int, batch: tuple[int, 
     lhs = random_floats(factor, (*batch, rows, depth))
     rhs = random_floats(factor, (*batch, depth, columns))
     acc = random_floats("f32", (*batch, rows, columns))
-    powers = [2.0 ** generator().integers(-3, 4, (*batch, *shape)) for shape in
+    powers = [2.0 ** fresh_generator().integers(-3, 4, (*batch, *shape)) for shape in
               ((rows, depth // block), (depth // block, columns))]  # fmt: skip
     scales = [power.astype(NUMBERS[scale].dtype) for power in powers]
     result = evaluate(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.entries import run
-from tests.semantics.cuda_tile.tiles import generator
 
 PADDING = -7
 
@@ -84,17 +84,17 @@ class View:
 
 def random_view(kind: str) -> View:
     """A view of a kind, at an index in its index space."""
-    choose = generator().integers
+    choose = fresh_generator().integers
     rank = int(choose(1, 4))
     shape = tuple(int(size) for size in choose(1, 9, rank))
-    order = tuple(int(i) for i in generator().permutation(rank))
+    order = tuple(int(i) for i in fresh_generator().permutation(rank))
     if kind == "gather_scatter":
         order = tuple(range(rank))
     tile = tuple(int(2**i) for i in choose(0, 3, rank))
     strides = [0] * rank
     stride = 1
     # Any dimension may be the contiguous one, and rows may lie apart.
-    for dimension in generator().permutation(rank):
+    for dimension in fresh_generator().permutation(rank):
         strides[dimension] = stride
         stride *= shape[dimension] + int(choose(0, 3))
     steps: tuple[int, ...] | None = tile
@@ -221,7 +221,7 @@ def test_atomic_updates(kind: str) -> None:
         %s = atomic_red_view_tko relaxed device {place}, add, %x
           : tile<{tile}xi32>, {types} -> token
         """
-        b = generator().integers(-99, 99, view.tile).astype(np.int32)
+        b = fresh_generator().integers(-99, 99, view.tile).astype(np.int32)
         expected = a.copy()
         for element, at in view.elements():
             if at is not None:

@@ -10,11 +10,11 @@ import pytest
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.tiles import (
     ELEMENTS,
     FRACTION_BITS,
     evaluate,
-    generator,
     random_floats,
     random_integers,
     same,
@@ -160,7 +160,7 @@ def largest_with_place(
 
 
 def test_the_place_of_the_largest_number() -> None:
-    values = generator().integers(0, 6, (16, 32)).astype(np.float32)
+    values = fresh_generator().integers(0, 6, (16, 32)).astype(np.float32)
     places = np.broadcast_to(np.arange(32, dtype=np.int32), values.shape)
     reduction = reduce_of(1, ["f32", "i32"], [-np.inf, -1], largest_with_place)
     largest, place = evaluate(reduction, (values, "f32"), (places, "i32"))
@@ -195,7 +195,7 @@ def squares_with_constant(
 
 
 def test_constants_in_the_region() -> None:
-    values = generator().integers(0, 10**6, (4, 64))
+    values = fresh_generator().integers(0, 10**6, (4, 64))
     found = evaluate(reduce_of(1, ["i64"], [0], squares_with_constant), (values, "i64"))
     assert np.array_equal(found, values.sum(1) % 1000)
 
@@ -227,7 +227,7 @@ def through_other_shapes(
 
 
 def test_a_region_that_changes_shapes() -> None:
-    values = generator().integers(-8, 8, (4, 8)).astype(np.float16)
+    values = fresh_generator().integers(-8, 8, (4, 8)).astype(np.float16)
     found = evaluate(reduce_of(1, ["f16"], [0.0], through_other_shapes), (values, "f16"))
     assert np.array_equal(found, values.sum(1))
     sums = evaluate(scan_of(0, ["f16"], [0.0], through_other_shapes), (values, "f16"))

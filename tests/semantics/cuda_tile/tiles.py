@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -23,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation
 
+from tests.seeds import fresh_generator
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.semantics.addresses import AddressSpace
@@ -87,14 +87,6 @@ _ROUND: dict[RoundingMode, Callable[[Fraction], int]] = {
     RoundingMode.POSITIVE_INF: math.ceil,
 }
 
-_FIXED = np.random.default_rng(20260101)
-"""What numbers are drawn from where every run is to see the same ones."""
-
-
-def generator() -> np.random.Generator:
-    """Random numbers, new ones in each run but in continuous integration."""
-    return _FIXED if os.environ.get("CI") else np.random.default_rng()
-
 
 def rounded(exact: Fraction, type: str, mode: RoundingMode, zero: float = 0.0) -> float:
     """A number in a type.
@@ -127,7 +119,7 @@ def _too_large(sign: int, type: str, mode: RoundingMode) -> float:
 
 def random_bits(type: str, shape: int | tuple[int, ...]) -> Any:
     """Numbers of a type with random bits: any exponent, NaN and infinities among them."""
-    bits = generator().integers(0, 2**64, shape, np.uint64, endpoint=False)
+    bits = fresh_generator().integers(0, 2**64, shape, np.uint64, endpoint=False)
     number = NUMBERS[type]
     if type == "tf32":
         return number.rounded(bits.astype(np.uint32).view(np.float32))
@@ -136,7 +128,7 @@ def random_bits(type: str, shape: int | tuple[int, ...]) -> Any:
 
 def random_floats(type: str, shape: int | tuple[int, ...]) -> Any:
     """Numbers of a type around 1, both signs."""
-    return np.asarray(NUMBERS[type].rounded(generator().standard_normal(shape)))
+    return np.asarray(NUMBERS[type].rounded(fresh_generator().standard_normal(shape)))
 
 
 def mixed_floats(type: str, count: int) -> Any:
@@ -150,12 +142,12 @@ def mixed_floats(type: str, count: int) -> Any:
 def random_integers(type: str, shape: int | tuple[int, ...]) -> Any:
     """Random integers, the extremes and those around 0 among them."""
     number = NUMBERS[type]
-    values = generator().integers(0, 2**64, shape, np.uint64, endpoint=False).astype(np.int64)
+    values = fresh_generator().integers(0, 2**64, shape, np.uint64, endpoint=False).astype(np.int64)
     least = -(2 ** (number.bits - 1))
     special = [least, -least - 1, 0, -1, 1, 2, number.bits]
     flat = values.reshape(-1)
-    chosen = generator().integers(0, 4, flat.shape) == 0
-    flat[chosen] = generator().choice(np.array(special, np.int64), int(chosen.sum()))
+    chosen = fresh_generator().integers(0, 4, flat.shape) == 0
+    flat[chosen] = fresh_generator().choice(np.array(special, np.int64), int(chosen.sum()))
     return np.asarray(number.wrapped(values))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.mlir_opt import run_mlir_opt
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 
 COUNT = 24
@@ -179,7 +180,7 @@ def computed_here(cases: list[Case]) -> int:
 )
 def test_llvm_computes_the_same(make: object, type: str) -> None:
     assert callable(make)
-    cases = make(np.random.default_rng(), type)
+    cases = make(fresh_generator(), type)
     if computed_here(cases) != computed_by_llvm(cases):
         wrong = [case for case in cases if computed_here([case]) != computed_by_llvm([case])]
         pytest.fail("\n".join(map(str, wrong)))

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import DTYPES, elementwise
 from tests.semantics.upstream.test_floats import rounded, same
 
@@ -17,7 +18,7 @@ COUNT = 128
 
 
 def random_f64() -> Any:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     return rng.standard_normal(COUNT) * 2.0 ** rng.integers(-8, 8, COUNT)
 
 
@@ -83,7 +84,7 @@ def test_extf_is_exact(source: str, target: str) -> None:
 @pytest.mark.parametrize("source", ["i1", "i4", "i16", "i32", "i64"])
 def test_integers_to_floats(source: str, target: str) -> None:
     bits = {"i1": 1, "i4": 4, "i16": 16, "i32": 32, "i64": 64}[source]
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     numbers = rng.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), COUNT)
     numbers >>= rng.integers(0, bits, COUNT)
     values = (numbers != 0) if source == "i1" else numbers.astype(DTYPES[source])

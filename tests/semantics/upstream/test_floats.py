@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import DTYPES, elementwise, final_values, kernel
 
 TYPES = ["f64", "f32", "tf32", "f16", "bf16", "f8E5M2", "f8E4M3FN"]
@@ -51,7 +52,7 @@ def rounded(exact: Fraction, type: str) -> float:
 
 def random_numbers(type: str, *, special: bool = True) -> Any:
     """Random numbers of a type, held as numpy holds them."""
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     wide = rng.standard_normal(COUNT) * 2.0 ** rng.integers(-6, 6, COUNT)
     if special:
         wide[: len(SPECIAL)] = SPECIAL
@@ -227,7 +228,7 @@ MATH: dict[str, tuple[Callable[[float], float], float, float]] = {
 @pytest.mark.parametrize("name", MATH)
 def test_math(name: str, type: str) -> None:
     function, least, largest = MATH[name]
-    values = np.random.default_rng().uniform(least, largest, COUNT).astype(DTYPES[type])
+    values = fresh_generator().uniform(least, largest, COUNT).astype(DTYPES[type])
     values = np.where((values.astype(np.float64) < least), DTYPES[type](largest), values)
     result = elementwise(f"math.{name} {{0}} : {type}", [values], [type], type)
     exact = np.array([function(float(value)) for value in values])
@@ -258,7 +259,7 @@ def test_rounding_to_integers(type: str) -> None:
 
 
 def test_binary_math() -> None:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     a, b = rng.uniform(0.1, 4, COUNT).astype(np.float32), rng.standard_normal(COUNT)
     b = b.astype(np.float32)
     power = elementwise("math.powf {0}, {1} : f32", [a, b], ["f32", "f32"], "f32")
@@ -274,7 +275,7 @@ def test_binary_math() -> None:
 
 
 def test_integer_math() -> None:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     a = rng.integers(-(2**31), 2**31, COUNT).astype(np.int32)
     a[:3] = [0, -1, -(2**31)]
     bits = [f"{int(value) % 2**32:032b}" for value in a]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import DTYPES, elementwise, function_of, kernel, run
 from xtile.api import parse
 from xtile.semantics.configuration import configuration_of
@@ -118,7 +119,7 @@ def test_levels(level: str) -> None:
 
 
 def test_workers_share_the_work_groups() -> None:
-    values, out = np.random.default_rng().standard_normal(64), np.zeros(64)
+    values, out = fresh_generator().standard_normal(64), np.zeros(64)
     text = kernel(
         "%in: memref<64xf64>, %out: memref<64xf64>",
         """%x = gpu.global_id x
@@ -156,7 +157,7 @@ COMPLEX = {
 @pytest.mark.parametrize("type", ["complex<f32>", "complex<f64>"])
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex(name: str, type: str) -> None:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     a, b = (
         (rng.standard_normal(16) + 1j * rng.standard_normal(16)).astype(DTYPES[type])
         for _ in range(2)
@@ -167,7 +168,7 @@ def test_complex(name: str, type: str) -> None:
 
 
 def test_parts_of_complex_numbers() -> None:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     real, imaginary = rng.standard_normal(8).astype(np.float32), np.full(8, np.inf, np.float32)
     made = elementwise("complex.create {0}, {1} : complex<f32>", [real, imaginary], ["f32", "f32"],
                        "complex<f32>")  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import DTYPES, kernel, run
 from xtile.semantics.errors import ExecutionError
 
@@ -103,7 +104,7 @@ def exchanged(operation: str, values: Any, type: str, results: list[str], around
 @pytest.mark.parametrize("mode", ["xor", "up", "down", "idx"])
 @pytest.mark.parametrize("width", [8, 4])
 def test_shuffle(mode: str, width: int) -> None:
-    values = np.random.default_rng().standard_normal(24).astype(np.float32)
+    values = fresh_generator().standard_normal(24).astype(np.float32)
     source = {
         "xor": lambda lane: lane ^ 3,
         "up": lambda lane: lane - 3,
@@ -123,7 +124,7 @@ def test_shuffle(mode: str, width: int) -> None:
 
 
 def test_shuffle_with_an_offset_of_each_work_item() -> None:
-    values = np.random.default_rng().integers(0, 99, 24).astype(np.int32)
+    values = fresh_generator().integers(0, 99, 24).astype(np.int32)
     result, valid = exchanged(
         "gpu.shuffle idx %v, %offset, %width : i32", values, "i32", ["i32", "i1"],
         """%seven = arith.constant 7 : i32
@@ -135,7 +136,7 @@ def test_shuffle_with_an_offset_of_each_work_item() -> None:
 
 
 def test_rotate() -> None:
-    values = np.random.default_rng().standard_normal(24).astype(np.float32)
+    values = fresh_generator().standard_normal(24).astype(np.float32)
     result, valid = exchanged("gpu.rotate %v, 3, 4 : f32", values, "f32", ["f32", "i1"])
     for x in range(24):
         lane = x % 8
@@ -164,7 +165,7 @@ REDUCTIONS = {
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str) -> None:
     type_ = "f32" if name.endswith("f") else "i32"
-    values = np.random.default_rng().integers(-3, 4, 24).astype(DTYPES[type_])
+    values = fresh_generator().integers(-3, 4, 24).astype(DTYPES[type_])
     combine = REDUCTIONS[name]
     with np.errstate(all="ignore"):
         (whole,) = exchanged(f"gpu.all_reduce {name} %v {{}} : ({type_}) -> {type_}", values, type_,
@@ -193,7 +194,7 @@ def test_short_floats_are_added_in_f32() -> None:
 
 
 def test_reduction_by_a_region() -> None:
-    values = np.random.default_rng().integers(-9, 10, 24).astype(np.int32)
+    values = fresh_generator().integers(-9, 10, 24).astype(np.int32)
     (result,) = exchanged(
         """gpu.all_reduce %v {
         ^bb0(%a: i32, %b: i32):
@@ -205,7 +206,7 @@ def test_reduction_by_a_region() -> None:
 
 
 def test_only_active_work_items_take_part() -> None:
-    values = np.random.default_rng().integers(1, 50, 24).astype(np.int32)
+    values = fresh_generator().integers(1, 50, 24).astype(np.int32)
     out = np.zeros((24, 3), np.int32)
     text = kernel(
         "%in: memref<24xi32>, %out: memref<24x3xi32>",
@@ -234,7 +235,7 @@ def test_only_active_work_items_take_part() -> None:
 
 
 def test_broadcast_of_a_lane() -> None:
-    values = np.random.default_rng().standard_normal(24).astype(np.float32)
+    values = fresh_generator().standard_normal(24).astype(np.float32)
     lane = "%lane5 = arith.constant {} : i32"
     operation = "gpu.subgroup_broadcast %v, specific_lane %lane5 : f32"
     (result,) = exchanged(operation, values, "f32", ["f32"], lane.format(5))

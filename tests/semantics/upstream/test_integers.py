@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import DTYPES, elementwise, kernel, run
 from xtile.semantics.errors import ExecutionError
 
@@ -23,7 +24,7 @@ def wrapped(value: int, bits: int) -> int:
 
 def random_integers(bits: int) -> list[int]:
     """Random numbers with a sign, the extremes among them."""
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     least, largest = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
     special = [wrapped(value, bits) for value in (least, largest, 0, -1, 1)]
     values = [wrapped(int(rng.integers(2**63)), bits) for _ in range(COUNT - len(special))]
@@ -93,7 +94,7 @@ def test_binary(name: str, type: str) -> None:
 def test_shifts(name: str, type: str) -> None:
     bits = BITS[type]
     a = random_integers(bits)
-    b = [int(value) for value in np.random.default_rng().integers(0, bits, COUNT)]
+    b = [int(value) for value in fresh_generator().integers(0, bits, COUNT)]
     result = elementwise(
         f"arith.{name} {{0}}, {{1}} : {type}", [array_of(a, type), array_of(b, type)],
         [type, type], type,

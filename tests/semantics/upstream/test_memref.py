@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import DTYPES, function_of, kernel, run
 from xtile.semantics.arguments import GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
@@ -18,7 +19,7 @@ C = "\n".join(f"%c{i} = arith.constant {i} : index" for i in range(8))
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    return np.random.default_rng()
+    return fresh_generator()
 
 
 @pytest.mark.parametrize("type", DTYPES)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import final_values, kernel, run
 from xtile.semantics.errors import ExecutionError
 
@@ -36,7 +37,7 @@ def computed(body: str, values: Any, *, grid: int = 1) -> list[int]:
 
 @pytest.fixture
 def values() -> list[int]:
-    return [int(v) for v in np.random.default_rng().integers(-9, 10, COUNT)]
+    return [int(v) for v in fresh_generator().integers(-9, 10, COUNT)]
 
 
 def test_if(values: list[int]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 from tests.semantics.xegpu.kernels import DTYPES, LANES, load_block, random_array, undefined
 from xtile.semantics.errors import ExecutionError
@@ -14,7 +15,7 @@ from xtile.semantics.errors import ExecutionError
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    return np.random.default_rng()
+    return fresh_generator()
 
 
 def padded(matrix: Any, row: int, column: int, rows: int, columns: int) -> Any:

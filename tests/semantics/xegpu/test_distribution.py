@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.mlir_opt import run_mlir_opt
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import run
 from tests.semantics.xegpu.kernels import LANES, undefined
 
@@ -152,7 +153,7 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_spreading_changes_nothing(name: str) -> None:
     kernel = KERNELS[name]
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     dtypes: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i32": np.int32}
     # Sums of small integers are exact in any order.
     arguments = [rng.integers(-8, 8, shape).astype(dtypes[type]) for shape, type in kernel.memory]

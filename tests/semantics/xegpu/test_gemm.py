@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 from tests.semantics.xegpu.kernels import LANES, random_array, undefined
 
@@ -73,7 +74,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("level", KERNELS)
 def test_product(level: str) -> None:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     a, b = random_array(rng, (M, K), "f16"), random_array(rng, (K, N), "f16")
     c = undefined((M, N), "f32")
     body, grid = KERNELS[level]

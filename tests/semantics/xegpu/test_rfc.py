@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 from tests.semantics.xegpu.kernels import LANES, load_block, random_array, undefined
 
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    return np.random.default_rng()
+    return fresh_generator()
 
 
 @pytest.mark.parametrize(("type", "pack"), [("f16", 2), ("i8", 4)])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 from tests.semantics.xegpu.kernels import DTYPES, LANES, random_array, undefined
 from xtile.semantics.errors import ExecutionError
@@ -17,7 +18,7 @@ MASK = [lane % 3 != 1 for lane in range(LANES)]
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    return np.random.default_rng()
+    return fresh_generator()
 
 
 def dense(values: Any) -> str:

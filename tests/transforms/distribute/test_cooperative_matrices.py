@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import DTYPES, body_of, distributed, kernel, read, run
 from xtile.api import parse
 from xtile.backends.intel.compilation import compile_program
@@ -280,7 +281,7 @@ def test_panels_leave_local_memory_for_other_buffers(inputs: str, sums: str, str
 
 
 def random(type: str, *shape: int) -> Array:
-    rng = np.random.default_rng()
+    rng = fresh_generator()
     if type[0] == "i":
         return rng.integers(-128, 128, shape).astype(DTYPES[type])
     return rng.uniform(-1, 1, shape).astype(DTYPES[type])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -13,8 +12,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
-from tests.backends.intel.agreement import SEED_VARIABLE, check_agreement, copied, fresh_seed
+from tests.backends.intel.agreement import check_agreement, copied
 from tests.backends.intel.random_arguments import Memory, any_numbers, plain_numbers
+from tests.seeds import given_seed
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import printed, read
 from tests.transforms.tile_linalg.from_source import reversed_modes
@@ -71,7 +71,7 @@ _NUMBERS = (plain_numbers, any_numbers, special_numbers)
 @cache
 def first_seed() -> int:
     """The seed of the first kernel: a fixed one, or that of the environment."""
-    return fresh_seed() if os.environ.get(SEED_VARIABLE) else 0
+    return given_seed() or 0
 
 
 def file_of(number: int) -> list[CollectiveKernel]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i32
 
+from tests.seeds import fresh_random
 from tests.translate.core_to_vectors.vectorized import (
     is_spread,
     of_subgroups,
@@ -169,7 +168,7 @@ def test_matrices_next_to_linear_algebra(own: str) -> None:
     function = source_of(text)
     kernel = vectorize(function)
     assert is_spread(kernel) == bool(own)
-    assert agrees(function, kernel, Random())
+    assert agrees(function, kernel, fresh_random())
 
 
 def test_vectors_of_a_work_item_stay_what_they_are() -> None:

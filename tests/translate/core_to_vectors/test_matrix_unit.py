@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
+from tests.seeds import fresh_random
 from tests.translate.core_to_vectors.vectorized import of_subgroups, source_of, vectorize
 from tests.translate.ported import agrees
 from xtile.dialects.gpu.functions import FuncOp
@@ -58,14 +57,14 @@ def test_products(type: str, sums: str, shape: tuple[int, int, int]) -> None:
     count = _names(kernel).count("core.cooperative_matrix_multiply_add")
     assert count == PRODUCTS[type, sums, shape]
     for _ in range(2):
-        assert agrees(function, kernel, Random())
+        assert agrees(function, kernel, fresh_random())
 
 
 def test_a_factor_that_is_computed() -> None:
     function = source_of(_product("bf16", "f32", (32, 32, 64), negate=True))
     kernel = vectorize(function, chip="cpu-amx")
     assert "core.cooperative_matrix_load" in _names(kernel)
-    assert agrees(function, kernel, Random())
+    assert agrees(function, kernel, fresh_random())
 
 
 def test_a_cpu_without_matrix_unit() -> None:

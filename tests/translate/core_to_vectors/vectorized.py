@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from random import Random
-
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from tests.seeds import fresh_random
 from tests.translate.ported import agrees, fix_sizes, kernels_of
 from xtile.dialects.gpu.functions import FuncOp as KernelOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
@@ -51,7 +50,7 @@ def vectors_agree(text: str, runs: int = 2) -> bool:
     function = source_of(text)
     kernel = vectorize(function)
     assert not is_spread(kernel)
-    return all(agrees(function, kernel, Random()) for _ in range(runs))
+    return all(agrees(function, kernel, fresh_random()) for _ in range(runs))
 
 
 def of_subgroups(

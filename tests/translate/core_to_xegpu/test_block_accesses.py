@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from tests.translate.core_to_xegpu.lowered import lower
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.semantics.arguments import MemrefArgument, ScalarArgument
@@ -165,7 +166,7 @@ def _run(
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
 @pytest.mark.parametrize("transpose", [False, True])
 def test_padding_of_reads(element: str, shape: tuple[int, int], chip: str, transpose: bool) -> None:
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     memory, matrix = _matrix(element, generator)
     memref, attributes = _memref(element)
     vector = f"{shape[0]}x{shape[1]}x{element}"
@@ -189,7 +190,7 @@ def test_padding_of_reads(element: str, shape: tuple[int, int], chip: str, trans
 @pytest.mark.parametrize("transpose", [False, True])
 def test_writes_at_the_edges(element: str, chip: str, transpose: bool) -> None:
     """What is outside of the matrix stays as it was."""
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     memref, attributes = _memref(element)
     shape = (16, 32)
     vector = f"{shape[0]}x{shape[1]}x{element}"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.semantics.arguments import MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
@@ -60,7 +61,7 @@ def _memref(array: np.ndarray[Any, Any]) -> MemrefArgument:
 def test_gemm(
     type: str, transposes: str, sizes: str, chip: str, route: str, has_unit: bool
 ) -> None:
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     rows, columns, depth = SIZES[sizes]
     text = _text(type, transposes, SIZES[sizes], sizes == "dynamic")
     module = translate(xtile.parse(text, language="tensorlang"), route, Options(chip))

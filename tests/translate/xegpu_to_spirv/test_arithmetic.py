@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import SEED_VARIABLE, fresh_seed
+from tests.seeds import SEED_VARIABLE, fresh_seed
 from tests.translate.xegpu_to_spirv.elementwise_kernels import (
     BLOCK,
     COUNT,

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import fresh_seed
+from tests.seeds import fresh_seed
 from tests.translate.loop_ends import ALL, NAMES, Loop, constants_text, summary_text
 from tests.translate.xegpu_to_spirv.lane_kernels import (
     LaneKernel,

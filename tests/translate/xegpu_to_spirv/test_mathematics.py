@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.backends.intel.agreement import SEED_VARIABLE, fresh_seed
+from tests.seeds import SEED_VARIABLE, fresh_seed
 from tests.semantics.upstream.kernels import DTYPES
 from tests.translate.xegpu_to_spirv.elementwise_kernels import (
     BLOCK,

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import fresh_seed
+from tests.seeds import fresh_seed
 from tests.semantics.upstream.kernels import DTYPES
 from tests.translate.xegpu_to_spirv.lane_kernels import (
     LaneKernel,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import fresh_seed
+from tests.seeds import fresh_seed
 from tests.semantics.xegpu.kernels import random_array, undefined
 from tests.translate.xegpu_to_spirv.lane_kernels import LaneKernel, LaneKernels, same, spirv_text
 from xtile.text.diagnostics import DiagnosticError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tests.backends.intel.agreement import fresh_seed
+from tests.seeds import fresh_seed
 from tests.semantics.xegpu.kernels import random_array, undefined
 from tests.translate.xegpu_to_spirv.lane_kernels import Array, LaneKernel, LaneKernels, spirv_text
 from xtile.text.diagnostics import DiagnosticError

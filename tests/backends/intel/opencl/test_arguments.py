@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 
 import xtile
 from tests.backends.intel.opencl.spirv_kernels import WORDS, probe
+from tests.seeds import fresh_generator
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 from xtile.backends.intel.opencl.launching import launch
@@ -273,7 +274,7 @@ def test_buffers() -> None:
 
 
 def test_arrays_of_pyopencl() -> None:
-    host = np.asfortranarray(np.random.default_rng().random((4, 6), np.float32))
+    host = np.asfortranarray(fresh_generator().random((4, 6), np.float32))
     array = cl.array.to_device(own_queue(DEVICE), host)
     _, *numbers = launch_probe(DEVICE, type_of("memref<f32x?x?>"), array)
     assert numbers == [4, 6, 4]

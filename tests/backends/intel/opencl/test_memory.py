@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from xtile.backends.host_memory import HostMemory, host_address
 from xtile.backends.intel.opencl.device import find_devices
 from xtile.backends.intel.opencl.memory import CopiedMemory, SystemMemory
@@ -34,7 +35,7 @@ def copied(*pieces: tuple[Any, bool] | tuple[Any, bool, int]) -> Iterator[list[A
 
 
 def random(count: int) -> Any:
-    return np.random.default_rng().random(count)
+    return fresh_generator().random(count)
 
 
 def test_only_what_is_written_comes_back() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.dialects.cuda_tile.cutile import kernels
 from tests.dialects.cuda_tile.cutile.launching import Constant
-from tests.semantics.cuda_tile.tiles import generator
+from tests.seeds import fresh_generator
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -43,7 +43,7 @@ class Case:
 
 def normal(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     """Random numbers around 0."""
-    return generator().standard_normal(shape).astype(dtype)
+    return fresh_generator().standard_normal(shape).astype(dtype)
 
 
 def blank(*shape: int, dtype: Any = np.float32) -> np.ndarray:
@@ -131,7 +131,7 @@ def running_sums() -> Case:
 
 
 def histogram() -> Case:
-    values = generator().integers(-2, 12, 60).astype(np.int32)
+    values = fresh_generator().integers(-2, 12, 60).astype(np.int32)
     order = [int((values[:i] == value).sum()) for i, value in enumerate(values)]
     counts = np.bincount(values[(values >= 0) & (values < 10)], minlength=10)
     # What is outside of the array is not updated, and its old value is anything.
@@ -144,7 +144,7 @@ def histogram() -> Case:
 
 def gather_rows() -> Case:
     table = normal(10, 8)
-    indices = generator().integers(-3, 14, 16).astype(np.int32)
+    indices = fresh_generator().integers(-3, 14, 16).astype(np.int32)
     inside = (indices >= 0) & (indices < 10)
     rows = np.where(inside[:, None], table[np.where(inside, indices, 0)], -1)
     arguments = [table, indices, blank(8, 16), 2.0, Constant(8), Constant(8)]
@@ -165,7 +165,7 @@ def extremes() -> Case:
 
 def first_above() -> Case:
     x = np.zeros(100, np.float32)
-    x[int(generator().integers(100))] = 2
+    x[int(fresh_generator().integers(100))] = 2
     out = blank(3, dtype=np.int32)
     part = int(np.argmax(x)) // 16
     arguments = [x, out, 1.0, Constant(16)]
@@ -173,7 +173,7 @@ def first_above() -> Case:
 
 
 def locked_sum() -> Case:
-    x = generator().integers(-9, 9, 64).astype(np.float32)
+    x = fresh_generator().integers(-9, 9, 64).astype(np.float32)
     arguments = [x, np.zeros(16, np.float32), np.zeros(1, np.int32), Constant(16)]
     expected = {1: x.reshape(4, 16).sum(axis=0), 2: np.zeros(1)}
     return Case(kernels.locked_sum, arguments, (4,), expected)
@@ -189,13 +189,13 @@ def quantize() -> Case:
 
 
 def sum_of_list() -> Case:
-    arrays = [generator().integers(-9, 9, 30).astype(np.float32) for _ in range(3)]
+    arrays = [fresh_generator().integers(-9, 9, 30).astype(np.float32) for _ in range(3)]
     arguments = [arrays, blank(30), Constant(16)]
     return Case(kernels.sum_of_list, arguments, (2,), {1: np.sum(arrays, axis=0)})
 
 
 def windows() -> Case:
-    x = generator().integers(-9, 9, 20).astype(np.float32)
+    x = fresh_generator().integers(-9, 9, 20).astype(np.float32)
     starts = range(0, 20, 2)
     padded = np.append(x, np.zeros(8))
     smooth = np.array([padded[i : i + 4].mean() for i in starts])
@@ -206,17 +206,19 @@ def windows() -> Case:
 
 def permute_rows() -> Case:
     table, out = normal(10, 12), np.zeros((8, 12), np.float32)
-    order = generator().permutation(14)[:8].astype(np.int32)
+    order = fresh_generator().permutation(14)[:8].astype(np.int32)
     expected = np.array([table[row] if row < 10 else [np.nan] * 12 for row in order])
     arguments = [table, order, out, Constant(4), Constant(8)]
     return Case(kernels.permute_rows, arguments, (2, 2), {2: expected}, since="13.3")
 
 
 def scaled_product() -> Case:
-    bits = [generator().integers(0, 16, shape).astype(np.uint8) for shape in ((16, 64), (64, 16))]
+    bits = [
+        fresh_generator().integers(0, 16, shape).astype(np.uint8) for shape in ((16, 64), (64, 16))
+    ]
     packed = [each[:, ::2] | each[:, 1::2] << 4 for each in bits]
     x, y = (each.view(ml_dtypes.float4_e2m1fn).astype(np.float64) for each in bits)
-    exponents = generator().integers(-3, 4, (16, 2))
+    exponents = fresh_generator().integers(-3, 4, (16, 2))
     scales = (exponents + 127).astype(np.uint8)
     arguments = [*packed, scales, blank(16, 16), Constant(16)]
     expected = 2 * (x * np.repeat(2.0**exponents, 32, axis=1)) @ y

@@ -1,0 +1,82 @@
+"""What memory may hold after a launch, by what it held after runs with allowed errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.backends.intel.random_arguments import Memory
+
+_SAFETY = 2.0
+"""How much more than in the runs errors may grow to; these are only a sample."""
+
+
+class Outcomes:
+    """What each element of a memory may be.
+
+    A number may be as far from the reference device's as `_SAFETY` times the farthest of the runs.
+    If a run gives inf, -inf or NaN where another one does not, all three are allowed. Complex
+    numbers are then not specified at all (docs/semantics.md, 2.2).
+
+    Args:
+        expected: What the reference device gives.
+        has_orders: Whether the kernel shows an order that nothing specifies; what differs between
+            runs is then not compared.
+
+    Attributes:
+        is_undetermined: Which elements may be anything.
+    """
+
+    def __init__(self, expected: Memory, has_orders: bool) -> None:
+        self._expected = expected
+        self._has_orders = has_orders
+        self._near = _wide(expected)
+        self._distance = np.zeros(expected.shape)
+        self._may_overflow = np.zeros(expected.shape, np.bool_)
+        self.is_undetermined = np.zeros(expected.shape, np.bool_)
+
+    def add(self, found: Memory) -> None:
+        """Allows what a run gave."""
+        differs = ~are_same(self._expected, found)
+        finite = np.isfinite(found)
+        self._may_overflow |= differs & ~(finite & np.isfinite(self._expected))
+        # Where the reference device's number is none, others are compared with a run's.
+        self._near = np.where(~np.isfinite(self._near) & finite, _wide(found), self._near)
+        np.maximum(self._distance, self._distances(found), out=self._distance)
+        if self._has_orders:
+            self.is_undetermined |= differs
+        elif found.dtype.kind == "c":
+            self.is_undetermined |= self._may_overflow
+
+    def allows(self, found: Memory) -> npt.NDArray[np.bool_]:
+        """Which elements of a memory may be what they are."""
+        finite = np.isfinite(found) & np.isfinite(self._near)
+        is_near = finite & (self._distances(found) <= _SAFETY * self._distance)
+        has_overflowed = self._may_overflow & ~np.isfinite(found)
+        return are_same(self._expected, found) | is_near | has_overflowed | self.is_undetermined
+
+    def text(self, place: np.intp) -> str:
+        """What an element must be, in words."""
+        number, limit = self._expected[place], _SAFETY * self._distance[place]
+        if self._may_overflow[place]:
+            near = f" or {self._near[place]!r}" if np.isfinite(self._near[place]) else ""
+            return f"inf, -inf, NaN{near}, may be off by {limit}"
+        return f"{number!r}, may be off by {limit}"
+
+    def _distances(self, found: Memory) -> npt.NDArray[np.float64]:
+        """How far numbers are from those that they are compared with; 0 if they are not finite."""
+        with np.errstate(all="ignore"):
+            distance = np.abs(_wide(found) - self._near)
+        # Large integers that differ may be one number in f64.
+        if found.dtype.kind in "iu":
+            return np.where(are_same(self._expected, found), 0.0, np.maximum(distance, 1.0))
+        return np.where(np.isfinite(distance), distance, 0.0)
+
+
+def are_same(first: Memory, second: Memory) -> npt.NDArray[np.bool_]:
+    """Where numbers are equal, or both NaN."""
+    return (first == second) | ((first != first) & (second != second))
+
+
+def _wide(memory: Memory) -> Memory:
+    return memory.astype(np.complex128 if memory.dtype.kind == "c" else np.float64)

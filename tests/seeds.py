@@ -1,0 +1,51 @@
+"""The seed of the random numbers in tests: a new one in each run, or that of the environment.
+
+A test that fails shows the seed; with it in the environment, the test gets the same numbers.
+Tests of random kernels take the same kernels in each run, unless the environment gives a seed.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+from functools import cache
+from random import Random
+
+import numpy as np
+
+SEED_VARIABLE = "XTILE_TEST_SEED"
+
+_calls: Counter[str] = Counter()
+
+
+def given_seed() -> int | None:
+    """The seed of the environment, if there is one."""
+    given = os.environ.get(SEED_VARIABLE)
+    return int(given) if given else None
+
+
+@cache
+def fresh_seed() -> int:
+    """The seed of this run."""
+    given = given_seed()
+    return int(np.random.SeedSequence().generate_state(1)[0]) if given is None else given
+
+
+def fresh_generator() -> np.random.Generator:
+    """Random numbers of this run, others for each call in a test and for each test."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    _calls[test] += 1
+    return np.random.default_rng([fresh_seed(), zlib.crc32(test.encode()), _calls[test]])
+
+
+def fresh_random() -> Random:
+    """The same for Python's own random numbers."""
+    return Random(int(fresh_generator().integers(2**63)))
+
+
+def note_on_repeating() -> str | None:
+    """How to get the random numbers of this run again, if some were drawn."""
+    if fresh_seed.cache_info().currsize == 0:
+        return None
+    return f"{SEED_VARIABLE}={fresh_seed()} in the environment repeats the random numbers"
