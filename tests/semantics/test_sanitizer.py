@@ -105,6 +105,49 @@ def test_subview_out_of_bounds(offset, size, check) -> None:
     assert check(text, zeros(64), 59, 5) == []
 
 
+_PADDED = """func @f({parameters}%o: index, %n: index, %j: index) {{
+{memory}
+%v = subview %a[%o:%n,%j:1] : memref<f32x?x1,strided<1,8>{space}>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("offset", "size", "column", "is_inside"),
+    [(0, 8, 2, True), (5, 3, 0, True), (7, 1, 2, True), (6, 10, 1, True), (7, 2, 2, False),
+     (0, 25, 0, False), (0, 1, 3, False)],
+)  # fmt: skip
+def test_subview_of_padding_of_local_memory(offset, size, column, is_inside, check) -> None:
+    """All of an allocation belongs to the memref, wherever the slices begin."""
+    memory = "%a = alloca : memref<f32x5x3,strided<1,8>,local>"
+    text = _PADDED.format(parameters="", memory=memory, space=",local")
+    reports = check(text, offset, size, column)
+    if is_inside:
+        assert reports == []
+    else:
+        marked = "subview %a[%o:%n,%j:1] : memref<f32x?x1,strided<1,8>,local>"
+        assert only(reports, Kind.OUT_OF_BOUNDS, marked).index == (offset, column)
+
+
+@pytest.mark.parametrize(
+    ("offset", "size", "column", "elements", "is_inside"),
+    [(0, 8, 1, 21, True), (7, 1, 2, 24, True), (7, 1, 2, 23, False), (1, 8, 0, 24, False),
+     (0, 5, 3, 40, False)],
+)  # fmt: skip
+def test_subview_of_padding_of_an_argument(
+    offset, size, column, elements, is_inside, check
+) -> None:
+    """The padding between columns belongs to the memref, what is behind the last one does not."""
+    parameters = "%a: memref<f32x5x3,strided<1,8>>, "
+    text = _PADDED.format(parameters=parameters, memory="", space="")
+    memory = MemrefArgument(np.zeros(elements, np.float32), (5, 3), (1, 8))
+    reports = check(text, memory, offset, size, column)
+    if is_inside:
+        assert reports == []
+    else:
+        marked = "subview %a[%o:%n,%j:1] : memref<f32x?x1,strided<1,8>>"
+        assert only(reports, Kind.OUT_OF_BOUNDS, marked).index == (offset, column)
+
+
 def test_local_memory_that_was_never_written(check) -> None:
     body = """
         %c32 = constant 32 : index

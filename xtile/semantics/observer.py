@@ -134,11 +134,13 @@ class Observer(Protocol):
         sizes: tuple[IntArray, ...],
         offsets: tuple[IntArray, ...],
         extents: tuple[IntArray, ...],
+        uses_padding: BoolArray,
         threads: IntArray,
     ) -> None:
         """A subview takes [offset, offset + extent) of modes of some sizes.
 
-        A mode without a size has extent 1. The arrays have one entry for each active thread.
+        A mode without a size has extent 1. `uses_padding` says whether memory behind the modes'
+        sizes belongs to the memref. The arrays have one entry for each active thread.
         """
         ...
 

@@ -48,6 +48,20 @@ class Layout:
         rank = len(self.sizes)
         return offset, rest[:rank], rest[rank:]
 
+    def allocated_elements(self) -> int:
+        """The elements of memory that is allocated for it, whose numbers must all be known.
+
+        That is one stride for each entry of the outermost dimension, so that also the last has
+        the padding which the strides leave behind the others.
+        """
+        offset, sizes, strides = self.filled(())
+        pairs = [*zip(cast("list[int]", sizes), cast("list[int]", strides), strict=True)]
+        if 0 in sizes:
+            return cast("int", offset)
+        span = 1 + sum((size - 1) * stride for size, stride in pairs)
+        padded = max((size * stride for size, stride in pairs), default=1)
+        return cast("int", offset) + max(span, padded)
+
 
 def layout_of(type_: MemRefType[Attribute]) -> Layout:
     """What a memref's type tells.

@@ -194,6 +194,40 @@ PROGRAMS = {
             %zero = constant 0 : index
             store %z, %B[%zero,%zero]
         }""",
+    "padding behind a mode": """
+        func @f(%A: memref<f32x48x9>, %B: memref<f32x48x9>, %C: memref<f32x35x9>,
+                %D: memref<f32x40x4,strided<1,45>>, %E: memref<f32x11x3>) {
+            %one = constant 1.0 : f32
+            %zero = constant 0.0 : f32
+            %i = constant 5 : index
+            %t = alloca : memref<f32x35x9,strided<1,48>,local>
+            %all = subview %t[0:48,0:9] : memref<f32x48x9,local>
+            axpby %one, %B, %zero, %all
+            axpby %one, %t, %zero, %C
+            %padding = subview %t[36:11,%i:3] : memref<f32x11x3,strided<1,48>,local>
+            axpby %one, %padding, %one, %E
+            %last = subview %t[0:35,8] : memref<f32x35,local>
+            %longer = subview %last[0:40] : memref<f32x40,local>
+            %column = subview %D[0:40,3] : memref<f32x40>
+            axpby %one, %longer, %one, %column
+            %some = subview %A[0:35,0:9] : memref<f32x35x9,strided<1,48>>
+            %rows = subview %some[0:48,0:9] : memref<f32x48x9>
+            axpby %one, %rows, %one, %B
+            axpby %one, %B, %one, %rows
+        }""",
+    "padding of a view at an offset that is not known": """
+        func @f(%A: memref<f64x7x6,strided<2,16>>, %B: memref<f64x8x2>, %n: index) {
+            %one = constant 1.0 : f64
+            %zero = constant 0.0 : f64
+            %c3 = constant 3 : index
+            %j = and %n, %c3 : index
+            %t = alloca : memref<f64x7x5,strided<2,16>,local>
+            %all = subview %t[0:8,0:5] : memref<f64x8x5,strided<2,16>,local>
+            %source = subview %A[0:8,0:5] : memref<f64x8x5,strided<2,16>>
+            axpby %one, %source, %zero, %all
+            %part = subview %t[0:8,%j:2] : memref<f64x8x2,strided<2,16>,local>
+            axpby %one, %part, %zero, %B
+        }""",
 }
 """Functions in which a mistake in one rule would show."""
 

@@ -276,12 +276,16 @@ class MemrefType(ParametrizedAttribute, TypeAttribute):
         return DYNAMIC not in self.shape
 
     @property
-    def size_in_bytes(self) -> int | None:
-        """Bytes from the first to past the last element, or None where dynamic."""
+    def allocated_elements(self) -> int | None:
+        """The elements that `alloca` reserves, or None where dynamic.
+
+        The last mode's stride for each of its entries: also the last of these has its padding.
+        """
         if DYNAMIC in self.shape or DYNAMIC in self.strides:
             return None
-        span = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
-        return max(0, span) * SIZE_IN_BYTES[self.element_type] if 0 not in self.shape else 0
+        if 0 in self.shape:
+            return 0
+        return self.shape[-1] * self.strides[-1] if self.shape else 1
 
     @override
     def verify(self) -> None:

@@ -82,13 +82,34 @@ def report_subview(
         def flat(value: Value, active: Value = active) -> IntArray:
             return np.broadcast_to(value, state.shape)[active]
 
+        extents = [1 if size is None else size for size in sizes]
         state.observer.on_subview(
             operation,
             tuple(flat(size) for size in view.shape),
             tuple(flat(offset) for offset in offsets),
-            tuple(flat(1 if size is None else size) for size in sizes),
+            tuple(flat(extent) for extent in extents),
+            flat(_uses_padding(view, offsets, extents)).astype(np.bool_),
             state.threads()[active],
         )
+
+
+def _uses_padding(view: View, offsets: Sequence[Index], extents: Sequence[Index]) -> Value:
+    """Whether a block that leaves the shape is in memory that belongs to the memref all the same.
+
+    All of an allocation belongs to it. Of an argument's memory the padding does that its strides
+    leave between two entries of the next mode.
+    """
+    first = view.element(offsets)
+    last = first + sum(
+        (extent - 1) * stride for extent, stride in zip(extents, view.strides, strict=True)
+    )
+    inside = np.logical_and(np.asarray(first) >= 0, np.asarray(last) < view.buffer.size)
+    if view.buffer.is_local or not offsets:
+        return inside
+    ends = [offset + extent for offset, extent in zip(offsets, extents, strict=True)]
+    for end, stride, following in zip(ends, view.strides, view.strides[1:], strict=False):
+        inside = np.logical_and(inside, end * stride <= following)
+    return np.logical_and(inside, ends[-1] <= view.shape[-1])
 
 
 def require_uniform(state: State, operation: Operation, what: str, value: Value) -> None:

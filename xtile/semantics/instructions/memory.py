@@ -40,10 +40,11 @@ from xtile.semantics.values import Value
 def _alloca(operation: collective.AllocaOp, compiler: Compiler) -> Step:
     type_ = operation.result.type
     assert isinstance(type_, types.MemrefType)
-    size = type_.size_in_bytes
-    if size is None:
+    count = type_.allocated_elements
+    if count is None:
         raise UnlocatedError("alloca needs a static shape and static strides")
     dtype = numpy_type(type_)
+    size = count * dtype.itemsize
     shape, strides = type_.shape, type_.strides
     compiler.ends_with_block(operation, operation.result)
     (result,) = compiler.slots((operation.result,))

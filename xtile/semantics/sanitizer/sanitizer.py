@@ -195,12 +195,13 @@ class Sanitizer:
         sizes: tuple[IntArray, ...],
         offsets: tuple[IntArray, ...],
         extents: tuple[IntArray, ...],
+        uses_padding: BoolArray,
         threads: IntArray,
     ) -> None:
-        """Checks that a subview lies inside of the memref."""
+        """Checks that a subview lies inside of the memref, or of its padding."""
         modes = zip(sizes, offsets, extents, strict=True)
         for mode, (size, offset, extent) in enumerate(modes):
-            outside = (offset < 0) | (extent < 1) | (offset + extent > size)
+            outside = (offset < 0) | (extent < 1) | ((offset + extent > size) & ~uses_padding)
             if outside.any():
                 at = int(np.argmax(outside))
                 first, count = int(offset[at]), int(extent[at])

@@ -80,7 +80,11 @@ def allocate(state: State, type: MemRefType[Attribute], shape: Sequence[int], na
 
 
 def _layout(type: MemRefType[Attribute], shape: Sequence[int]) -> tuple[tuple[int, ...], int, int]:
-    """Strides, offset, and the number of elements from the start of the memory to the last one."""
+    """Strides, offset, and the number of elements.
+
+    That is one stride for each entry of the outermost dimension, so that also the last has the
+    padding which the strides leave behind the others.
+    """
     if isinstance(type.layout, NoneAttr):
         return row_major_strides(shape), 0, math.prod(shape)
     strides, offset = type.get_strides(), type.get_offset()
@@ -90,7 +94,8 @@ def _layout(type: MemRefType[Attribute], shape: Sequence[int]) -> tuple[tuple[in
     if 0 in shape:
         return known, offset, offset
     last = sum((size - 1) * stride for size, stride in zip(shape, known, strict=True))
-    return known, offset, offset + last + 1
+    padded = max((size * stride for size, stride in zip(shape, known, strict=True)), default=1)
+    return known, offset, offset + max(last + 1, padded)
 
 
 def name_of(value: SSAValue) -> str:

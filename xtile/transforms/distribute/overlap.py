@@ -25,6 +25,7 @@ from xtile.dialects.memref.allocation import AllocaOp
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.shares import for_each_element
 from xtile.transforms.emitter import AnyMemRef, Index
+from xtile.translate.layouts import layout_of
 
 _INDEX_BYTES = 8
 _BITS_OF_BYTE = 8
@@ -82,13 +83,16 @@ def local_bytes(operation: Operation) -> int:
         function = function.parent_op()
     if function is None:
         return 0
-    types = [
-        nested.memref.type for nested in function.walk() if isinstance(nested, memref.AllocaOp)
+    allocated = [
+        (nested.memref.type.element_type, layout_of(nested.memref.type))
+        for nested in function.walk()
+        if isinstance(nested, memref.AllocaOp)
+        and isinstance(nested.memref.type.memory_space, AddressSpaceAttr)
     ]
     return sum(
-        math.prod(type_.get_shape()) * size_in_bytes(type_.element_type)
-        for type_ in types
-        if isinstance(type_.memory_space, AddressSpaceAttr)
+        layout.allocated_elements() * size_in_bytes(element)
+        for element, layout in allocated
+        if not layout.unknowns
     )
 
 

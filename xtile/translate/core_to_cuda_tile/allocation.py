@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.ops import memory
@@ -37,9 +35,7 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
         )
     element, scale = type_.element_type, parts_per_element(type_.element_type)
     offset, sizes, strides = layout.filled(())
-    numbers = zip(cast("list[int]", sizes), cast("list[int]", strides), strict=True)
-    last = 0 if 0 in sizes else sum((size - 1) * stride for size, stride in numbers)
-    count = scale * (cast(int, offset) + last + 1)
+    count = scale * max(layout.allocated_elements(), 1)
     in_a_word = max(1, _WORD // size_in_bytes(part_of(element)))
     count = -(-count // in_a_word) * in_a_word
     pointer_type = pointer_tile(part_of(element))

@@ -40,6 +40,7 @@ from xtile.translate.core_to_xegpu.lowering import (
     parts_of,
 )
 from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
+from xtile.translate.layouts import layout_of
 from xtile.translate.rule import Rule
 
 _ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
@@ -115,10 +116,8 @@ def _variable_type(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
     """The type of a variable that holds a memref, which must be without gaps for LLVM."""
     if isinstance(type_.layout, NoneAttr):
         return type_
-    strides = [0 if stride is None else stride for stride in static_strides(type_)]
-    sizes = type_.get_shape()
-    span = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-    return MemRefType(type_.element_type, [span], NoneAttr(), type_.memory_space)
+    count = layout_of(type_).allocated_elements()
+    return MemRefType(type_.element_type, [count], NoneAttr(), type_.memory_space)
 
 
 def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:

@@ -21,7 +21,7 @@ from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.emit import emit, make
 from xtile.translate.tensorlang_to_core.functions import Group
-from xtile.translate.tensorlang_to_core.index_math import Number, as_value, product
+from xtile.translate.tensorlang_to_core.index_math import Number, as_value, product, total
 from xtile.translate.tensorlang_to_core.types import (
     offset_of,
     shape_of,
@@ -132,6 +132,9 @@ def _subview(operation: ops.SubviewOp, r: Rebuilder) -> None:
     offsets = _numbers(operation.static_offsets, operation.offsets, r)[::-1]
     sizes = _numbers(operation.static_sizes, operation.sizes, r)[::-1]
     is_kept = [size != 0 for size in sizes]
+    if _leaves_modes(type_of(memref), offsets, sizes):
+        r.define(operation.result, _part_of_memory(r, memref, offsets, sizes))
+        return
     # A mode without a size has one element upstream, and is left out of the result's type.
     extents = [size if kept else 1 for size, kept in zip(sizes, is_kept, strict=True)]
     offset_values, static_offsets = _split(offsets)
@@ -144,6 +147,29 @@ def _subview(operation: ops.SubviewOp, r: Rebuilder) -> None:
     result = _subview_type(type_of(memref), offsets, sizes, is_kept)
     operands = [memref, offset_values, size_values, []]
     r.replace(operation, make("memref.subview", operands, [result], properties))
+
+
+def _leaves_modes(type: MemRefType, offsets: Sequence[Number], sizes: Sequence[Number]) -> bool:
+    """Whether a slice is known to take memory behind its mode, which upstream's subview cannot."""
+    for offset, size, whole in zip(offsets, sizes, shape_of(type), strict=True):
+        least = (_static(offset) or 0) + max(_static(size) or 1, 1)
+        if whole is not None and least > whole:
+            return True
+    return False
+
+
+def _part_of_memory(
+    r: Rebuilder, memref: SSAValue, offsets: Sequence[Number], sizes: Sequence[Number]
+) -> SSAValue:
+    """What slices take of the memory of a memref, padding behind its modes included."""
+    old = Metadata(r, memref)
+    strides = old.strides(range(old.rank))
+    first = old.offset
+    for offset, stride in zip(offsets, strides, strict=True):
+        first = total(r, first, product(r, offset, stride))
+    kept = [each for each, size in enumerate(sizes) if size != 0]
+    new = Layout(first, [sizes[each] for each in kept], [strides[each] for each in kept])
+    return with_layout(r, memref, new)
 
 
 def _subview_type(

@@ -53,7 +53,7 @@ def allocate(
             f"memory of type {type_} cannot be allocated: kernels of OpenCL have variables of "
             "known size only"
         )
-    count = _span(layout)
+    count = max(layout.allocated_elements(), 1)
     element = memory_type(type_.element_type)
     if storage_class == "Workgroup":
         count_local_memory(lowering, count * size_in_bytes(type_.element_type))
@@ -79,15 +79,6 @@ def first_element(lowering: Lowering, variable: SSAValue, element: Attribute) ->
         (),
         lambda: lowering.compute("InBoundsAccessChain", type_, variable, zero),
     )
-
-
-def _span(layout: Layout) -> int:
-    """Elements from the start of the memory to behind the last one."""
-    offset, sizes, strides = layout.filled(())
-    numbers = zip(cast("list[int]", sizes), cast("list[int]", strides), strict=True)
-    if 0 in sizes:
-        return cast(int, offset) + 1
-    return cast(int, offset) + 1 + sum((size - 1) * stride for size, stride in numbers)
 
 
 def _described(type_: MemRefType[Attribute], pointer: SSAValue, layout: Layout) -> Descriptor:

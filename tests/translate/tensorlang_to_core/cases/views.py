@@ -64,6 +64,25 @@ CASES = [
         parameters="%A: memref<f32x?x?x4>, %i: index, %n: index",
     ),
     Case(
+        "subview of padding",
+        """
+%a = subview %A[0:48,0:9] : memref<f32x48x9>
+%b = subview %a[%i:40,2] : memref<f32x40>
+%c = subview %b[1:39] : memref<f32x39>
+%d = subview %A[%i:48,%n] : memref<f32x48>
+""",
+        """
+%a = memref.reinterpret_cast %A to offset: [0], sizes: [9, 48], strides: [48, 1] : memref<9x35xf32, strided<[48, 1]>> to memref<9x48xf32>
+%b = memref.subview %a[2, %i] [1, 40] [1, 1] : memref<9x48xf32> to memref<40xf32, strided<[1], offset: ?>>
+%c = memref.subview %b[1] [39] [1] : memref<40xf32, strided<[1], offset: ?>> to memref<39xf32, strided<[1], offset: ?>>
+%c48 = arith.constant 48 : index
+%0 = arith.muli %n, %c48 : index
+%1 = arith.addi %0, %i : index
+%d = memref.reinterpret_cast %A to offset: [%1], sizes: [48], strides: [1] : memref<9x35xf32, strided<[48, 1]>> to memref<48xf32, strided<[1], offset: ?>>
+""",
+        parameters="%A: memref<f32x35x9,strided<1,48>>, %i: index, %n: index",
+    ),
+    Case(
         "expand with known sizes",
         "%a = expand %A[1 -> 4 x 8] : memref<f32x8x4x8>",
         """

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from xtile.dialects.tensorlang.ops.collective import AllocaOp
 from xtile.dialects.tensorlang.ops.memory import (
     AtomicAddOp,
     AtomicLoadOp,
@@ -45,6 +46,9 @@ from xtile.dialects.tensorlang.verifier.problem import (
 AccessOp = AtomicLoadOp | AtomicStoreOp | AtomicAddOp | AtomicMaxOp | AtomicMinOp | LoadOp | StoreOp
 UpdateOp = AtomicAddOp | AtomicMaxOp | AtomicMinOp
 ViewOp = ExpandOp | FuseOp | SubviewOp
+
+_MAX_VIEWS = 1000
+"""Of memory whose size is looked for behind more views, nothing is known."""
 
 
 # Access to elements
@@ -250,7 +254,7 @@ def subview_shape(operation: SubviewOp) -> Problems:
     if dynamic != (len(operation.offsets), len(operation.sizes)):
         yield Problem(operation, "static_offsets and static_sizes must have a '?' for each operand")
         return
-    wrong = [*_slice_problems(operation, offsets, sizes, shape)]
+    wrong = [*_slice_problems(operation, offsets, sizes, old)]
     yield from wrong
     if not wrong:
         kept = [mode for mode, size in enumerate(sizes) if size != 0]
@@ -259,14 +263,66 @@ def subview_shape(operation: SubviewOp) -> Problems:
 
 
 def _slice_problems(
-    operation: SubviewOp, offsets: Sequence[int], sizes: Sequence[int], shape: Sequence[int]
+    operation: SubviewOp, offsets: Sequence[int], sizes: Sequence[int], old: MemrefType
 ) -> Problems:
-    """Offsets and sizes are not negative, and where all is known, a slice is within its mode."""
-    for mode, (offset, size, mode_size) in enumerate(zip(offsets, sizes, shape, strict=True)):
+    """Offsets and sizes are not negative, and where all is known, a slice is in the memory."""
+    for mode, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
         if offset < 0 and offset != DYNAMIC:
             yield Problem(operation, f"offset {offset} of mode {mode} must not be negative")
-        elif size < 0 and size != DYNAMIC:
+            return
+        if size < 0 and size != DYNAMIC:
             yield Problem(operation, f"size {size} of mode {mode} must not be negative")
-        elif DYNAMIC not in (offset, size, mode_size) and offset + max(size, 1) > mode_size:
-            message = f"the slice of mode {mode} ends at {offset + max(size, 1)}; it must not end "
-            yield Problem(operation, f"{message}behind the mode's size, {mode_size}")
+            return
+    local = _local_memory(operation.memref)
+    if local is None:
+        yield from _mode_problems(operation, offsets, sizes, old)
+        return
+    elements, start = local
+    last = start + _least_place(old, offsets) + _least_place(old, [size - 1 for size in sizes])
+    if last >= elements:
+        message = f"the slices reach element {last} of local memory that has {elements} elements; "
+        yield Problem(operation, f"{message}they must not leave it")
+
+
+def _mode_problems(
+    operation: SubviewOp, offsets: Sequence[int], sizes: Sequence[int], old: MemrefType
+) -> Problems:
+    """A slice is within its mode, or within the padding that the strides leave behind it."""
+    for mode, (offset, size, mode_size) in enumerate(zip(offsets, sizes, old.shape, strict=True)):
+        end = offset + max(size, 1)
+        if DYNAMIC in (offset, size, mode_size) or end <= mode_size:
+            continue
+        stride, *following = old.strides[mode : mode + 2]
+        if following and (DYNAMIC in (stride, *following) or end * stride <= following[0]):
+            continue
+        message = f"the slice of mode {mode} ends at {end}; it must not end behind the mode's size,"
+        padded = following[0] // stride if following else mode_size
+        padding = f", and its padding, which ends at {padded}" if padded > mode_size else ""
+        yield Problem(operation, f"{message} {mode_size}{padding}")
+
+
+def _local_memory(memref: SSAValue) -> tuple[int, int] | None:
+    """How many elements the local memory of a memref has, and the first that it can begin at.
+
+    None for a memref that is not known to come from an alloca.
+    """
+    start = 0
+    for _ in range(_MAX_VIEWS):
+        view, type = memref.owner, memref.type
+        if not isinstance(type, MemrefType):
+            return None
+        if isinstance(view, AllocaOp):
+            elements = type.allocated_elements
+            return None if elements is None else (elements, start)
+        if not isinstance(view, ExpandOp | FuseOp | SubviewOp):
+            return None
+        memref = view.operands[0]
+        if isinstance(view, SubviewOp) and isinstance(memref.type, MemrefType):
+            start += _least_place(memref.type, view.static_offsets.get_values())
+    return None
+
+
+def _least_place(type: MemrefType, indices: Sequence[int]) -> int:
+    """How many elements behind a memref's first one an index leads at least."""
+    pairs = zip(indices, type.strides, strict=False)
+    return sum(max(index, 0) * max(stride, 1) for index, stride in pairs)
