@@ -10,7 +10,7 @@ from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.text.diagnostics import Diagnostics, Severity
+from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import LANGUAGES, Language, file_endings, guess_language, make_context
 from xtile.text.source import Source
 from xtile.text.verification import verify_module
@@ -20,7 +20,7 @@ TEXT_NAME = "<text>"
 
 
 class SourceWarning(UserWarning):
-    """A kernel's text is accepted, but something in it should change."""
+    """A kernel is accepted or was run, but something in it should change."""
 
 
 def parse(
@@ -196,8 +196,8 @@ def _unknown_language(name: str, known_names: Iterable[str]) -> ValueError:
     return ValueError(f"expected language {known}, but got '{name}'")
 
 
-def show_warnings(diagnostics: Diagnostics) -> None:
-    """Shows the warnings that were collected as Python's, at the caller of the caller."""
+def show_warnings(diagnostics: Iterable[Diagnostic]) -> None:
+    """Shows the warnings among diagnostics as Python's, at the caller of the caller."""
     for diagnostic in diagnostics:
         if diagnostic.severity is Severity.WARNING:
             warnings.warn(diagnostic.render(), SourceWarning, stacklevel=3)

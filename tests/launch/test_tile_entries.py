@@ -72,11 +72,30 @@ def test_bytecode(capsys: pytest.CaptureFixture[str]) -> None:
     saved = ("--out", "2=x.npy", "--out", "3=y.npy")
     assert main(["run", "scale.tileirbc", *options, "--grid", "3", *saved]) == 0
     assert np.array_equal(np.load("y.npy"), 2 * np.load("x.npy"))
-    assert main(["run", "scale.tileirbc", *options, "--grid", "4", *saved]) == 1
+    sanitized = ["run", "scale.tileirbc", *options, "--grid", "4", *saved, "--sanitize"]
+    assert main(sanitized) == 1
     assert capsys.readouterr().err == (
         "scale.tileirbc: error: byte 46 (Function): the index [3] lies outside of the view's index "
         "space [3] in dimension 0\n"
     )
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_tile_outside_of_the_index_space_is_a_warning(
+    workers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = ("--out", "x=x.npy", "--out", "y=y.npy", "--workers", workers)
+    assert main(["run", "scale.mlir", *ARGUMENTS, "--grid", "4", *saved]) == 0
+    assert np.array_equal(np.load("y.npy"), 2 * np.load("x.npy"))
+    what = (
+        "the index [3] lies outside of the view's index space [3] in dimension 0; that is "
+        "undefined, and here the access is left out, as on NVIDIA's GPUs"
+    )
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert [re.sub(r"-\d+:", ":", line) for line in warnings] == [
+        f"scale.mlir:9.5: warning: {what}",
+        f"scale.mlir:13.5: warning: {what}",
+    ]
 
 
 def test_an_error_in_bytecode_is_at_the_source_that_it_names() -> None:

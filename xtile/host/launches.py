@@ -144,7 +144,10 @@ class _InlineKernel:
             values = list(initial)
             for slot, value in zip(self._ids, self._index_values(group), strict=True):
                 values[slot] = value
-            self._body.run(State(values, group, self._configuration, host.addresses, None, False))
+            state = State(
+                values, group, self._configuration, host.addresses, None, False, host.warnings
+            )
+            self._body.run(state)
 
     def _index_values(self, group: Size3) -> list[Value]:
         """Ids and sizes in the order of the body's arguments; each work-group is a cluster."""

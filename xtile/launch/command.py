@@ -68,6 +68,7 @@ def _run_kernel(options: Namespace) -> int:
         _run_host(options, executable, values)
     else:
         result = _launch(options, device, executable, values)
+        _show(result.warnings)
     if parameters and not options.quiet:
         print_table(_result_table(executable.signature, values, result))
     for parameter, value in zip(parameters, values, strict=True):

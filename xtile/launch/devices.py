@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
 from xtile.launch.signature import Signature
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 
 Grid = tuple[int, int, int]
 
@@ -26,10 +26,13 @@ class LaunchResult:
         device: What ran it.
         seconds: How long the kernel ran on the device, by the device's own clock, without what
             the host did before and after; None where a device has no such clock.
+        warnings: What is undefined or unspecified in what the kernel did; the reference device
+            looks for it.
     """
 
     device: str
     seconds: float | None
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True)

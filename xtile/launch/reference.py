@@ -27,7 +27,7 @@ from xtile.semantics.arguments import (
     ScalarArgument,
     WordsArgument,
 )
-from xtile.text.diagnostics import Diagnostics
+from xtile.text.diagnostics import Diagnostic, Diagnostics
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,10 @@ class ReferenceExecutable:
         """
         converted = _converted(self.signature, arguments)
         if sanitize:
-            _sanitize(self.function, converted, grid, block, progress)
+            warnings = _sanitize(self.function, converted, grid, block, progress)
         else:
-            from xtile.semantics.engine import launch
-
-            launch(self.function, converted, grid, block=block, workers=workers, progress=progress)
-        return LaunchResult(REFERENCE.name, None)
+            warnings = _run(self.function, converted, grid, block, workers, progress)
+        return LaunchResult(REFERENCE.name, None, tuple(warnings))
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
@@ -107,13 +105,36 @@ def _converted(signature: Signature, arguments: Sequence[BoundArgument]) -> list
     ]
 
 
+def _run(
+    function: Operation,
+    arguments: Sequence[Argument],
+    grid: Grid,
+    block: Grid | None,
+    workers: int,
+    progress: Progress | None,
+) -> list[Diagnostic]:
+    """Runs a launch and returns its warnings."""
+    from xtile.semantics.engine import launch
+
+    found = Diagnostics()
+    warnings = launch(function, arguments, grid, block=block, workers=workers, progress=progress)
+    for warning in warnings.diagnostics():
+        found.add(warning)
+    return found.sorted()
+
+
 def _sanitize(
     function: Operation,
     arguments: Sequence[Argument],
     grid: Grid,
     block: Grid | None,
     progress: Progress | None,
-) -> None:
+) -> list[Diagnostic]:
+    """Looks for mistakes in a launch and returns its warnings.
+
+    Raises:
+        SanitizerError: There are mistakes.
+    """
     from xtile.semantics.sanitizer import sanitize
 
     found = Diagnostics(limit=None)
@@ -121,6 +142,7 @@ def _sanitize(
         found.add(report.diagnostic())
     if found.has_errors:
         raise SanitizerError(found.sorted())
+    return found.sorted()
 
 
 def _argument(parameter: Parameter, argument: BoundArgument) -> Argument:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.api import show_warnings
 from xtile.launch.binding import bind
 from xtile.launch.devices import (
     Device,
@@ -82,7 +83,8 @@ def run(
             device runs it instead of compiling the kernel, which then only tells the arguments.
 
     Returns:
-        What ran it and, if the device has a clock, how long that took.
+        What ran it and, if the device has a clock, how long that took. Its warnings are shown as
+        Python's, too.
 
     Raises:
         ArgumentError: An argument does not fit the signature, the launch is malformed, or needs
@@ -95,7 +97,7 @@ def run(
     _check_seconds(build_seconds)
     chosen = find_device(device, sanitize=sanitize)
     executable = chosen.load(Kernel(kernel, entry, build_seconds=build_seconds, binary=binary))
-    return launch(
+    result = launch(
         executable,
         args,
         grid,
@@ -105,6 +107,9 @@ def run(
         workers=workers,
         progress=progress,
     )
+    if result.warnings:
+        show_warnings(result.warnings)
+    return result
 
 
 def launch(

@@ -14,6 +14,7 @@ from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Size3, configuration_of
 from xtile.semantics.language import language_of
 from xtile.semantics.observer import Launch, Observer
+from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.state import State
 from xtile.semantics.values import Value
 
@@ -25,6 +26,7 @@ class Program:
 
     Attributes:
         configuration: Sizes of the launch.
+        warnings: What was undefined so far, but has an effect that devices agree on.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Program:
         """
         language = language_of(function)
         self.configuration = configuration
+        self.warnings = RunWarnings()
         self._addresses = addresses
         self._observer = observer
         self._is_collective = language.is_collective
@@ -79,6 +82,7 @@ class Program:
             self._addresses,
             self._observer,
             self._is_collective,
+            self.warnings,
         )
         # Wrapping around, infinities and NaN are results like others.
         with np.errstate(all="ignore"):
@@ -120,7 +124,7 @@ def launch(
     observer: Observer | None = None,
     workers: int = 1,
     progress: Progress | None = None,
-) -> None:
+) -> RunWarnings:
     """Runs a kernel; what it writes is in the arguments' memory afterwards.
 
     Args:
@@ -134,6 +138,10 @@ def launch(
             kernels with atomic instructions, and where processes cannot be forked.
         progress: Is called with the number of finished work-groups and of all work-groups.
 
+    Returns:
+        What was undefined, but has an effect that devices agree on. With an observer it is an
+        error.
+
     Raises:
         ExecutionError: An operation cannot be executed; what was written stays.
         ValueError: The number or kind of arguments does not fit the parameters.
@@ -142,14 +150,15 @@ def launch(
         from xtile.semantics.workers import can_share, launch_in_processes
 
         if can_share(function):
-            launch_in_processes(function, arguments, grid, block, workers, progress)
-            return
+            return launch_in_processes(function, arguments, grid, block, workers, progress)
     if observer is not None:
         sizes = configuration_of(function, grid, block)
         observer.on_launch(
             Launch(function, list(arguments), grid, sizes.subgroup_size, sizes.subgroups)
         )
-    prepare(function, arguments, grid, block, observer).run(progress)
+    program = prepare(function, arguments, grid, block, observer)
+    program.run(progress)
+    return program.warnings
 
 
 def group_ids(grid: Size3) -> Iterator[Size3]:

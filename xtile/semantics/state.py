@@ -11,6 +11,7 @@ from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.memory import Buffer, Mask
 from xtile.semantics.observer import Observer
+from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes
 
 
@@ -50,6 +51,7 @@ class State:
         subgroup_size: The number of work-items in a subgroup.
         addresses: Where the memory of the launch lies.
         shared: Memory of the work-group that is made when it is used first, by what declares it.
+        warnings: Where goes what is undefined, but has an effect that devices agree on.
     """
 
     __slots__ = (
@@ -66,6 +68,7 @@ class State:
         "subgroup_size",
         "subgroups",
         "values",
+        "warnings",
     )
 
     def __init__(
@@ -76,6 +79,7 @@ class State:
         addresses: AddressSpace,
         observer: Observer | None,
         is_collective: bool,
+        warnings: RunWarnings | None = None,
     ) -> None:
         self.values = values
         self.rows = configuration.subgroups
@@ -90,6 +94,7 @@ class State:
         self.subgroup_size = configuration.subgroup_size
         self.addresses = addresses
         self.shared: dict[Hashable, Buffer] = {}
+        self.warnings = RunWarnings() if warnings is None else warnings
 
     @property
     def shape(self) -> tuple[int, int]:

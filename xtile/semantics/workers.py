@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from multiprocessing.connection import Connection, wait
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation
@@ -23,7 +23,20 @@ from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import Program, Progress, group_ids, prepare
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import language_of
+from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.values import Array
+
+
+class _Group(NamedTuple):
+    """What a process tells of a work-group; operations are numbers.
+
+    Attributes:
+        warnings: Operations that have warnings, each with its message.
+        failure: The operation that cannot be executed, and why; None if the work-group is done.
+    """
+
+    warnings: list[tuple[int, str]]
+    failure: tuple[int, str] | None = None
 
 
 def can_share(function: Operation) -> bool:
@@ -38,8 +51,11 @@ def launch_in_processes(
     block: Size3 | None,
     workers: int,
     progress: Progress | None,
-) -> None:
+) -> RunWarnings:
     """Runs a launch in up to `workers` processes.
+
+    Returns:
+        As `engine.launch`.
 
     Raises:
         ExecutionError: An instruction cannot be executed in some work-group.
@@ -61,7 +77,7 @@ def launch_in_processes(
         readers.append(reader)
         processes.append(process)
     try:
-        _collect(readers, operations, total, progress)
+        return _collect(readers, operations, total, progress)
     finally:
         for process in processes:
             process.terminate()
@@ -72,14 +88,18 @@ def launch_in_processes(
 def _work(
     program: Program, groups: list[Size3], operations: list[Operation], writer: Connection
 ) -> None:
-    """Runs some work-groups; sends None for each, or an operation's number and a message."""
+    """Runs some work-groups and sends what is to tell of each, up to the first that fails."""
     for group in groups:
+        program.warnings.messages.clear()
+        failure = None
         try:
             program.run_group(group)
         except ExecutionError as error:
-            writer.send((operations.index(error.operation), error.message))
+            failure = operations.index(error.operation), error.message
+        found = program.warnings.messages.items()
+        writer.send(_Group([(operations.index(each), what) for each, what in found], failure))
+        if failure is not None:
             return
-        writer.send(None)
 
 
 def _collect(
@@ -87,29 +107,33 @@ def _collect(
     operations: list[Operation],
     total: int,
     progress: Progress | None,
-) -> None:
+) -> RunWarnings:
     """Waits for all work-groups.
 
     Raises:
         ExecutionError: One failed.
     """
+    warnings = RunWarnings()
     done = 0
     while done < total:
         for reader in wait(readers):
             assert isinstance(reader, Connection)
             try:
-                failure = reader.recv()
+                group: _Group = reader.recv()
             except EOFError:
                 readers.remove(reader)
                 if not readers:
                     raise RuntimeError("a worker process ended before its work") from None
                 continue
-            if failure is not None:
-                index, message = cast("tuple[int, str]", failure)
+            for index, message in group.warnings:
+                warnings.add(operations[index], message)
+            if group.failure is not None:
+                index, message = group.failure
                 raise ExecutionError(operations[index], message)
             done += 1
             if progress is not None:
                 progress(done, total)
+    return warnings
 
 
 class _SharedMemory:

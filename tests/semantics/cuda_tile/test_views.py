@@ -248,29 +248,6 @@ def test_shapes(type: str, expected: list[int]) -> None:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(("type", "expected"), SHAPES[:3])
-    def test_an_index_outside_of_the_index_space(self, type: str, expected: list[int]) -> None:
-        tile = type[type.index("(") + 1 : type.index(")")]
-        body = constants([0, expected[1]]) + loading(type, "%c0, %c1", tile)
-        message, text = failure(F32, body, numbers(5, 7), blank(*map(int, tile.split("x"))))
-        assert message == (
-            f"the index [0, {expected[1]}] lies outside of the view's index space "
-            f"[{expected[0]}, {expected[1]}] in dimension 1"
-        )
-        assert text.startswith("%x, %t = load_view_tko")
-
-    def test_a_negative_index_is_a_large_one(self) -> None:
-        type = view("partition_view", "2x4", MATRIX)
-        body = constants([-1, 0]) + loading(type, "%c0, %c1", "2x4")
-        message, _ = failure(F32, body, numbers(5, 7), blank(2, 4))
-        assert "the index [4294967295, 0] lies outside" in message
-
-    def test_gathered_rows_may_lie_outside_but_other_indices_not(self) -> None:
-        type = view("gather_scatter_view", "4x4", MATRIX, sparse="0")
-        body = loading(type, "%r, %c0", "4x4", indices="tile<4xi32>, tile<i32>")
-        message, _ = failure(F32, constants([7]) + ROWS + body, numbers(5, 7), blank(4, 4))
-        assert "the index [..., 7] lies outside of the view's index space [5, 7]" in message
-
     def test_a_tensor_that_is_larger_than_its_memory(self) -> None:
         type = view("partition_view", "2x4", MATRIX)
         body = constants([2, 1]) + loading(type, "%c0, %c1", "2x4")

@@ -131,6 +131,9 @@ def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         tensor, box = tile.tensor_and_box(state)
+        if box is None:
+            ordering.observe(state, AccessKind.ATOMIC_UPDATE, (), tile.storage)
+            return
         place = box.place(tensor, tile.storage, state.addresses)
         ordering.observe(state, AccessKind.ATOMIC_UPDATE, (place,), tile.storage)
         check_writable(place.buffer)

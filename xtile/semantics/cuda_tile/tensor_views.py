@@ -21,7 +21,6 @@ from xtile.dialects.cuda_tile.types import (
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.cuda_tile.places import Place, base_of
 from xtile.semantics.cuda_tile.storage import Storage
-from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import View
 from xtile.semantics.observer import IntArray
 from xtile.semantics.values import Array
@@ -58,6 +57,8 @@ class Box:
         rows: Where the elements along one dimension are any, their distances from `offset`.
         along: This dimension.
         kept: Which elements of the tile it has: slices, and the indices of the rows.
+        outside: The first dimension in which the index lies outside of the view's index space,
+            where the box is empty; None if there is none.
     """
 
     offset: int
@@ -66,6 +67,7 @@ class Box:
     rows: IntArray | None
     along: int
     kept: tuple[Any, ...]
+    outside: int | None
 
     def elements(self) -> IntArray:
         """The places of its elements in the tensor's memory.
@@ -129,16 +131,13 @@ class Tiling:
         Args:
             tensor: The tensor.
             indices: A number for each dimension; for that of gathered rows an array.
-
-        Raises:
-            UnlocatedError: The index lies outside of the view's index space.
         """
         offset = 0
+        outside: int | None = None
         shape: list[int] = []
         kept: list[Any] = []
         rows: IntArray | None = None
         strides = tuple(tensor.strides[dimension] for dimension in self._order)
-        space = self.index_space(tensor)
         for dimension, index in enumerate(indices):
             size = tensor.shape[self._order[dimension]]
             if dimension == self._sparse:
@@ -149,15 +148,24 @@ class Tiling:
                 shape.append(len(inside))
                 kept.append(inside)
                 continue
-            if index >= space[dimension]:
-                raise _outside(indices, dimension, space)
             start = index * self._steps[dimension]
-            count = min(self.tile_shape[dimension], size - start)
+            count = max(0, min(self.tile_shape[dimension], size - start))
+            if count == 0 and outside is None:
+                outside = dimension
             offset += start * strides[dimension]
             shape.append(count)
             kept.append(slice(count))
         along = -1 if self._sparse is None else self._sparse
-        return Box(offset, tuple(shape), strides, rows, along, tuple(kept))
+        return Box(offset, tuple(shape), strides, rows, along, tuple(kept), outside)
+
+    def outside_message(self, tensor: TensorView, indices: Sequence[Any], dimension: int) -> str:
+        """Says that an index lies outside of the view's index space in a dimension."""
+        given = ", ".join("..." if np.ndim(index) else str(index) for index in indices)
+        sizes = ", ".join(map(str, self.index_space(tensor)))
+        return (
+            f"the index [{given}] lies outside of the view's index space [{sizes}] in dimension "
+            f"{dimension}"
+        )
 
 
 def _steps(type: TileView) -> tuple[int, ...]:
@@ -169,12 +177,3 @@ def _steps(type: TileView) -> tuple[int, ...]:
             return type.get_traversal_strides()
         case _:
             return (1,) * type.index_rank
-
-
-def _outside(indices: Sequence[Any], dimension: int, space: tuple[int, ...]) -> UnlocatedError:
-    given = ", ".join("..." if np.ndim(index) else str(index) for index in indices)
-    sizes = ", ".join(map(str, space))
-    return UnlocatedError(
-        f"the index [{given}] lies outside of the view's index space [{sizes}] in dimension "
-        f"{dimension}"
-    )

@@ -119,6 +119,7 @@ class TileAccess:
         self, operation: LoadViewTkoOp | StoreViewTkoOp | AtomicRedViewTkoOp, compiler: Compiler
     ) -> None:
         """Compiles what says which tile is accessed."""
+        self._operation = operation
         type_ = view_type(operation.view)
         self.tiling = Tiling(type_)
         self.storage = storage_of(type_.tensor_view.element_type)
@@ -131,12 +132,15 @@ class TileAccess:
         """Whether the memory of a tile can be accessed as an array."""
         return not self.tiling.is_sparse and not self.storage.is_packed
 
-    def tensor_and_box(self, state: State) -> tuple[TensorView, Box]:
+    def tensor_and_box(self, state: State) -> tuple[TensorView, Box | None]:
         """The tensor and the part of the tile that lies in it.
 
+        None where the index lies outside of the view's index space: that is undefined, but devices
+        mask such a tile, and kernels rely on it. So it is a warning, but an observer's error.
+
         Raises:
-            UnlocatedError: The index lies outside of the view's index space, or the tile leaves
-                the tensor where it must not.
+            UnlocatedError: There is an observer and the index lies outside, or the tile leaves the
+                tensor where it must not.
         """
         tensor: TensorView = state.values[self._view]
         indices = [_unsigned(state.values[slot], number) for slot, number in self._index]
@@ -147,7 +151,16 @@ class TileAccess:
                     f"the tile leaves the tensor in dimension {dimension}, for which inbounds is "
                     "promised"
                 )
-        return tensor, box
+        if box.outside is None:
+            return tensor, box
+        message = self.tiling.outside_message(tensor, indices, box.outside)
+        if state.observer is not None:
+            raise UnlocatedError(message)
+        state.warnings.add(self._operation, f"{message}; {_MASKED}")
+        return tensor, None
+
+
+_MASKED = "that is undefined, and here the access is left out, as on NVIDIA's GPUs"
 
 
 def _inside_dimensions(operation: Operation) -> list[int]:
@@ -187,11 +200,15 @@ def _load_view(operation: LoadViewTkoOp, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         tensor, box = access.tensor_and_box(state)
-        loaded = read(state, tensor, box)
-        if box.shape != shape:
-            tile = _padding(access.tiling.padding, storage, shape)
-            tile[box.kept] = loaded
-            loaded = tile
+        if box is None:
+            ordering.observe(state, AccessKind.READ, (), storage)
+            loaded = _padding(access.tiling.padding, storage, shape)
+        else:
+            loaded = read(state, tensor, box)
+            if box.shape != shape:
+                tile = _padding(access.tiling.padding, storage, shape)
+                tile[box.kept] = loaded
+                loaded = tile
         state.values[result] = loaded
 
     def read(state: State, tensor: TensorView, box: Box) -> Array:
@@ -213,6 +230,9 @@ def _store_view(operation: StoreViewTkoOp, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         tensor, box = access.tensor_and_box(state)
+        if box is None:
+            ordering.observe(state, AccessKind.WRITE, (), storage)
+            return
         tile = np.asarray(state.values[source])
         if state.observer is None and access.is_block:
             ordering.observe(state, AccessKind.WRITE, (), storage)
