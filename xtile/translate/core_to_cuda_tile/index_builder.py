@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import integer, miscellaneous
+from xtile.dialects.cuda_tile.ops.miscellaneous_rules import MAXIMUM_DIVISOR
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
 from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
@@ -159,10 +160,17 @@ class IndexBuilder(TileBuilder):
         return False
 
     def promise_divisor(self, value: SSAValue, divisor: int) -> SSAValue:
-        """The same number or pointer, which is known to be a multiple."""
+        """The same number or pointer, which is known to be a multiple.
+
+        CUDA Tile IR can say so of powers of two only; what else divides it is known here.
+        """
         if divisor <= 1:
             return value
-        return self.pure(miscellaneous.AssumeOp, value, DivByAttr(divisor))
+        power = min(divisor & -divisor, MAXIMUM_DIVISOR)
+        if power > 1:
+            value = self.pure(miscellaneous.AssumeOp, value, DivByAttr(power))
+        self.facts.learn_divisor(value, divisor)
+        return value
 
 
 def _quotient_of_sum(builder: IndexBuilder, x: Number, y: Number, by: int) -> Number | None:

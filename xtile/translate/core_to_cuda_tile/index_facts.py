@@ -58,6 +58,10 @@ class IndexFacts:
         if below is not None:
             self._bounds[value] = below
 
+    def learn_divisor(self, value: SSAValue, divisor: int) -> None:
+        """Records that a value is a multiple of a positive number, beside what is known of it."""
+        self._divisors[value] = _least_common_multiple(self.divisor(value), divisor)
+
     def number(self, value: SSAValue) -> Number:
         """A value, or the number that it is."""
         return self._numbers.get(value, value)

@@ -16,7 +16,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, SameElementsAttr
 from xtile.dialects.cuda_tile.types import PointerType, TensorViewType, TileType
 
-_MAXIMUM_DIVISOR = 1 << 62
+MAXIMUM_DIVISOR = 1 << 62
 
 _CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*([diuoxXeEfFgGaAcsSpn%]|$)", re.DOTALL)
 """What C's `printf` replaces; `%S` is CUDA's. The group is empty where it has no end."""
@@ -47,9 +47,9 @@ def _verify_divisor(predicate: DivByAttr, type: Attribute) -> None:
     divisor = predicate.divisor.data
     if divisor <= 0 or divisor & (divisor - 1):
         raise VerifyException(f"the divisor of div_by must be a power of two, but is {divisor}")
-    if divisor > _MAXIMUM_DIVISOR:
+    if divisor > MAXIMUM_DIVISOR:
         raise VerifyException(
-            f"the divisor of div_by must be at most {_MAXIMUM_DIVISOR}, but is {divisor}"
+            f"the divisor of div_by must be at most {MAXIMUM_DIVISOR}, but is {divisor}"
         )
     group = predicate.group
     if isinstance(type, TensorViewType):
