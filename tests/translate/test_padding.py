@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import xtile
-from tests.backends.intel.agreement import check_agreement, fresh_seed
+from tests.backends.intel.agreement import check_agreement
 from tests.backends.intel.random_arguments import Arguments
 from tests.mlir_opt import run_mlir_opt
+from tests.seeds import fresh_seed
 from tests.transforms.tile_linalg.from_source import reversed_modes
 from tests.translate.core_to_cuda_tile.entries import (
     entry_of,
