@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import xtile
+from tests.spirv_tools import problems_of
 from xtile.opt import main
 from xtile.text.languages import SPIRV_MAGIC
 
@@ -61,9 +62,7 @@ def test_a_kernel_becomes_bytes_that_the_validator_accepts(opt: Opt, kernel: Pat
     assert out.startswith(SPIRV_MAGIC)
     assert opt(kernel, "-t", "spirv", "-o", "kernel.spv") == (0, b"", "")
     assert Path("kernel.spv").read_bytes() == out
-    command = ["spirv-val", "--target-env", "spv1.4", "kernel.spv"]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert problems_of(out) == ""
 
 
 def test_bytes_and_text_are_read_back(opt: Opt, kernel: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.host.programs import printed, program, without_addresses
-from tests.mlir_opt import run_mlir_opt
+from tests.mlir_opt import llvm_tool, run_mlir_opt
 
 LOWERING = [
     "--convert-scf-to-cf",
@@ -40,7 +39,7 @@ SHAPES = {"0": "", "1": "3x", "2": "2x3x", "3": "2x1x2x"}
 def printed_by_llvm(text: str) -> str:
     lowered = run_mlir_opt(text, *LOWERING)
     assert lowered.returncode == 0, lowered.stderr
-    runner = shutil.which("mlir-runner-22") or "/usr/lib/llvm-22/bin/mlir-runner"
+    runner = llvm_tool("mlir-runner")
     libraries = Path(runner).resolve().parent.parent / "lib"
     # The names without a version come with the package for developers.
     names = ("libmlir_runner_utils.so.22.1", "libmlir_c_runner_utils.so.22.1")

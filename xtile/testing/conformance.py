@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from xdsl.context import Context
 
+from xtile.backends.installed import find_command
 from xtile.testing.conformance_reasons import REASONS
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import make_context
@@ -295,9 +295,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = sorted(options.tests.glob("*.mlir"))
     if not files:
         parser.error(f"there are no .mlir files in {options.tests}")
-    if shutil.which(options.mlir_opt) is None:
+    mlir_opt = find_command(options.mlir_opt)
+    if mlir_opt is None:
         parser.error(f"there is no command {options.mlir_opt}; --mlir-opt names another")
-    tables = report(compare(files, options.mlir_opt))
+    tables = report(compare(files, mlir_opt))
     print(tables)
     if options.output is not None:
         write_report(options.output, tables)

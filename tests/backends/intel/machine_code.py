@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from xtile.backends.installed import find_command
 from xtile.backends.intel.compilation import Program
 
 _PREFETCH = re.compile(r"\bload_block2d\S*\s+\(\S+\)\s+null:0\b")
@@ -57,7 +58,9 @@ def assembly_of(spirv: bytes, chip: str, directory: Path, options: str = "") -> 
     """
     binary = directory / "kernel.spv"
     binary.write_bytes(spirv)
-    command = ["ocloc", "compile", "-spirv_input", "-file", str(binary)]
+    ocloc = find_command("ocloc")
+    assert ocloc is not None, "apt-get install intel-opencl-icd"
+    command = [ocloc, "compile", "-spirv_input", "-file", str(binary)]
     command += ["-device", chip, "-out_dir", str(directory)]
     if options:
         command += ["-options", options]

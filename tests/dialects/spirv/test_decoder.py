@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from random import Random
 
@@ -21,6 +20,7 @@ from xdsl.dialects.builtin import (
 
 from tests.dialects.spirv.kernels import copy_kernel
 from tests.dialects.spirv.random_modules import random_module
+from tests.mlir_opt import llvm_tool
 from tests.spirv_tools import assembled, disassembled, problems_of
 from xtile.dialects.spirv import (
     ArrayType,
@@ -441,7 +441,7 @@ def serialized(text: str) -> bytes:
 
 def run_mlir_translate(data: bytes, *arguments: str) -> bytes:
     """What mlir-translate of LLVM 22 writes for what it reads."""
-    command = shutil.which("mlir-translate-22") or "/usr/lib/llvm-22/bin/mlir-translate"
+    command = llvm_tool("mlir-translate")
     done = subprocess.run(
         [command, "--no-implicit-module", *arguments],
         input=data,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from tests.mlir_opt import run_mlir_opt
+from tests.mlir_opt import llvm_tool, run_mlir_opt
 from tests.seeds import fresh_generator
 from tests.semantics.upstream.kernels import kernel, run
 
@@ -149,7 +148,7 @@ def computed_by_llvm(cases: list[Case]) -> int:
     text = f"func.func @main() -> i64 {{ {body_of(cases)}\n return %sum{len(cases)} : i64 }}"
     lowered = run_mlir_opt(text, *LOWERING)
     assert lowered.returncode == 0, lowered.stderr
-    runner = shutil.which("mlir-runner-22") or "/usr/lib/llvm-22/bin/mlir-runner"
+    runner = llvm_tool("mlir-runner")
     done = subprocess.run(
         [runner, "-e", "main", "-entry-point-result=i64"],
         input=lowered.stdout, capture_output=True, text=True, check=True, timeout=60,

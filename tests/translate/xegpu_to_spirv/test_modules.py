@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import xtile
+from tests.mlir_opt import llvm_tool
 from tests.translate.xegpu_to_spirv.lane_kernels import (
     LaneKernel,
     LaneKernels,
@@ -149,7 +150,12 @@ def test_mlir_reads_examples(name: str, chip: str, tmp_path: Path) -> None:
     module = xtile.parse(EXAMPLES / f"{name}.ir")
     path = tmp_path / "module.spv"
     path.write_bytes(compile_program(module, DEVICES[chip]).spirv)
-    command = ["mlir-translate-22", "--no-implicit-module", "--deserialize-spirv", str(path)]
+    command = [
+        llvm_tool("mlir-translate"),
+        "--no-implicit-module",
+        "--deserialize-spirv",
+        str(path),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     kernels = [operation for operation in module.walk() if operation.name == "tensorlang.func"]

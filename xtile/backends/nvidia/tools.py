@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from xtile.backends.installed import find_command
 from xtile.launch.errors import DeviceError
 
 PACKAGES = ("nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm")
@@ -111,7 +111,7 @@ def _places(name: str) -> Iterator[tuple[Path, bool]]:
     for variable in _TOOLKIT_VARIABLES:
         if os.environ.get(variable):
             yield Path(os.environ[variable]) / "bin" / name, False
-    found = shutil.which(name)
+    found = find_command(name)
     if found is not None:
         yield Path(found), False
     yield _TOOLKIT / "bin" / name, False
