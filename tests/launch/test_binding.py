@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.dlpack_producer import Producer, alive_count
 from xtile.launch.arrays import Output, as_array
 from xtile.launch.binding import bind
 from xtile.launch.errors import ArgumentError, describe_type
@@ -366,20 +367,42 @@ class TestReadOnlyDlpack:
         )
 
 
-class TestTorch:
-    def test_memory_is_shared(self) -> None:
-        torch = pytest.importorskip("torch")
-        tensor = torch.zeros(8, 4).T
-        bound = bind_one("memref<f32x4x8>", tensor)
-        bound.memory[1 + 4 * 2] = 3
-        assert tensor[1, 2] == 3
+@pytest.mark.parametrize("is_versioned", [True, False])
+class TestProducer:
+    """A producer that is no array library, as PyTorch in `test_torch.py` is one."""
 
-    def test_bf16(self) -> None:
-        torch = pytest.importorskip("torch")
-        tensor = torch.zeros(4, dtype=torch.bfloat16)
-        bound = bind_one("memref<bf16x4>", tensor)
-        bound.memory[1] = 1.5
-        assert float(tensor[1]) == 1.5
+    def test_memory_is_shared(self, is_versioned: bool) -> None:
+        array = np.zeros((8, 4), np.float32).T
+        bound = bind_one("memref<f32x4x8>", Producer(array, is_versioned=is_versioned))
+        bound.memory[1 + 4 * 2] = 3
+        assert array[1, 2] == 3
+
+    def test_bf16(self, is_versioned: bool) -> None:
+        array = np.zeros((2, 4), ml_dtypes.bfloat16)[:, 1:].T
+        given = as_array("A", Producer(array, is_versioned=is_versioned))
+        assert (given.dtype, given.strides) == (array.dtype, array.strides)
+        bound = bind_one("memref<bf16x3x2,strided<1,?>>", given)
+        bound.memory[4 + 1] = 1.5
+        assert float(array[1, 1]) == 1.5
+
+    def test_memory_is_given_back(self, is_versioned: bool) -> None:
+        gc.collect()
+        before = alive_count()
+        producer = Producer(column_major(4, dtype=ml_dtypes.bfloat16), is_versioned=is_versioned)
+        given = as_array("A", producer)
+        assert alive_count() == before + 1
+        del given
+        gc.collect()
+        assert alive_count() == before
+
+
+def test_read_only_bf16_stays_read_only() -> None:
+    array = column_major(4, dtype=ml_dtypes.bfloat16)
+    array.flags.writeable = False
+    assert not as_array("A", Producer(array)).flags.writeable
+    assert "the given array is read-only" in message_of(
+        "memref<bf16x4>", Producer(array), STORE.replace("f32", "bf16")
+    )
 
 
 class TestGroups:

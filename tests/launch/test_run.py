@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.dlpack_producer import Producer
 from tests.seeds import fresh_generator
 from xtile.launch import (
     DEVICES,
@@ -85,12 +86,13 @@ def test_dlpack_is_updated_in_place() -> None:
     assert np.array_equal(b, 4 * a)
 
 
-def test_torch_is_updated_in_place() -> None:
-    torch = pytest.importorskip("torch")
-    a = torch.randn(6, 4)
-    b = torch.full((6, 4), float("nan"))
-    xtile.run(SCALE, [4.0, a.T, b.T])
-    assert torch.equal(b, 4 * a)
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("is_versioned", [True, False])
+def test_what_is_no_array_library_is_updated_in_place(dtype: Any, is_versioned: bool) -> None:
+    kernel = SCALE if dtype is np.float32 else SCALE.replace("f32", "bf16")
+    a, b = (array.astype(dtype, order="F") for array in (random(4, 6), unwritten(4, 6)))
+    xtile.run(kernel, [4.0, *(Producer(array, is_versioned=is_versioned) for array in (a, b))])
+    assert np.array_equal(b.astype(float), 4 * a.astype(float))
 
 
 def test_bf16() -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
+from xtile.launch.dlpack import show_bf16_as_bits
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.strides import settled_strides
 from xtile.semantics.values import Array
@@ -93,7 +94,8 @@ def _from_dlpack(name: str, value: Any) -> Array:
         array: Array = np.from_dlpack(exporter)
         # numpy takes what cannot say whether it is read-only for read-only. But exporters refuse
         # to share read-only memory in this way.
-        return np.asarray(_Writable(array)) if exporter.is_unversioned else array
+        array = np.asarray(_Writable(array)) if exporter.is_unversioned else array
+        return array.view(ml_dtypes.bfloat16) if exporter.is_bf16 else array
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
@@ -105,16 +107,19 @@ class _Exporter:
 
     Attributes:
         is_unversioned: Whether the answer is a capsule without a version and flags.
+        is_bf16: Whether its elements are bf16, which numpy gets as integers.
     """
 
     def __init__(self, value: Any) -> None:
         self._value = value
         self.is_unversioned = False
+        self.is_bf16 = False
 
     def __dlpack__(self, **options: Any) -> Any:
         capsule = self._value.__dlpack__(**options)
         # A capsule's name is only seen in its representation.
         self.is_unversioned = ' "dltensor" ' in repr(capsule)
+        self.is_bf16 = show_bf16_as_bits(capsule)
         return capsule
 
     def __dlpack_device__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Reading what a DLPack capsule describes, for memory that numpy cannot hold.
+"""Reading what a DLPack capsule describes, for memory or numbers that numpy does not know.
 
 The capsule is not consumed: its memory stays alive as long as the capsule does.
 
@@ -14,6 +14,9 @@ from typing import Any
 
 LEGACY_DEFAULT_STREAM = 1
 """What `__dlpack__` calls CUDA's legacy default stream."""
+
+_UNSIGNED, _BFLOAT = 1, 4
+"""Codes of the kinds of elements, `DLDataTypeCode`."""
 
 _NAMES = (b"dltensor_versioned", b"dltensor")
 _READ_ONLY = 1
@@ -79,6 +82,20 @@ def read_tensor(capsule: object) -> Tensor:
         managed = _VersionedTensor.from_address(pointer)
         return _read(managed.tensor, bool(managed.flags & _READ_ONLY))
     return _read(_Tensor.from_address(pointer), False)
+
+
+def show_bf16_as_bits(capsule: object) -> bool:
+    """Makes a capsule of bf16, which numpy's DLPack does not know, one of integers without sign.
+
+    Returns: Whether it was one.
+    """
+    is_versioned, pointer = _pointer(capsule)
+    kind = _VersionedTensor if is_versioned else None
+    tensor = _Tensor.from_address(pointer) if kind is None else kind.from_address(pointer).tensor
+    is_bf16 = (tensor.type_code, tensor.bits) == (_BFLOAT, 16)
+    if is_bf16:
+        tensor.type_code = _UNSIGNED
+    return is_bf16
 
 
 def _pointer(capsule: object) -> tuple[bool, int]:
