@@ -9,6 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import printed
 from tests.transforms.tile_linalg.from_source import reversed_modes
 from tests.translate.core_to_cuda_tile.entries import (
@@ -76,7 +77,7 @@ def test_assemblers_take_it() -> None:
 
 def _check_numbers(module: ModuleOp, result: ModuleOp, rows: int, columns: int) -> None:
     """Both compute the same for matrices of twice these sizes."""
-    random = np.random.default_rng()
+    random = fresh_generator()
     a, b = (random.standard_normal((2 * columns, 2 * rows)).astype(np.float32) for _ in range(2))
     expected = 2 * a + 3 * b
     (function,) = module.body.block.ops
