@@ -113,6 +113,34 @@ def test_cooperative_matrices(type: str, tmp_path: Path) -> None:
     )
 
 
+_F32_LOOP = """
+func @f32_loop(%A: memref<f32x64x64>, %B: memref<f32x64x64>, %C: memref<f32x64x64>, %n: index)
+        attributes {subgroup_size=16, work_group_size=[16,1]} {
+    parallel {
+        %c0 = constant 0 : index
+        %step = constant 8 : index
+        %zero = constant 0.0 : coopmatrix<f32x16x16,matrix_acc>
+        %sum = for %k=%c0,%n,%step init(%s=%zero) -> (coopmatrix<f32x16x16,matrix_acc>) {
+            %a = cooperative_matrix_load.n %A[%c0,%k] : coopmatrix<f32x16x8,matrix_a>
+            %b = cooperative_matrix_load.n %B[%k,%c0] : coopmatrix<f32x8x16,matrix_b>
+            %t = cooperative_matrix_mul_add %a, %b, %s : coopmatrix<f32x16x16,matrix_acc>
+            yield (%t)
+        }
+        cooperative_matrix_store %sum, %C[%c0,%c0]
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("spelling", ["functions", "functions-and-visa", "inline-visa"])
+def test_a_loop_that_carries_several_vectors(spelling: str, tmp_path: Path) -> None:
+    """The sums of an f32 product are two vectors that each iteration builds from numbers."""
+    code = machine_code(compiled(_F32_LOOP, "pvc", spelling), "pvc", tmp_path)
+    # This compiler leaves functions for blocks as calls.
+    if spelling != "functions":
+        assert code == MachineCode(products=0, loads=1, stores=2)
+
+
 # --- flash attention ---
 
 

@@ -557,3 +557,58 @@ def test_only_a_loop_that_may_wrap_around_pays_for_it() -> None:
     assert selects("%upper = arith.index_cast %w : i32 to index") == 0
     assert selects("%upper = arith.addi %n, %c1 : index", step=1) == 0
     assert selects("%upper = arith.addi %n, %c1 : index") == 1
+
+
+# --- vectors that a phi names before they exist ---
+
+
+_BUILT = {
+    "scf.for": """
+        %p:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %v, %t = %v)
+            -> (vector<8xf32>, vector<8xf32>) {
+          {built}
+          scf.yield %a, %b : vector<8xf32>, vector<8xf32>
+        }""",
+    "scf.while": """
+        %p:2 = scf.while (%s = %v, %t = %v) : (vector<8xf32>, vector<8xf32>)
+            -> (vector<8xf32>, vector<8xf32>) {
+          %first = vector.extract %s[0] : f32 from vector<8xf32>
+          %go = arith.cmpf olt, %first, %x : f32
+          scf.condition(%go) %s, %t : vector<8xf32>, vector<8xf32>
+        } do {
+        ^bb0(%s: vector<8xf32>, %t: vector<8xf32>):
+          {built}
+          scf.yield %a, %b : vector<8xf32>, vector<8xf32>
+        }""",
+}
+
+
+@pytest.mark.parametrize("name", _BUILT)
+def test_no_phi_names_a_vector_that_is_built(name: str) -> None:
+    """Intel's compiler of graphics drivers would abort."""
+    lines: list[str] = []
+    for of, to in (("s", "a"), ("t", "b")):
+        for i in range(8):
+            lines.append(f"%{to}{i} = vector.extract %{of}[{i}] : f32 from vector<8xf32>")
+            lines.append(f"%{to}next{i} = arith.addf %{to}{i}, %x : f32")
+        entries = ", ".join(f"%{to}next{i}" for i in range(8))
+        lines.append(f"%{to} = vector.from_elements {entries} : vector<8xf32>")
+    built = "\n".join(lines)
+    text = spirv_text(
+        f"""
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c8 = arith.constant 8 : index
+        %v = vector.load %m[%c0] : memref<16xf32>, vector<8xf32>
+        {_BUILT[name].replace("{built}", built)}
+        vector.store %p#0, %m[%c0] : memref<16xf32>, vector<8xf32>
+        vector.store %p#1, %m[%c8] : memref<16xf32>, vector<8xf32>
+        """,
+        "%m: memref<16xf32>, %n: index, %x: f32",
+    )
+    made = dict(re.findall(r"(%\S+) = (Op\w+)", text))
+    named = [x for line in re.findall(r"OpPhi %v8float (.*)", text) for x in line.split()[::2]]
+    assert len(named) == 4
+    assert [made[x] for x in named].count("OpVectorShuffle") == 2
+    assert "OpCompositeConstruct" in made.values()
+    assert "OpCompositeConstruct" not in [made[x] for x in named]

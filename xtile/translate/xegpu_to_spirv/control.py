@@ -13,7 +13,7 @@ from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.transforms.ranges import may_wrap
 from xtile.translate.rule import Rule
-from xtile.translate.xegpu_to_spirv.loops import Bounds, check_kinds, counted_loop
+from xtile.translate.xegpu_to_spirv.loops import Bounds, check_kinds, counted_loop, next_values
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.regions import results_of, translate_region
 
@@ -86,7 +86,7 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
         check_kinds(lowering, inits, yielded)
         lowering.do("Branch", after)
         lowering.continue_in(after)
-        lowering.do("Branch", (header, *yielded))
+        lowering.do("Branch", (header, *next_values(lowering, yielded)))
     lowering.do("Branch", (header, *inits))
     lowering.continue_in(end)
     lowering.define_flat(operation.results, passed)

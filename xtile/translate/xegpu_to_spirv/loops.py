@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import integer_width
+from xtile.translate.xegpu_to_spirv.types import integer_width, is_vector, length_of
 
 Bounds = tuple[SSAValue, SSAValue, SSAValue]
 """The first value of a loop's variable, the one that it stays below, and the step."""
@@ -58,7 +58,8 @@ def counted_loop(
         check_kinds(lowering, inits, yielded)
         lowering.do("Branch", after)
         lowering.continue_in(after)
-        lowering.do("Branch", (header, advance(variable), *yielded))
+        following = advance(variable)
+        lowering.do("Branch", (header, following, *next_values(lowering, yielded)))
     lowering.do("Branch", (header, lower, *inits))
     lowering.continue_in(end)
     return carried
@@ -83,6 +84,23 @@ def _saturating(
         return lowering.select(is_last, last, following)
 
     return advance
+
+
+def next_values(lowering: Lowering, values: Sequence[SSAValue]) -> list[SSAValue]:
+    """What is carried into the next iteration, in a form that phis may name before it exists.
+
+    Intel's graphics compiler (1.0.12504) puts an OpCompositeConstruct that a phi names in advance
+    where the phi is. With another phi behind it the compiler aborts.
+    """
+    return [_renamed(lowering, value) for value in values]
+
+
+def _renamed(lowering: Lowering, value: SSAValue) -> SSAValue:
+    owner, type_ = value.owner, value.type
+    is_built = isinstance(owner, Operation) and owner.name == "spirv.CompositeConstruct"
+    if not (is_built and is_vector(type_)):
+        return value
+    return lowering.compute("VectorShuffle", type_, value, value, *range(length_of(type_)))
 
 
 def check_kinds(lowering: Lowering, before: Sequence[SSAValue], after: Sequence[SSAValue]) -> None:
