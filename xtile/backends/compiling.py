@@ -15,6 +15,7 @@ from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import choose_entry
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
+from xtile.text.value_names import clone_with_names
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
     kept = kernels if entry is None else [choose_entry(kernels, [], entry)]
     if len(kept) == len(functions):
         return module
-    copy = module.clone()
+    copy = clone_with_names(module)
     source = source_of(module)
     if source is not None:
         attach_source(copy, source)

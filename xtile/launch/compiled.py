@@ -23,6 +23,7 @@ from xtile.launch.signature import Signature, choose_entry
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.languages import Language
 from xtile.text.source import Source, attach_source, source_of
+from xtile.text.value_names import clone_with_names
 
 _MODULE = "module"
 """In place of a language's name, what a module is written in that is no text."""
@@ -192,7 +193,7 @@ def _without(hosts: Sequence[str], module: ModuleOp) -> ModuleOp:
         attach_source(kernels, source)
     for operation in module.body.block.ops:
         if operation.name != "func.func":
-            copy = operation.clone()
+            copy = clone_with_names(operation)
             kernels.body.block.add_op(copy)
             if source is not None:
                 source.record_copy(operation, copy)

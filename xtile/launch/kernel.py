@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.api import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
@@ -16,6 +17,8 @@ from xtile.launch.signature import Parameter, Signature, choose_entry
 from xtile.launch.writes import written_parameters
 from xtile.semantics.language import language_of
 from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import source_of
+from xtile.text.value_names import unique_names
 
 
 def signature_of(function: Operation) -> Signature:
@@ -91,16 +94,27 @@ def is_host_function(operation: Operation) -> bool:
 
 def parameters_of(function: Operation) -> list[Parameter]:
     """The parameters of a function in signature order; a nameless one is named by its place."""
+    values = language_of(function).parameters(function)
     return [
         Parameter(
-            value.name_hint or str(index),
+            name,
             value.type,
             _promises(function, index),
             may_be_address=scalar_type_of(value.type) in (i64, IndexType())
             and not isinstance(function, FuncOp),
         )
-        for index, value in enumerate(language_of(function).parameters(function))
+        for index, (name, value) in enumerate(zip(_names(function, values), values, strict=True))
     ]
+
+
+def _names(function: Operation, values: Sequence[SSAValue]) -> list[str]:
+    """What the text calls parameters; no two of them alike, as no text can have them."""
+    module = function.get_toplevel_object()
+    source = source_of(module) if isinstance(module, ModuleOp) else None
+    written = {} if source is None else source.names
+    return unique_names(
+        value.name_hint or written.get(value) or str(index) for index, value in enumerate(values)
+    )
 
 
 def _promises(function: Operation, index: int) -> dict[str, Attribute]:

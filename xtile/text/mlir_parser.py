@@ -34,6 +34,7 @@ from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_resource_parser import ResourceParser
 from xtile.text.mlir_resources import Resources
 from xtile.text.source import Source, Span
+from xtile.text.value_names import give_name
 
 
 class MlirParser(ResourceParser):
@@ -134,7 +135,9 @@ class MlirParser(ResourceParser):
     ) -> None:
         super()._register_ssa_definition(name, values, span)
         for value in values:
-            if value.name_hint != name and not name.isdigit():
+            if SSAValue.is_valid_name(name):
+                give_name(value, name)
+            elif isinstance(value, BlockArgument) or not name.isdigit():
                 self._source.names[value] = name
             if isinstance(value, BlockArgument):
                 self._source.record(value, Span(span.start, span.end))

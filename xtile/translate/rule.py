@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, place_of
+from xtile.text.value_names import give_name
 
 Rule: TypeAlias = Callable[[Any, Any], None]
 """Emits what one operation becomes, and records what its results have become.
@@ -75,7 +76,7 @@ class Rebuilder:
         """Records what a value has become: a value, or whatever the rules agree on."""
         self._values[old] = new
         if isinstance(new, SSAValue) and new.name_hint is None:
-            new.name_hint = old.name_hint
+            give_name(cast(SSAValue, new), old.name_hint)
 
     def replace(self, old: Operation, new: OperationT) -> OperationT:
         """Emits `new`, whose results are what the results of `old` have become."""

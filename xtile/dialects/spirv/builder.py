@@ -25,6 +25,7 @@ from xtile.dialects.spirv.instruction import (
     decorations_of,
     instruction_class,
 )
+from xtile.text.value_names import give_name
 
 _VALUES = frozenset[type]((OpResult, BlockArgument))
 
@@ -64,7 +65,7 @@ def operation(
     else:
         instruction = cls(cast(tuple[SSAValue, ...], arguments), result_type)
     if name_hint:
-        instruction.results[0].name_hint = name_hint
+        give_name(instruction.results[0], name_hint)
     return instruction
 
 

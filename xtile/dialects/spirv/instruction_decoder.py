@@ -31,6 +31,7 @@ from xtile.dialects.spirv.type_reader import TypeReader
 from xtile.dialects.spirv.types import IdType, VoidType
 from xtile.dialects.spirv.words import ID_KINDS
 from xtile.text.diagnostics import DiagnosticError
+from xtile.text.value_names import give_name
 
 Forward = Callable[[int], Sequence[SSAValue]]
 """The values that a branch to a label gives to the block's arguments."""
@@ -99,7 +100,7 @@ class InstructionDecoder:
         """Gives a value or a block the name of its id, if it can have it."""
         name = self.annotations.names.get(number)
         if name is not None and item.is_valid_name(name):
-            item.name_hint = name
+            give_name(item, name)
 
     def is_defined(self, number: int) -> bool:
         """Whether anything has an id."""

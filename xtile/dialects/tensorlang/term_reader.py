@@ -45,6 +45,7 @@ from xtile.dialects.tensorlang.types import (
 )
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, shorten
 from xtile.text.source import Source, Span
+from xtile.text.value_names import give_name
 
 MAX_ATTRIBUTE_DEPTH = 100
 """Attributes may nest this deep, because printing and comparing them recurses."""
@@ -271,8 +272,8 @@ class TermReader:
     def give_name(self, value: SSAValue, name: str) -> None:
         """Names a value as it shall be printed, without making the name visible."""
         if SSAValue.is_valid_name(name):
-            value.name_hint = name
-        if value.name_hint != name:
+            give_name(value, name)
+        else:
             self.source.names[value] = name
 
     def define_poison(self, definition: Definition) -> SSAValue:

@@ -16,6 +16,7 @@ from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.source import Source, attach_source, source_of
+from xtile.text.value_names import clone_with_names
 from xtile.transforms.distribute.barriers import place_barriers
 from xtile.transforms.distribute.configuration import (
     SUBGROUP_SIZE,
@@ -46,7 +47,7 @@ def distribute(
     Raises:
         DiagnosticError: A kernel cannot be distributed.
     """
-    result = module.clone()
+    result = clone_with_names(module)
     pairs = zip(module.walk(), result.walk(), strict=True)
     kernels = [
         (old, new) for old, new in pairs if isinstance(old, FuncOp) and level_of(old) is Level.BLOCK

@@ -24,6 +24,7 @@ from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.source import Source, attach_source, source_of
+from xtile.text.value_names import clone_with_names
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.rules import rule_of
@@ -50,7 +51,7 @@ def tile_linalg(
     Raises:
         DiagnosticError: A kernel cannot be written with tiles.
     """
-    result = module.clone()
+    result = clone_with_names(module)
     pairs = zip(module.walk(), result.walk(), strict=True)
     kernels = [
         (old, new) for old, new in pairs if isinstance(old, FuncOp) and level_of(old) is Level.BLOCK

@@ -24,6 +24,7 @@ from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import (
@@ -135,7 +136,7 @@ def _alignment(promises: Mapping[str, Attribute], element: Attribute) -> int:
 
 
 def _named(old: SSAValue, new: SSAValue) -> SSAValue:
-    new.name_hint = old.name_hint
+    give_name(new, old.name_hint)
     return new
 
 
@@ -147,7 +148,7 @@ def _parameter(
 ) -> Any:
     """What a parameter of the source has become."""
     for position, (argument, value) in enumerate(given):
-        value.name_hint = _name(old, argument, position)
+        give_name(value, _name(old, argument, position))
     values = [value for _, value in given]
     if isinstance(old.type, ComplexType):
         return Complex(*values)

@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
 from xtile.translate.rule import Rule
@@ -84,7 +85,7 @@ def parameter_type(type_: Attribute) -> Attribute:
 def _define_parameter(
     function: FuncOp, lowering: Lowering, index: int, old: BlockArgument, new: BlockArgument
 ) -> None:
-    new.name_hint = old.name_hint
+    give_name(new, old.name_hint)
     if not isa(old.type, MemRefType):
         lowering.define(old, new)
         return
@@ -93,7 +94,7 @@ def _define_parameter(
     view = reinterpreted(lowering, new, carried.element_type)
     lowering.define(old, view)
     if view is not new:
-        view.name_hint = old.name_hint
+        give_name(view, old.name_hint)
         lowering.learn_parameter(view, _known(function, index), original=new)
 
 

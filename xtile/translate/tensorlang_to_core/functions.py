@@ -25,6 +25,7 @@ from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
+from xtile.text.value_names import give_name
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.emit import translated_type
 
@@ -81,14 +82,14 @@ def _func(operation: ops.FuncOp, r: Rebuilder) -> None:
 
 def _add_parameter(parameter: BlockArgument, body: Block, r: Rebuilder) -> None:
     argument = body.insert_arg(translated_type(parameter, r), len(body.args))
-    argument.name_hint = parameter.name_hint
+    give_name(argument, parameter.name_hint)
     if not isinstance(parameter.type, GroupType):
         r.define(parameter, argument)
         return
     offset: SSAValue | int = parameter.type.offset
     if offset == DYNAMIC:
         offset = body.insert_arg(INDEX, len(body.args))
-        offset.name_hint = f"{parameter.name_hint or 'group'}_offset"
+        give_name(offset, f"{parameter.name_hint or 'group'}_offset")
     r.define(parameter, Group(argument, offset))
 
 

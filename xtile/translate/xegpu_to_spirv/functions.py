@@ -21,6 +21,7 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
 from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import PointerType, operation
+from xtile.text.value_names import give_name
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import kernel_of
@@ -121,7 +122,7 @@ def _define_parameter(
     lowering: Lowering,
 ) -> None:
     for argument, value in values.items():
-        value.name_hint = _name(old, argument)
+        give_name(value, _name(old, argument))
     pointer = values.get(_first(values))
     assert pointer is not None
     role = _first(values).role

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xtile.backends.intel.devices import Device
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
+from xtile.text.value_names import give_name
 from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.blocks import BlockBuilder, block_of
@@ -172,7 +173,7 @@ class Lowering(BlockBuilder):
         if name is None or type(new) not in _VALUES or new.name_hint is not None:
             return
         if block_of(new) is not self.declarations:
-            new.name_hint = name
+            give_name(new, name)
 
     def pieces(self, old: SSAValue) -> Pieces:
         """The pieces of a vector; those of a number are the number."""

@@ -37,6 +37,7 @@ from xtile.dialects.xegpu.rfc.verifier import is_only_rfc, vnni_factor
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import place_of, source_of
+from xtile.text.value_names import give_name
 
 _FORM = "cannot be said in LLVM 22's form of XeGPU; --xegpu-syntax=rfc prints it"
 
@@ -64,7 +65,7 @@ def to_llvm22(module: ModuleOp) -> None:
     # A load's result that only products used is taken by these before its shape changes.
     for step in reversed(steps):
         if isinstance(step, ShapeCastOp) and not any(result.uses for result in step.results):
-            step.source.name_hint = step.result.name_hint
+            give_name(step.source, step.result.name_hint)
             Rewriter.erase_op(step)
 
 

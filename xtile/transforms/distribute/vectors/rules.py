@@ -6,6 +6,7 @@ from xdsl.ir import Operation
 
 from xtile.dialects.core import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
 from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.text.value_names import clone_with_names
 from xtile.transforms.distribute import rules
 from xtile.transforms.distribute.kernel import Kernel, KernelRule
 from xtile.transforms.distribute.vectors import elementwise, products, reductions
@@ -19,7 +20,7 @@ def rule_of(operation: Operation) -> KernelRule:
 def _barrier(operation: BarrierOp, kernel: Kernel) -> None:
     """A work-item that is alone has nobody to wait for."""
     if not kernel.is_alone:
-        kernel.emit(operation.clone())
+        kernel.emit(clone_with_names(operation))
 
 
 _RULES: dict[str, KernelRule] = {

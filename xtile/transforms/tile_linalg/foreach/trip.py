@@ -11,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.text.value_names import give_name
 from xtile.transforms.emitter import Index
 from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
@@ -95,7 +96,7 @@ class Trip:
         """Records what has become of a value that differs between points."""
         self.values[old] = new
         if isinstance(new, Tile) and len(new.parts) == 1 and new.parts[0].name_hint is None:
-            new.parts[0].name_hint = old.name_hint
+            give_name(new.parts[0], old.name_hint)
 
     def line(self, old: SSAValue) -> Line | None:
         """A value as integers that follow each other, if it is."""

@@ -1,0 +1,47 @@
+"""Names of values as the source spells them.
+
+xDSL takes digits behind `_` at the end of a name for a number of its own and drops them, so that
+`%x_1` and `%x_2` both become `x`. But the names of a kernel's parameters are what its callers know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from xdsl.ir import Block, Operation, SSAValue
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+def give_name(value: SSAValue | Block, name: str | None) -> None:
+    """Gives a value, or a block, the whole of a name.
+
+    Raises:
+        ValueError: It is no name in xDSL.
+    """
+    value.name_hint = name
+    value._name = name  # pyright: ignore[reportPrivateUsage]
+
+
+def clone_with_names(operation: OperationT) -> OperationT:
+    """A copy of an operation, in which every value keeps the whole of its name."""
+    copies: dict[SSAValue, SSAValue] = {}
+    copy = operation.clone(copies)
+    for old, new in copies.items():
+        give_name(new, old.name_hint)
+    return copy
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """The names, with a number behind each that is there already."""
+    wanted = list(names)
+    taken: set[str] = set()
+    result: list[str] = []
+    for name in wanted:
+        found, number = name, 0
+        while found in taken or (found != name and found in wanted):
+            found, number = f"{name}_{number}", number + 1
+        taken.add(found)
+        result.append(found)
+    return result
