@@ -12,6 +12,7 @@ from functools import partial
 from xtile import __version__
 from xtile.chips import INTEL, NVIDIA
 from xtile.command import EXIT_USAGE_WRONG, run_command, run_in_child
+from xtile.interrupts import ending_at_once
 
 # Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
 
@@ -80,7 +81,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _run_kernel(options: argparse.Namespace, is_process: bool) -> int:
     """Runs a kernel, in a child process where it can end the process that it runs in."""
-    from xtile.launch.command import run_kernel
+    with ending_at_once():
+        from xtile.launch.command import run_kernel
 
     can_end_process = options.device != "reference" and hasattr(os, "fork")
     if is_process and can_end_process:
@@ -209,6 +211,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         help="how long an OpenCL driver or NVIDIA's assembler may take to build the kernel",
     )
     parser.add_argument(
+        "--seconds",
+        type=_seconds,
+        metavar="S",
+        help="how long the launch may take; one that takes longer ends with exit code 3",
+    )
+    parser.add_argument(
         "--binary",
         metavar="PATH",
         help="the kernel as SPIR-V (OpenCL) or as a cubin (CUDA) that was compiled before, to run "
@@ -259,7 +267,7 @@ def _positive(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    """The type of --build-seconds."""
+    """The type of --seconds and --build-seconds."""
     try:
         seconds = float(text)
     except ValueError:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from xtile.interrupts import EXIT_INTERRUPTED, Interrupts
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -14,7 +16,6 @@ EXIT_OK = 0
 EXIT_INPUT_WRONG = 1
 EXIT_USAGE_WRONG = 2
 EXIT_TOOL_FAILED = 3
-EXIT_INTERRUPTED = 130
 
 TRACE_VARIABLE = "XTILE_TRACE"
 """The environment variable that, if set, lets an internal error show its Python trace."""
@@ -41,11 +42,17 @@ def run_command(name: str, body: Callable[[], int]) -> int:
         The exit code: that of `body`; `EXIT_OK` if the reader of the output went away;
         `EXIT_INTERRUPTED` after an interrupt from the keyboard; `EXIT_TOOL_FAILED` if standard
         output cannot be written, and after a defect of the command, which are reported.
+
+    Raises:
+        SystemExit: `body` raised it, or the process got SIGTERM; the code is 143.
     """
     recursion_limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(recursion_limit, _RECURSION_LIMIT))
+    interrupts = Interrupts()
     try:
-        return body()
+        with interrupts:
+            code = body()
+        return EXIT_INTERRUPTED if interrupts.has_come else code
     except BrokenPipeError:
         _discard_standard_streams()
         return EXIT_OK
@@ -57,7 +64,8 @@ def run_command(name: str, body: Callable[[], int]) -> int:
         return EXIT_INTERRUPTED
     # Nothing but a defect comes here, and a user cannot do anything with a trace.
     except Exception as error:
-        return _report_internal_error(name, error)
+        # A library that was being loaded may make anything of an interrupt.
+        return EXIT_INTERRUPTED if interrupts.has_come else _report_internal_error(name, error)
     finally:
         # A command can be called within a program that has a limit of its own.
         sys.setrecursionlimit(recursion_limit)
@@ -73,23 +81,22 @@ def run_in_child(body: Callable[[], int], explain: Callable[[int], str]) -> int:
     Returns:
         The child's exit code; `EXIT_TOOL_FAILED` if a signal ended it.
     """
+    from xtile.processes import run_forked
+
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        code = EXIT_TOOL_FAILED
-        try:
-            code = run_command("xtile", body)
-            sys.stdout.flush()
-            sys.stderr.flush()
-        finally:
-            # The parent's own code must not run twice.
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        sys.stderr.write(f"{explain(os.WTERMSIG(status))}\n")
+
+    def run_and_flush() -> int:
+        code = run_command("xtile", body)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return code
+
+    code = run_forked(run_and_flush)
+    if code < 0:
+        sys.stderr.write(f"{explain(-code)}\n")
         return EXIT_TOOL_FAILED
-    return os.waitstatus_to_exitcode(status)
+    return code
 
 
 def write_standard_output(text: str | bytes) -> None:

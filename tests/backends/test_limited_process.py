@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -75,6 +76,40 @@ def test_what_takes_too_long_is_stopped_with_all_that_it_started(tmp_path: Path)
     assert time.monotonic() - start < SECONDS
     assert (failure.cause, failure.log) == ("it was not done after 3 s", "begun")
     assert failure.seconds == 3.0
+    assert not is_running(int(path.read_text()))
+
+
+OF_A_PARENT = """
+import os, sys
+from xtile.backends.limited_process import run_limited
+run_limited([sys.executable, "-c", {code!r}], os.environ, 600.0)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_it_ends_with_its_parent_and_so_does_all_that_it_started(
+    tmp_path: Path, number: int
+) -> None:
+    path = tmp_path / "pid"
+    code = OF_A_PARENT.format(code=STARTS_ANOTHER.format(path=str(path)))
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as parent:
+        deadline = time.monotonic() + SECONDS
+        while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        parent.send_signal(number)
+        parent.wait(SECONDS)
+    assert not is_running(int(path.read_text()))
+
+
+def test_what_it_leaves_behind_is_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "pid"
+    code = (
+        STARTS_ANOTHER.format(path=str(path))
+        .replace("time.sleep(600)\n", "os._exit(0)\n")
+        .replace("import subprocess", "import os, subprocess")
+        .replace("])", "], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)", 1)
+    )
+    assert run_python(code) == "begun"
     assert not is_running(int(path.read_text()))
 
 

@@ -166,6 +166,7 @@ def _launch(
             sanitize=options.sanitize,
             workers=options.workers,
             progress=progress,
+            seconds=options.seconds,
         )
 
 
@@ -185,7 +186,7 @@ def _run_host(options: Namespace, executable: Executable, values: Sequence[Any])
                 f"{option} is for kernels, but @{executable.signature.name} is a function of the "
                 "host; choose a kernel with --entry"
             )
-    executable.run_host(bind(executable.signature, values), options.seed)
+    executable.run_host(bind(executable.signature, values), options.seed, options.seconds)
 
 
 def _check_outputs(

@@ -123,22 +123,25 @@ class CudaExecutable:
         sanitize: bool,
         workers: int,
         progress: Progress | None,
+        seconds: float | None,
     ) -> LaunchResult:
         """Runs the kernel; the arrays of the arguments hold the results afterwards.
 
         Raises:
             ArgumentError: The launch needs more than the GPU has.
-            DeviceError: The driver or the kernel failed.
+            DeviceError: The driver or the kernel failed, or it was not done in time.
         """
         from xtile.backends.nvidia.cuda.launching import launch
 
         _check_block(self.signature.name, block)
         session, kernel = self.suited(arguments).loaded()
-        seconds = launch(kernel, session, self.signature, arguments, grid, self.stream)
+        taken = launch(
+            *(kernel, session, self.signature, arguments, grid, self.stream), seconds=seconds
+        )
         if progress is not None:
             blocks = grid[0] * grid[1] * grid[2]
             progress(blocks, blocks)
-        return LaunchResult(str(self.device), seconds)
+        return LaunchResult(str(self.device), taken)
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
@@ -165,7 +168,9 @@ class CudaExecutable:
                 kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
         return LaunchResult(str(self.device), seconds)
 
-    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+    def run_host(
+        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
+    ) -> None:
         """Never called, because `is_host` is false.
 
         Raises:

@@ -78,10 +78,12 @@ class Executable(Protocol):
         sanitize: bool,
         workers: int,
         progress: Progress | None,
+        seconds: float | None,
     ) -> LaunchResult:
         """Runs it until all work-groups are done; the arrays hold the results afterwards.
 
-        `block` is the size of a work-group, in languages in which a launch gives it.
+        `block` is the size of a work-group, in languages in which a launch gives it; `seconds` is
+        how long it may take, and None any time.
         """
         ...
 
@@ -94,8 +96,13 @@ class Executable(Protocol):
         """
         ...
 
-    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
-        """Runs code of the host, whose random numbers follow from `seed`, if there is one."""
+    def run_host(
+        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
+    ) -> None:
+        """Runs code of the host, whose random numbers follow from `seed`, if there is one.
+
+        `seconds` is how long it may take, and None any time.
+        """
         ...
 
 

@@ -91,6 +91,7 @@ class OpenclExecutable:
         sanitize: bool,
         workers: int,
         progress: Progress | None,
+        seconds: float | None,
     ) -> LaunchResult:
         """Runs the kernel; the arrays of the arguments hold the results afterwards.
 
@@ -98,7 +99,8 @@ class OpenclExecutable:
 
         Raises:
             ArgumentError: The launch needs more than the device has.
-            DeviceError: The driver cannot build the kernel, or fails.
+            DeviceError: The driver cannot build the kernel, or fails, or the kernel was not done
+                in time.
         """
         from xtile.backends.intel.opencl.launching import launch
         from xtile.backends.intel.opencl.session import session_of
@@ -106,11 +108,14 @@ class OpenclExecutable:
         session = session_of(self.device, self.queue.context)
         program, name = self.compiled.program, self.signature.name
         loaded = session.kernel(self.key, program, name, seconds=self.kernel.build_seconds)
-        seconds = launch(loaded, self.device, self.queue, self.signature, arguments, grid, block)
+        taken = launch(
+            *(loaded, self.device, self.queue, self.signature, arguments, grid, block),
+            seconds=seconds,
+        )
         if progress is not None:
             groups = grid[0] * grid[1] * grid[2]
             progress(groups, groups)
-        return LaunchResult(str(self.device), seconds)
+        return LaunchResult(str(self.device), taken)
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
@@ -118,7 +123,9 @@ class OpenclExecutable:
         """Nothing: arguments are bound first."""
         return None
 
-    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+    def run_host(
+        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
+    ) -> None:
         """Never called, because `is_host` is false.
 
         Raises:

@@ -18,6 +18,7 @@ from xtile.launch.groups import GroupView
 from xtile.launch.kernel import find_function, is_host_function, signature_of
 from xtile.launch.memory_types import DYNAMIC, MemoryType
 from xtile.launch.signature import Parameter, Signature
+from xtile.launch.time_limit import time_limit
 from xtile.launch.views import View
 from xtile.launch.words import WordsView
 from xtile.semantics.arguments import (
@@ -56,18 +57,21 @@ class ReferenceExecutable:
         sanitize: bool,
         workers: int,
         progress: Progress | None,
+        seconds: float | None,
     ) -> LaunchResult:
         """Runs the function; the arrays of the arguments hold the results afterwards.
 
         Raises:
+            DeviceError: It was not done in `seconds`.
             SanitizerError: `sanitize` is set and mistakes were found.
             DiagnosticError: An instruction cannot be executed.
         """
         converted = _converted(self.signature, arguments)
-        if sanitize:
-            warnings = _sanitize(self.function, converted, grid, block, progress)
-        else:
-            warnings = _run(self.function, converted, grid, block, workers, progress)
+        with time_limit(seconds, self.signature.name):
+            if sanitize:
+                warnings = _sanitize(self.function, converted, grid, block, progress)
+            else:
+                warnings = _run(self.function, converted, grid, block, workers, progress)
         return LaunchResult(REFERENCE.name, None, tuple(warnings))
 
     def launch_given(
@@ -76,15 +80,19 @@ class ReferenceExecutable:
         """Nothing: arguments are bound first."""
         return None
 
-    def run_host(self, arguments: Sequence[BoundArgument], seed: int | None) -> None:
+    def run_host(
+        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
+    ) -> None:
         """Runs a function of the host, whose random numbers follow from `seed`, if there is one.
 
         Raises:
+            DeviceError: It was not done in `seconds`.
             DiagnosticError: An instruction cannot be executed.
         """
         from xtile.host.function import run_host
 
-        run_host(self.function, _converted(self.signature, arguments), seed=seed)
+        with time_limit(seconds, self.signature.name):
+            run_host(self.function, _converted(self.signature, arguments), seed=seed)
 
 
 def load(kernel: Kernel) -> ReferenceExecutable:

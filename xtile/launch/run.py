@@ -40,6 +40,7 @@ def run(
     workers: int = 1,
     progress: Progress | None = None,
     build_seconds: float | None = None,
+    seconds: float | None = None,
     binary: str | os.PathLike[str] | None = None,
 ) -> LaunchResult:
     """Launches a kernel and waits until it is done; memory arguments are updated in place.
@@ -78,6 +79,9 @@ def run(
         build_seconds: How long an OpenCL driver may take to build the kernel, which happens in a
             process of its own then, or how long NVIDIA's assembler may take. None sets a limit
             for the assembler, and for what is known to hang drivers.
+        seconds: How long the launch itself may take; None for any time. What was written stays.
+            No driver can stop a kernel, so on a device it goes on, with its arrays, until it or
+            the process ends. The same holds after Ctrl-C.
         binary: The path of SPIR-V that another compiler made of the kernel by the same calling
             convention, such as the reference compiler of the tensor language, or of a cubin. The
             device runs it instead of compiling the kernel, which then only tells the arguments.
@@ -89,12 +93,14 @@ def run(
     Raises:
         ArgumentError: An argument does not fit the signature, the launch is malformed, or needs
             more than the device has.
-        DeviceError: There is no such device, or its driver failed.
+        DeviceError: There is no such device, its driver failed, or the launch was not done in
+            `seconds`.
         DiagnosticError: The kernel cannot be read, breaks the language's rules, or has an
             instruction that cannot be executed, such as an access out of bounds.
         SanitizerError: With `sanitize`, what was found.
     """
-    _check_seconds(build_seconds)
+    _check_seconds("build_seconds", build_seconds)
+    _check_seconds("seconds", seconds)
     chosen = find_device(device, sanitize=sanitize)
     executable = chosen.load(Kernel(kernel, entry, build_seconds=build_seconds, binary=binary))
     result = launch(
@@ -106,6 +112,7 @@ def run(
         sanitize=sanitize,
         workers=workers,
         progress=progress,
+        seconds=seconds,
     )
     if result.warnings:
         show_warnings(result.warnings)
@@ -122,6 +129,7 @@ def launch(
     sanitize: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
+    seconds: float | None = None,
 ) -> LaunchResult:
     """Like `run`, for a function that a device has loaded."""
     if sanitize and not device.can_sanitize:
@@ -130,7 +138,7 @@ def launch(
         raise ArgumentError(f"expected at least 1 worker, given {workers}")
     checked_grid = checked_sizes("grid", grid)
     checked_block = None if block is None else checked_sizes("block", block)
-    if not sanitize and checked_block is None and progress is None:
+    if not sanitize and checked_block is None and progress is None and seconds is None:
         result = executable.launch_given(args, checked_grid)
         if result is not None:
             return result
@@ -143,14 +151,15 @@ def launch(
         sanitize=sanitize,
         workers=workers,
         progress=progress,
+        seconds=seconds,
     )
 
 
-def _check_seconds(given: Any) -> None:
+def _check_seconds(name: str, given: Any) -> None:
     """Raises an ArgumentError if a limit of time is no positive number."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if given is not None and not (is_number and 0 < given < math.inf):
-        raise ArgumentError(f"expected build_seconds as a positive number, given {given!r}")
+        raise ArgumentError(f"expected {name} as a positive number, given {given!r}")
 
 
 def checked_sizes(what: str, given: Any) -> Grid:

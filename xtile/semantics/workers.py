@@ -9,7 +9,7 @@ from __future__ import annotations
 import mmap
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from multiprocessing.connection import Connection, wait
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.ir import Operation
 
+from xtile.processes import die_with, leave_interrupts_to_parent
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, WordsArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import Program, Progress, group_ids, prepare
@@ -25,6 +26,8 @@ from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import language_of
 from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.values import Array
+
+_WAIT_SECONDS = 0.1
 
 
 class _Group(NamedTuple):
@@ -68,27 +71,35 @@ def launch_in_processes(
     operations = list(function.walk())
     readers: list[Connection] = []
     processes: list[Any] = []
-    for index in range(workers):
-        reader, writer = context.Pipe(duplex=False)
-        groups = list(islice(group_ids(grid), index, None, workers))
-        process = context.Process(target=_work, args=(program, groups, operations, writer))
-        process.start()
-        writer.close()
-        readers.append(reader)
-        processes.append(process)
     try:
+        for index in range(workers):
+            reader, writer = context.Pipe(duplex=False)
+            groups = islice(group_ids(grid), index, None, workers)
+            work = (program, groups, operations, writer, os.getpid())
+            process = context.Process(target=_work, args=work)
+            processes.append(process)
+            process.start()
+            writer.close()
+            readers.append(reader)
         return _collect(readers, operations, total, progress)
     finally:
         for process in processes:
-            process.terminate()
-            process.join()
+            if process.pid is not None:
+                process.kill()
+                process.join()
         shared.copy_back()
 
 
 def _work(
-    program: Program, groups: list[Size3], operations: list[Operation], writer: Connection
+    program: Program,
+    groups: Iterable[Size3],
+    operations: list[Operation],
+    writer: Connection,
+    parent: int,
 ) -> None:
     """Runs some work-groups and sends what is to tell of each, up to the first that fails."""
+    die_with(parent)
+    leave_interrupts_to_parent()
     for group in groups:
         program.warnings.messages.clear()
         failure = None
@@ -116,7 +127,8 @@ def _collect(
     warnings = RunWarnings()
     done = 0
     while done < total:
-        for reader in wait(readers):
+        # A limit of time ends this between two waits, not within one.
+        for reader in wait(readers, _WAIT_SECONDS):
             assert isinstance(reader, Connection)
             try:
                 group: _Group = reader.recv()

@@ -232,6 +232,9 @@ class FakeApi:
         event.stream = stream
         return self._done("cuEventRecord")
 
+    def cuEventQuery(self, event: Any) -> tuple[Any, ...]:
+        return self._done("cuEventQuery")
+
     def cuEventSynchronize(self, event: Any) -> tuple[Any, ...]:
         return self._done("cuEventSynchronize")
 

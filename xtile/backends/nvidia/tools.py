@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from xtile.backends.build_error import BuildError
 from xtile.backends.installed import find_command
+from xtile.backends.limited_process import run_limited
 from xtile.launch.errors import DeviceError
 
 PACKAGES = ("nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm")
@@ -140,14 +141,8 @@ def _version_of(path: Path) -> str | None:
     if not path.is_file():
         return None
     try:
-        done = subprocess.run(
-            [str(path), "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        said = run_limited([str(path), "--version"], os.environ, _VERSION_SECONDS)
+    except (BuildError, OSError):
         return None
-    match = _VERSION.search(done.stdout.decode(errors="replace"))
+    match = _VERSION.search(said)
     return None if match is None else match[1]

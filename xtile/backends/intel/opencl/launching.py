@@ -14,9 +14,11 @@ from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.limits import Size3, check_grid, work_group_size
 from xtile.backends.intel.opencl.memory import CopiedMemory, Memory, SystemMemory
 from xtile.backends.intel.opencl.session import LoadedKernel
+from xtile.backends.waiting import TimeLimitError, wait_until_done
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import DeviceError
 from xtile.launch.signature import Signature
+from xtile.launch.time_limit import too_long
 
 _NANOSECOND = 1e-9
 
@@ -29,6 +31,7 @@ def launch(
     arguments: Sequence[BoundArgument],
     grid: Size3,
     block: Size3 | None,
+    seconds: float | None = None,
 ) -> float | None:
     """Runs a kernel and waits until it is done.
 
@@ -40,13 +43,14 @@ def launch(
         arguments: Its arguments, which fit the signature.
         grid: The number of work-groups.
         block: The size of a work-group, where the kernel leaves it to the launch.
+        seconds: How long it may take; None for any time.
 
     Returns:
         Seconds that the kernel ran; None if the queue does not measure them.
 
     Raises:
         ArgumentError: The launch needs more than the device has.
-        DeviceError: The driver failed.
+        DeviceError: The driver failed, or the kernel was not done in time.
     """
     check_grid(signature.name, grid)
     size = work_group_size(kernel.interface, block, device)
@@ -61,11 +65,26 @@ def launch(
                 value.set(kernel.handle, index, device)
             memory.share(kernel.handle)
             event = native.launch(queue, kernel.handle, global_size, size)
-        event.wait()
+        _wait(event, queue, (arguments, memory, values), seconds)
         memory.bring_back()
         return _seconds(queue, event)
     except (cl.Error, native.OpenclError) as error:
         raise DeviceError(f"the device {device} failed to run @{signature.name}: {error}") from None
+    except TimeLimitError as error:
+        raise too_long(signature.name, error.seconds, device) from None
+
+
+def _wait(event: cl.Event, queue: cl.CommandQueue, held: object, seconds: float | None) -> None:
+    """Waits for a launch, and keeps what is `held` as long as that takes."""
+    queue.flush()
+
+    def is_done() -> bool:
+        return event.command_execution_status <= cl.command_execution_status.COMPLETE
+
+    def wait(_held: object = held) -> None:
+        event.wait()
+
+    wait_until_done(is_done, wait, seconds)
 
 
 def _memory(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from xtile.backends.host_memory import host_memory
 from xtile.backends.nvidia.cuda.arguments import gpu_memory, kernel_values
@@ -19,9 +20,11 @@ from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.cuda.plans import Repeated
 from xtile.backends.nvidia.cuda.session import LoadedKernel, Session
 from xtile.backends.nvidia.parameters import POINTER_SIZE
+from xtile.backends.waiting import TimeLimitError, wait_until_done
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.launch.signature import Signature
+from xtile.launch.time_limit import too_long
 
 Size3 = tuple[int, int, int]
 
@@ -32,6 +35,9 @@ DEFAULT_STREAM = 0
 """CUDA's legacy default stream, which waits for all streams that do not say otherwise."""
 
 _MILLISECOND = 1e-3
+
+_NOT_READY = "CUDA_ERROR_NOT_READY"
+"""What the driver answers where an event is yet to come."""
 
 
 def check_grid(name: str, grid: Size3) -> None:
@@ -72,6 +78,7 @@ def launch(
     arguments: Sequence[BoundArgument],
     grid: Size3,
     stream: int = DEFAULT_STREAM,
+    seconds: float | None = None,
 ) -> float:
     """Runs a kernel and waits until it is done.
 
@@ -82,13 +89,14 @@ def launch(
         arguments: Its arguments, which fit the signature.
         grid: The number of tile blocks.
         stream: The CUDA stream that it runs in.
+        seconds: How long it may take; None for any time.
 
     Returns:
         Seconds that the kernel ran.
 
     Raises:
         ArgumentError: The launch needs more than the GPU has, or memory that it does not reach.
-        DeviceError: The driver or the kernel failed.
+        DeviceError: The driver or the kernel failed, or it was not done in time.
     """
     check_grid(signature.name, grid)
     check_memory(session, arguments)
@@ -100,11 +108,15 @@ def launch(
             # What was copied arrives in the default stream.
             producers = [DEFAULT_STREAM, *(memory.stream for memory in gpu_memory(arguments))]
             wait_for_producers(session, producers, stream)
-            seconds = _run(kernel, session, parameters, grid, stream)
+            taken = _run(kernel, session, parameters, grid, stream, seconds)
             memory.bring_back()
+        except (KeyboardInterrupt, TimeLimitError):
+            # The kernel goes on, and to free its memory is to wait for it.
+            memory.leave()
+            raise
         finally:
             memory.release()
-    return seconds
+    return taken
 
 
 def launch_again(
@@ -128,7 +140,7 @@ def launch_again(
 
 
 class Reported:
-    """Makes errors of the driver while a kernel is launched errors for users: DeviceErrors."""
+    """Makes what fails while a kernel is launched errors for users: DeviceErrors."""
 
     def __init__(self, session: Session, name: str) -> None:
         self._session = session
@@ -138,6 +150,8 @@ class Reported:
         """Nothing is to be done before."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TimeLimitError):
+            raise too_long(self._name, error.seconds, self._session.device) from None
         if not isinstance(error, CudaError):
             return
         after = (
@@ -215,7 +229,12 @@ def enqueue(
 
 
 def _run(
-    kernel: LoadedKernel, session: Session, parameters: Parameters, grid: Size3, stream: int
+    kernel: LoadedKernel,
+    session: Session,
+    parameters: Parameters,
+    grid: Size3,
+    stream: int,
+    seconds: float | None = None,
 ) -> float:
     """Runs a kernel; returns the seconds that it took by the GPU's clock."""
     driver = session.driver
@@ -223,5 +242,23 @@ def _run(
     driver.call("cuEventRecord", start, stream)
     enqueue(kernel, session, parameters, grid, stream)
     driver.call("cuEventRecord", end, stream)
-    driver.call("cuEventSynchronize", end)
+    _wait(session, end, seconds)
     return float(driver.call("cuEventElapsedTime", start, end)) * _MILLISECOND
+
+
+def _wait(session: Session, event: Any, seconds: float | None) -> None:
+    """Waits for an event in the stream of a launch."""
+
+    def is_done() -> bool:
+        try:
+            session.driver.call("cuEventQuery", event)
+        except CudaError as error:
+            return error.name != _NOT_READY
+        return True
+
+    def wait() -> None:
+        # Another thread may wait, whose context is none.
+        with session.active():
+            session.driver.call("cuEventSynchronize", event)
+
+    wait_until_done(is_done, wait, seconds)

@@ -67,6 +67,10 @@ class CopiedMemory:
                 self._driver.call("cuMemFree", allocation)
         self._allocations.clear()
 
+    def leave(self) -> None:
+        """Leaves the GPU's memory to a kernel that may never end."""
+        self._allocations.clear()
+
     def _allocate(self, size: int) -> int:
         allocation = self._driver.call("cuMemAlloc", size)
         self._allocations.append(allocation)

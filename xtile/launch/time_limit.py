@@ -1,0 +1,75 @@
+"""A limit of time for what runs in Python itself, such as the reference device."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xtile.launch.errors import DeviceError
+
+
+class _TimeIsUp(BaseException):
+    """Raised within what takes too long; no `except Exception` there must catch it."""
+
+
+@contextmanager
+def time_limit(seconds: float | None, name: str) -> Generator[None]:
+    """Ends what runs in it once it has taken too long.
+
+    It ends between two steps of Python's, so a single call of numpy's runs to its end before.
+
+    Args:
+        seconds: How long it may take; None for no limit.
+        name: The function that runs, for the error.
+
+    Raises:
+        DeviceError: It took longer.
+    """
+    if seconds is None:
+        yield
+        return
+    alarm = _Alarm(threading.get_ident())
+    timer = threading.Timer(seconds, alarm.ring)
+    timer.daemon = True
+    timer.start()
+    try:
+        try:
+            yield
+        finally:
+            timer.cancel()
+            alarm.silence()
+    except _TimeIsUp:
+        raise too_long(name, seconds) from None
+
+
+class _Alarm:
+    """Raises `_TimeIsUp` in a thread."""
+
+    def __init__(self, thread: int) -> None:
+        self._thread = thread
+        self._lock = threading.Lock()
+        self._is_silent = False
+
+    def ring(self) -> None:
+        """Raises it as soon as the thread executes a step, unless the alarm is silent."""
+        with self._lock:
+            if not self._is_silent:
+                _raise_in(self._thread, ctypes.py_object(_TimeIsUp))
+
+    def silence(self) -> None:
+        """Keeps it from being raised, also where the thread has not seen it yet."""
+        with self._lock:
+            self._is_silent = True
+            _raise_in(self._thread, None)
+
+
+def _raise_in(thread: int, error: object) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+
+
+def too_long(name: str, seconds: float, device: object | None = None) -> DeviceError:
+    """The error of a launch that was not done in time, and that goes on in a device, if any."""
+    remark = "" if device is None else f"; it runs on the device {device} until the process ends"
+    return DeviceError(f"@{name} was not done after {seconds:g} s{remark}")
