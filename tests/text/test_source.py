@@ -10,9 +10,10 @@ import pytest
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.test import TestOp as Operation
 
+import xtile
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.languages import TILE_MAGIC
-from xtile.text.source import Source, Span, attach_source, place_of, source_of
+from xtile.text.source import Source, Span, attach_source, place_of, source_of, spelling_of
 
 
 def test_position_counts_lines_and_columns_from_one() -> None:
@@ -130,3 +131,25 @@ def test_a_module_keeps_its_source_and_both_are_collected() -> None:
     del module, source
     gc.collect()
     assert reference() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("func @f() {\n    parallel { %i = subgroup_local_id : i32 }\n}\n", "subgroup_local_id"),
+        ("func @f() {\n    parallel { %i = subgroup_id.y : i32 }\n}\n", "subgroup_id.y"),
+    ],
+)
+def test_an_operation_is_called_what_its_text_calls_it(text: str, spelled: str) -> None:
+    module = xtile.port(xtile.parse(text), "core")
+    operation = next(op for op in module.walk() if op.name in ("gpu.lane_id", "gpu.subgroup_id"))
+    assert spelling_of(operation) == spelled
+    # What is not in the text is called by its own name.
+    assert spelling_of(operation.clone()) == operation.name
+
+
+def test_an_operation_of_mlir_is_called_by_its_name() -> None:
+    text = 'module {\n  func.func @f() {\n    %0 = "gpu.lane_id"() : () -> index\n'
+    text += "    gpu.barrier\n    return\n  }\n}\n"
+    names = [spelling_of(operation) for operation in xtile.parse(text).walk()]
+    assert names == ["module", "func.func", "gpu.lane_id", "gpu.barrier", "return"]

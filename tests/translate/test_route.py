@@ -36,6 +36,16 @@ func @f(%A: memref<f16x63x64>, %C: memref<f16x64x64>) attributes {subgroup_size=
 }
 """
 
+UNKNOWN = """\
+func @f(%A: memref<f16x?x?>, %C: memref<f16x64x64>) attributes {subgroup_size=16} {
+    parallel {
+        %z = constant 0 : index
+        %a = cooperative_matrix_load.both_checked %A[%z,%z] : coopmatrix<f16x16x8,matrix_acc>
+        cooperative_matrix_store %a, %C[%z,%z]
+    }
+}
+"""
+
 COMPLEX = """\
 func @f() {
     parallel {
@@ -44,7 +54,10 @@ func @f() {
 }
 """
 
-PITCH = "loads element by element: the pitch is not known to be a multiple of 16 bytes"
+PITCH = (
+    "loads element by element: the pitch is not known to be a multiple of 16 bytes, a row is not "
+    "known to have a multiple of 4 bytes"
+)
 
 LEVELS = {
     "tensorlang-to-core": 'core.level = "block"',
@@ -486,3 +499,24 @@ def test_ports_have_the_default_chip_of_the_vendor() -> None:
     for target, chip in (("xegpu", "pvc"), ("spirv", "pvc"), ("cuda_tile", "sm_90")):
         expected = xtile.to_text(xtile.port(module, target, chip=chip), "mlir")
         assert xtile.to_text(xtile.port(module, target), "mlir") == expected
+
+
+# --- what is to be promised ---
+
+
+def test_remarks_name_what_to_promise_in_the_words_of_the_source(kernel: Path, capsys: Opt) -> None:
+    kernel.write_text(UNKNOWN)
+    arguments = ("--translate", "tensorlang-to-xegpu", "--remarks")
+    _, _, err = _opt(capsys, kernel, *arguments)
+    assert "; give %A {alignment=128, stride_gcd=[1,32], shape_gcd=[32,1]}\n" in err
+    promise = err.partition("give %A ")[2].partition("\n")[0]
+    kernel.write_text(UNKNOWN.replace("f16x?x?>,", f"f16x?x?> {promise},"))
+    code, out, err = _opt(capsys, kernel, *arguments)
+    assert (code, err) == (0, "")
+    assert "xegpu.load_nd" in out
+    # MLIR spells the same attributes in its own way.
+    kernel.write_text(UNKNOWN)
+    Path("k.mlir").write_text(xtile.to_text(xtile.parse(kernel), "mlir"))
+    _, _, err = _opt(capsys, Path("k.mlir"), "-t", "spirv-asm", "--remarks")
+    promise = "{alignment = 128 : i64, stride_gcd = [1, 32], shape_gcd = [32, 1]}"
+    assert f"; give %A {promise}\n" in err

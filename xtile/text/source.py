@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SOURCE_ATTRIBUTE = "_xtile_source"
+
+_NAME = re.compile(r'"?([A-Za-z_][\w.]*)')
+"""An operation's name, in quotes in MLIR's generic form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +226,24 @@ def place_of(operation: Operation, source: Source | None) -> Span | None:
             return span
         current = current.parent_op()
     return None
+
+
+def spelling_of(operation: Operation) -> str:
+    """Returns the name of an operation as the text spells it that it came from.
+
+    An operation that a pass made of another one has that one's location, so what comes out is the
+    word that the author wrote: `subgroup_local_id`, and not `gpu.lane_id`. Where the text is not
+    known, it is the operation's own name.
+    """
+    module = operation
+    while (parent := module.parent_op()) is not None:
+        module = parent
+    source = source_of(module)
+    span = None if source is None else _span_of_location(operation, source)
+    if source is None or span is None:
+        return operation.name
+    word = _NAME.match(source.text, span.start, span.end)
+    return operation.name if word is None else word[1]
 
 
 def _span_of_location(operation: Operation, source: Source) -> Span | None:

@@ -6,7 +6,7 @@ offsets must be multiples of a few bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import gcd, prod
 from typing import cast
 
@@ -44,11 +44,22 @@ class Facts:
     def __init__(self) -> None:
         self._divisors: dict[SSAValue, int] = {}
         self._signs: dict[SSAValue, bool] = {}
+        self._assumed: dict[SSAValue, tuple[int, bool]] = {}
 
     def assume(self, value: SSAValue, divisor: int = 1, is_not_negative: bool = False) -> None:
         """Records what is known of a value from elsewhere; divisor 0 means that it is 0."""
+        self._assumed[value] = divisor, is_not_negative
         self._divisors[value] = divisor
         self._signs[value] = is_not_negative
+
+    def supposing(self, divisors: Mapping[SSAValue, int]) -> Facts:
+        """What would be known if values that are not negative had these divisors."""
+        facts = Facts()
+        for value, (divisor, is_not_negative) in self._assumed.items():
+            facts.assume(value, divisor, is_not_negative)
+        for value, divisor in divisors.items():
+            facts.assume(value, divisor, True)
+        return facts
 
     def divisor(self, value: SSAValue | int) -> int:
         """A number that divides the value; 0 if the value is 0, 1 if nothing is known.
@@ -61,6 +72,16 @@ class Facts:
         if value not in self._divisors:
             self._divisors[value] = self._find_divisor(value)
         return self._divisors[value]
+
+    def least(self, value: SSAValue | int) -> int:
+        """A number that the value is known not to be below, for sizes and strides.
+
+        A multiple of a number is that number at least, because where a size is 0 nothing is
+        accessed.
+        """
+        if isinstance(value, int):
+            return value
+        return self.divisor(value) if self.is_not_negative(value) else 0
 
     def is_not_negative(self, value: SSAValue | int) -> bool:
         """Whether the value is known to be 0 or more, if nothing overflows."""

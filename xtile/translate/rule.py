@@ -13,9 +13,10 @@ from typing import Any, TypeAlias, TypeVar, cast
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import SymbolOpInterface
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.source import Source, place_of
+from xtile.text.source import Source, place_of, spelling_of
 from xtile.text.value_names import give_name
 
 Rule: TypeAlias = Callable[[Any, Any], None]
@@ -196,14 +197,28 @@ class Rebuilder:
         """
         rule = self._rules.get(type(operation))
         if rule is None:
-            raise self.error(f"{operation.name} cannot be translated to {self._target}")
+            raise self.error(f"{spelling_of(operation)} cannot be translated to {self._target}")
         return rule
+
+    def old_function(self) -> Operation:
+        """The function of the source that holds the operation that is being translated."""
+        operation = self._current
+        assert operation is not None
+        while not operation.has_trait(SymbolOpInterface):
+            operation = operation.parent_op()
+            assert operation is not None
+        return operation
 
     # --- messages ---
 
     def error(self, message: str, operation: Operation | None = None) -> DiagnosticError:
         """An error at an operation, by default the one that is being translated."""
         return DiagnosticError([self._diagnostic(Severity.ERROR, message, operation)])
+
+    @property
+    def tells_reasons(self) -> bool:
+        """Whether anybody reads remarks."""
+        return self._diagnostics is not None
 
     def remark(self, message: str, operation: Operation | None = None) -> None:
         """Tells why the translation chose what it did, at the place."""

@@ -339,8 +339,8 @@ def test_points_of_a_whole_memref_need_no_mask() -> None:
 
 
 _LANES = (
-    "subgroup-level kernels are not lifted to tiles yet; gpu.lane_id tells work-items apart, use "
-    "collective instructions and foreach instead"
+    "subgroup-level kernels are not lifted to tiles yet; subgroup_local_id tells work-items apart, "
+    "use collective instructions, foreach for numbers and foreach_tile for matrices instead"
 )
 _GROUP = """%z = constant 0 : index
 %n = constant 9 : index

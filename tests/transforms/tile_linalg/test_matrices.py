@@ -169,11 +169,11 @@ def test_a_matrix_that_is_no_tile_ends_with_the_memory() -> None:
 REFUSED = {
     "atomics": (
         "%o = atomic_add.device.relaxed %f, %x[%i,%j] : f32",
-        "memref.atomic_rmw is done by every work-item here, which is not lifted to tiles yet",
+        "atomic_add.device.relaxed is done by every work-item here, which is not lifted to tiles",
     ),
     "lanes": (
         "%l = subgroup_local_id : i32",
-        "subgroup-level kernels are not lifted to tiles yet; gpu.lane_id tells work-items apart",
+        "kernels are not lifted to tiles yet; subgroup_local_id tells work-items apart",
     ),
 }
 

@@ -37,12 +37,13 @@ def _remarks(body: str, parameters: str = "%A: memref<f32x16x4>") -> list[str]:
 
 
 LANES = {
-    "gpu.lane_id": "%l = subgroup_local_id : i32\n%x = cast %l : index\n"
+    "subgroup_local_id": "%l = subgroup_local_id : i32\n%x = cast %l : index\n"
     "%v = constant 1.0 : f32\nstore %v, %A[%x,%c0]",
-    "core.fragment_extract": "%e = cooperative_matrix_extract %m[1] : f32\nstore %e, %A[%c0,%c0]",
-    "gpu.subgroup_reduce": "%z = load %A[%c0,%c0] : f32\n"
+    "cooperative_matrix_extract": "%e = cooperative_matrix_extract %m[1] : f32\n"
+    "store %e, %A[%c0,%c0]",
+    "subgroup_reduce_add": "%z = load %A[%c0,%c0] : f32\n"
     "%s = subgroup_reduce_add %z : f32\nstore %s, %A[%c0,%c0]",
-    "core.subgroup_scan": "%z = load %A[%c0,%c0] : f32\n"
+    "subgroup_inclusive_scan_add": "%z = load %A[%c0,%c0] : f32\n"
     "%s = subgroup_inclusive_scan_add %z : f32\nstore %s, %A[%c0,%c0]",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -69,6 +69,11 @@ def _case(
     )
 
 
+ODD_PITCH = (
+    "the pitch is not known to be a multiple of 16 bytes, a row is not known to have a multiple of "
+    "4 bytes"
+)
+
 GATHERS = [
     _case(
         "no blocks",
@@ -100,7 +105,8 @@ GATHERS = [
         "alignment of the address",
         "memref<64x64xf16>",
         "8x16xf16",
-        "the address is not known to be a multiple of 64 bytes",
+        "the address is not known to be a multiple of 64 bytes; "
+        "give %A {core.alignment = 128 : i64}",
         attributes="core.alignment = 32 : i64",
     ),
     _case(
@@ -113,19 +119,24 @@ GATHERS = [
         "unknown pitch",
         "memref<?x?xf16, strided<[?, 1]>>",
         "8x16xf16",
-        "the pitch is not known to be a multiple of 16 bytes",
+        "the pitch is not known to be a multiple of 16 bytes, the pitch is not known to be at "
+        "least 64 bytes, a row is not known to have at least 64 bytes, a row is not known to have "
+        "a multiple of 4 bytes; "
+        "give %A {core.alignment = 128 : i64, core.stride_gcd = array<i64: 32, 1>}",
     ),
     _case(
         "short pitch",
         "memref<64x16xf16>",
         "8x16xf16",
-        "the pitch is not known to be at least 64 bytes",
+        "the pitch is not known to be at least 64 bytes, a row is not known to have at least 64 "
+        "bytes",
     ),
     _case(
         "pitch that may be short",
         "memref<?x?xf16, strided<[?, 1]>>",
         "8x16xf16",
-        "the pitch is not known to be at least 64 bytes",
+        "the pitch is not known to be at least 64 bytes, a row is not known to have at least 64 "
+        "bytes; give %A {core.alignment = 128 : i64, core.stride_gcd = array<i64: 32, 1>}",
         attributes="core.stride_gcd = array<i64: 16, 1>",
     ),
     _case(
@@ -139,7 +150,8 @@ GATHERS = [
         "unknown rows",
         "memref<?x?xf16, strided<[64, 1]>>",
         "8x16xf16",
-        "a row is not known to have at least 64 bytes",
+        "a row is not known to have at least 64 bytes, a row is not known to have a multiple of 4 "
+        "bytes; give %A {core.alignment = 128 : i64, core.shape_gcd = array<i64: 1, 32>}",
         flags=CHECKED,
     ),
     _case(
@@ -225,6 +237,18 @@ def test_reads(case: Case) -> None:
     assert "memref.load" in names
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in GATHERS if "give %A" in case.reason], ids=lambda case: case.name
+)
+def test_what_is_to_be_promised_is_enough(case: Case) -> None:
+    promise = case.reason.partition("give %A ")[2]
+    memref, brace, rest = case.parameters.partition(", %zero")
+    promised = f"{memref.partition(' {')[0]} {promise}{brace}{rest}"
+    lowered = replace(case, parameters=promised)
+    assert lowered.remarks() == []
+    assert "xegpu.load_nd" in lowered.lowered().names
+
+
 def _written(vector: str, memref: str, flags: str = INSIDE) -> str:
     return f"vector.transfer_write %v, %A[%c0, %c0] {flags} : {vector}, {memref}"
 
@@ -235,7 +259,7 @@ STORES = [
         "8x16xf64",
         "there is no block store of 8 rows of 16 elements of 8 bytes",
     ),
-    ("memref<64x63xf16>", "8x16xf16", "the pitch is not known to be a multiple of 16 bytes"),
+    ("memref<64x63xf16>", "8x16xf16", ODD_PITCH),
     ("memref<64x64xf16>", "8x4xf16", "the matrix has 4 columns, no multiple of 16"),
     ("memref<64x64xf16>", "8x16xf16", "there is no transposed block store"),
 ]
@@ -271,7 +295,7 @@ def test_local_memory_needs_no_remark() -> None:
 
 PREFETCHES = [
     ("memref<64x64xf16>", "dg2", "dg2 has no two-dimensional block accesses"),
-    ("memref<64x63xf16>", "pvc", "the pitch is not known to be a multiple of 16 bytes"),
+    ("memref<64x63xf16>", "pvc", ODD_PITCH),
     ("memref<64x64xf64>", "pvc", "elements are too large"),
 ]
 """Prefetches that are left out."""

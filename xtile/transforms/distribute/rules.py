@@ -16,6 +16,7 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
+from xtile.text.source import spelling_of
 from xtile.transforms.distribute import elementwise, products, reductions
 from xtile.transforms.distribute.effects import Space, root_of
 from xtile.transforms.distribute.kernel import Kernel, KernelRule
@@ -31,7 +32,7 @@ def _copy(operation: Operation, kernel: Kernel) -> None:
     """Every work-item executes the operation, on values that are the same for all of them."""
     if operation.regions and not isinstance(operation, _CONTROL_FLOW) and is_collective(operation):
         raise kernel.error(
-            f"{operation.name} in collective code cannot be distributed over subgroups; "
+            f"{spelling_of(operation)} in collective code cannot be distributed over subgroups; "
             "use scf.for or scf.if"
         )
     regions = [

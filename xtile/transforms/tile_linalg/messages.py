@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from xtile.text.source import spelling_of
+
 OF_WORK_ITEMS = frozenset(
     {
         "gpu.barrier",
@@ -23,9 +25,15 @@ OF_WORK_ITEMS = frozenset(
 """Operations that tell work-items apart or let them wait for each other."""
 
 
+_INSTEAD = "collective instructions, foreach for numbers and foreach_tile for matrices"
+_INSTEAD_IN_MLIR = "core's collective operations, or vectors in a kernel at level tile"
+
+
 def not_lifted(operation: Operation) -> str:
     """The message for an operation of work-items or subgroups."""
+    name = spelling_of(operation)
+    is_mlir = name == operation.name
     return (
-        f"subgroup-level kernels are not lifted to tiles yet; {operation.name} tells work-items "
-        "apart, use collective instructions and foreach instead"
+        f"subgroup-level kernels are not lifted to tiles yet; {name} tells work-items apart, use "
+        f"{_INSTEAD_IN_MLIR if is_mlir else _INSTEAD} instead"
     )

@@ -20,6 +20,7 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
+from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel, KernelRule
 from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
@@ -35,7 +36,8 @@ def copy(operation: Operation, kernel: Kernel) -> None:
     if operation.name in OF_WORK_ITEMS:
         raise kernel.error(not_lifted(operation))
     if operation.regions:
-        raise kernel.error(f"{operation.name} cannot become code on tiles; use scf.for or scf.if")
+        name = spelling_of(operation)
+        raise kernel.error(f"{name} cannot become code on tiles; use scf.for or scf.if")
     kernel.replace(
         operation,
         type(operation).create(

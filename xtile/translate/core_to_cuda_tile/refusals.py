@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from xtile.text.source import spelling_of
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.rule import Rule
 
@@ -38,7 +39,7 @@ _REASONS = {
 
 def _refuse(operation: Operation, lowering: Lowering) -> None:
     reason = _REASONS[operation.name]
-    raise lowering.error(f"{operation.name} cannot be translated to {TARGET}: {reason}")
+    raise lowering.error(f"{spelling_of(operation)} cannot be translated to {TARGET}: {reason}")
 
 
 def _forget(operation: Operation, lowering: Lowering) -> None:

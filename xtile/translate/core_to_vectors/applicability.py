@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector import MultiDimReductionOp
+from xtile.text.source import spelling_of
 from xtile.transforms.facts import Facts
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.lanes import lane_problem
@@ -76,7 +77,7 @@ def _matrix_problem(operation: Operation, matrices: frozenset[SSAValue]) -> str 
     if not own:
         return None
     if operation.name not in _ON_MATRICES and not kinds.is_elementwise(operation):
-        return f"{operation.name} takes no part in it"
+        return f"{spelling_of(operation)} takes no part in it"
     for type_ in own:
         if type_.get_num_dims() > 2 or math.prod(type_.get_shape()) == 0:
             return f"{type_} is no matrix"

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp, MapOp
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicRMWOp
+from xtile.text.source import spelling_of
 from xtile.transforms.facts import Facts, constant_of
 
 _OF_LANES = frozenset(
@@ -40,9 +41,9 @@ _REPEATABLE = frozenset(
 def lane_problem(operation: Operation, facts: Facts) -> str | None:
     """Why the lanes of a subgroup do not all do what an operation does; None if they do."""
     if operation.name in _OF_LANES:
-        return f"lanes differ by {operation.name}"
+        return f"lanes differ by {spelling_of(operation)}"
     if operation.name == "gpu.lane_id" and not _only_finds_first(operation.results[0], facts):
-        return "lanes differ by gpu.lane_id"
+        return f"lanes differ by {spelling_of(operation)}"
     if operation.name == "memref.generic_atomic_rmw":
         return "each lane updates memory on its own"
     if isinstance(operation, AtomicRMWOp | AtomicUpdateOp) and repetitions(operation, 1) is None:

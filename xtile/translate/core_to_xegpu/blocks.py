@@ -28,7 +28,14 @@ from xtile.translate.core_to_xegpu.fragments import (
     of_values,
     spans,
 )
-from xtile.translate.core_to_xegpu.legality import Block, Surface, is_transposed, surface_of
+from xtile.translate.core_to_xegpu.legality import (
+    Block,
+    Surface,
+    is_transposed,
+    obstacles,
+    remedy,
+    surface_of,
+)
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
@@ -58,6 +65,9 @@ def _block(lowering: Lowering, operation: Operation, first_index: int) -> Block:
     return Block(memory, row, (indices[0], indices[1]), checked)
 
 
+_WORD = 4
+"""Bytes of what a transposed load moves."""
+
 # --- reads ---
 
 
@@ -80,14 +90,41 @@ def _block_load(
     lowering: Lowering, block: Block, layout: Layout, element: Attribute, result: SSAValue
 ) -> Fragment | str:
     """A read by block loads, or why they are not legal."""
-    reason = _unfit(lowering, layout, element)
-    surface = reason if reason is not None else surface_of(lowering, block, size_of(element))
-    if not isinstance(surface, Surface):
+    unfit = _unfit(lowering, layout, element)
+    surface = unfit if unfit is not None else surface_of(lowering, block)
+    if isinstance(surface, str):
         return surface
     is_right = _is_only_right_operand(lowering, result)
-    if is_transposed(block, surface.view):
-        return _load_transposed(lowering, surface, layout, element, is_right)
-    return _load(lowering, surface, layout, element, is_right)
+    is_turned = is_transposed(block, surface.view)
+    misfit = _no_transposed_load if is_turned else _no_load
+    missing = misfit(lowering, surface, layout, element, is_right)
+    reason = _reason(lowering, block, surface, element, missing)
+    if reason is not None:
+        return reason
+    load = _load_transposed if is_turned else _load
+    return load(lowering, surface, layout, element, is_right)
+
+
+def _reason(
+    lowering: Lowering, block: Block, surface: Surface, element: Attribute, missing: str | None
+) -> str | None:
+    """All that keeps a block from being accessed at once, and what to promise where that helps.
+
+    Args:
+        lowering: The translation.
+        block: The block.
+        surface: What it is a part of.
+        element: The type of its elements.
+        missing: Which instruction there is not; None if there is one.
+    """
+    size = size_of(element)
+    found = obstacles(lowering, block, surface, size)
+    if missing is not None:
+        return ", ".join([missing, *found])
+    if not found:
+        return None
+    advice = remedy(lowering, block, surface, size) if lowering.tells_reasons else None
+    return "; ".join(filter(None, (", ".join(found), advice)))
 
 
 def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None:
@@ -108,19 +145,31 @@ def _is_only_right_operand(lowering: Lowering, result: SSAValue) -> bool:
     )
 
 
-def _load(
+def _no_load(
     lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
-) -> Fragment | str:
+) -> str | None:
+    """Why there is no instruction that loads blocks of a matrix; None if there is."""
     access = lowering.device.block_access
     assert access is not None
     table = access.load_transformed if is_right else access.load
     shapes = table.get(size_of(element))
-    piece = 2 * PIECE if is_right else PIECE
     if shapes is None or layout.width not in shapes.widths:
         return f"there is no block load of {layout.width} elements of {size_of(element)} bytes"
-    lengths = {length for _, length in spans(layout, piece)}
+    lengths = {length for _, length in spans(layout, _piece(is_right))}
     if not lengths <= set(shapes.heights):
         return f"there is no block load of {max(lengths - set(shapes.heights))} rows"
+    return None
+
+
+def _piece(is_right: bool) -> int:
+    """How many rows a block has at most."""
+    return 2 * PIECE if is_right else PIECE
+
+
+def _load(
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+) -> Fragment:
+    piece = _piece(is_right)
     values: list[SSAValue] = []
     for w in range(layout.blocks):
         column = lowering.add(surface.column, w * layout.width)
@@ -142,21 +191,15 @@ def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
     return lowering.emit(arith.BitcastOp(value, target)).result
 
 
-def _load_transposed(
+def _no_transposed_load(
     lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
-) -> Fragment | str:
-    """Loads words of 32 bits: a lane gets consecutive elements of a row of memory.
-
-    They are the pairs that the matrix unit wants of its right operand, too.
-    """
-    from xtile.translate.core_to_xegpu.pieces import slice_of
-
-    piece = 2 * PIECE if is_right else PIECE
+) -> str | None:
+    """Why there is no instruction that transposes blocks of a matrix; None if there is."""
     access = lowering.device.block_access
     assert access is not None
-    shapes = access.load_transposed.get(4)
+    shapes = access.load_transposed.get(_WORD)
     size = size_of(element)
-    per_word = 4 // size if size <= 4 else 0
+    per_word = _WORD // size
     if shapes is None or per_word == 0 or layout.width not in shapes.heights:
         return f"there is no transposed block load of elements of {size} bytes"
     if layout.entries % per_word != 0 or lowering.facts.divisor(surface.column) % per_word != 0:
@@ -165,6 +208,25 @@ def _load_transposed(
     counts = {min(step, layout.entries - i) // per_word for i in range(0, layout.entries, step)}
     if not (surface.is_exact or counts <= set(shapes.widths)):
         return f"there is no transposed block load of {max(counts - set(shapes.widths))} words"
+    return None
+
+
+def _load_transposed(
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+) -> Fragment:
+    """Loads words of 32 bits: a lane gets consecutive elements of a row of memory.
+
+    They are the pairs that the matrix unit wants of its right operand, too.
+    """
+    from xtile.translate.core_to_xegpu.pieces import slice_of
+
+    piece = _piece(is_right)
+    access = lowering.device.block_access
+    assert access is not None
+    shapes = access.load_transposed[_WORD]
+    size = size_of(element)
+    per_word = _WORD // size
+    step = max(shapes.widths) * per_word
     words = xegpu.as_words(lowering, surface, per_word)
     pieces: list[SSAValue] = []
     for w in range(layout.blocks):
@@ -224,13 +286,7 @@ def _write(operation: Operation, lowering: Lowering) -> None:
     old = operation.operands[0]
     fragment = lowering.fragment(old)
     element = cast("VectorType[Attribute]", old.type).element_type
-    reason = _unfit(lowering, fragment.layout, element)
-    surface = reason if reason is not None else surface_of(lowering, target, size_of(element))
-    problem = (
-        surface
-        if isinstance(surface, str)
-        else _store(lowering, surface, target, fragment, element)
-    )
+    problem = _block_store(lowering, target, fragment, element)
     if problem is None or row_blocks.store(lowering, target, fragment):
         return
     if type_of(target.memory).memory_space != LOCAL_MEMORY_SPACE:
@@ -238,15 +294,29 @@ def _write(operation: Operation, lowering: Lowering) -> None:
     scattered.store(lowering, target, fragment)
 
 
-def _store(
-    lowering: Lowering, surface: Surface, target: Block, fragment: Fragment, element: Attribute
+def _block_store(
+    lowering: Lowering, target: Block, fragment: Fragment, element: Attribute
 ) -> str | None:
     """Stores by block stores; returns why not, if they are not legal."""
+    unfit = _unfit(lowering, fragment.layout, element)
+    surface = unfit if unfit is not None else surface_of(lowering, target)
+    if isinstance(surface, str):
+        return surface
+    missing = _no_store(lowering, surface, target, fragment.layout, element)
+    reason = _reason(lowering, target, surface, element, missing)
+    if reason is None:
+        _store(lowering, surface, fragment, element)
+    return reason
+
+
+def _no_store(
+    lowering: Lowering, surface: Surface, target: Block, layout: Layout, element: Attribute
+) -> str | None:
+    """Why there is no instruction that stores blocks of a matrix; None if there is."""
     access = lowering.device.block_access
     assert access is not None
     if is_transposed(target, surface.view):
         return "there is no transposed block store"
-    layout = fragment.layout
     shapes = access.store.get(size_of(element))
     lengths = {length for _, length in spans(layout)}
     if shapes is None or layout.width not in shapes.widths or not lengths <= set(shapes.heights):
@@ -254,6 +324,11 @@ def _store(
             f"there is no block store of {max(lengths)} rows of {layout.width} elements of "
             f"{size_of(element)} bytes"
         )
+    return None
+
+
+def _store(lowering: Lowering, surface: Surface, fragment: Fragment, element: Attribute) -> None:
+    layout = fragment.layout
     for w, block in enumerate(fragment.blocks):
         column = lowering.add(surface.column, w * layout.width)
         for (first, length), value in zip(spans(layout), block, strict=True):
@@ -263,7 +338,6 @@ def _store(
             if isinstance(element, BFloat16Type):
                 typed = vector_bitcast(lowering, value, VectorType(bf16, [length]))
             xegpu.store_nd(lowering, typed, descriptor, (row, column))
-    return None
 
 
 # --- prefetches ---
@@ -273,11 +347,15 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
     memory, indices = lowering.value(operation.memory), lowering.numbers(operation.indices)
     element = type_of(operation.memory).element_type
     target = Block(memory, 0, (indices[0], indices[1]), (False, False))
-    surface = surface_of(lowering, target, size_of(element))
+    surface = surface_of(lowering, target)
     access = lowering.device.block_access
     shapes = None if access is None else access.prefetch.get(size_of(element))
-    if isinstance(surface, str) or shapes is None:
-        reason = surface if isinstance(surface, str) else "elements are too large"
+    missing = None if shapes is not None else "elements are too large"
+    if isinstance(surface, str):
+        reason = surface
+    else:
+        reason = _reason(lowering, target, surface, element, missing)
+    if isinstance(surface, str) or shapes is None or reason is not None:
         lowering.remark(f"prefetches nothing: {reason}")
         return
     rows, columns = cast("tuple[int, int]", operation.block.get_values())

@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerType, VectorType, f32, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu.bfloat16 import (
     element_of,
     integer_to_single,
@@ -43,7 +44,7 @@ def _values(operation: Operation) -> Sequence[SSAValue]:
 def _copy_elementwise(operation: Operation, lowering: Lowering) -> None:
     if operation.dialect_name() not in _ARITHMETIC or len(operation.results) != 1:
         raise lowering.error(
-            f"{operation.name} on vectors cannot be spread over a subgroup's lanes; "
+            f"{spelling_of(operation)} on vectors cannot be spread over a subgroup's lanes; "
             "use element-wise arithmetic, vector.contract or vector.multi_reduction"
         )
     pieces: list[list[SSAValue]] = []
@@ -56,7 +57,7 @@ def _copy_elementwise(operation: Operation, lowering: Lowering) -> None:
         else:
             pieces.append([])
     if form is None:
-        raise lowering.error(f"{operation.name} needs a matrix as an operand")
+        raise lowering.error(f"{spelling_of(operation)} needs a matrix as an operand")
     count = len(form.values)
     for i, operand in enumerate(operation.operands):
         pieces[i] = pieces[i] or [lowering.value(operand)] * count

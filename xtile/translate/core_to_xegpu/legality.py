@@ -7,10 +7,13 @@ in `xtile/backends/intel/devices.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 
 from xdsl.ir import SSAValue
 
+from xtile.transforms.facts import Facts
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering, Number
+from xtile.translate.core_to_xegpu.promises import missing_promise
 from xtile.translate.core_to_xegpu.views import View, type_of, view_of
 
 
@@ -54,8 +57,8 @@ class Surface:
     is_exact: bool
 
 
-def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
-    """The surface for a block of elements of `size` bytes, or why there is none."""
+def surface_of(lowering: Lowering, block: Block) -> Surface | str:
+    """The surface that a block is a part of, or why there is none."""
     access = lowering.device.block_access
     if access is None:
         return f"{lowering.device.name} has no two-dimensional block accesses"
@@ -69,7 +72,7 @@ def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
         return "no dimension of the memref is known to be contiguous"
     across = 1 - contiguous
     width = _width(lowering, view, block, contiguous, across)
-    surface = Surface(
+    return Surface(
         view,
         _extent(lowering, view, across),
         width,
@@ -78,7 +81,6 @@ def surface_of(lowering: Lowering, block: Block, size: int) -> Surface | str:
         lowering.add(view.offsets[contiguous], block.start[contiguous]),
         width == _extent(lowering, view, contiguous),
     )
-    return _violation(lowering, block, surface, size) or surface
 
 
 def is_transposed(block: Block, view: View) -> bool:
@@ -97,13 +99,34 @@ def _width(lowering: Lowering, view: View, block: Block, contiguous: int, across
     return view.strides[across]
 
 
-def _violation(lowering: Lowering, block: Block, surface: Surface, size: int) -> str | None:
-    """The first restriction that a surface is not known to meet."""
+def obstacles(lowering: Lowering, block: Block, surface: Surface, size: int) -> list[str]:
+    """The restrictions that a block of elements of `size` bytes is not known to meet."""
+    base = lowering.alignment_of(surface.view.root)
+    return _violations(lowering, block, surface, size, lowering.facts, base)
+
+
+def remedy(lowering: Lowering, block: Block, surface: Surface, size: int) -> str | None:
+    """What to promise of a parameter so that no obstacle is left; None if that is not enough."""
     access = lowering.device.block_access
     assert access is not None
-    facts = lowering.facts
+    root = surface.view.root
+    least = (access.base_alignment, access.pitch_alignment, access.least_pitch, access.least_width)
+    attributes = missing_promise(
+        lowering,
+        root,
+        lcm(*least, size) // size,
+        lambda facts, base: not _violations(lowering, block, surface, size, facts, base),
+    )
+    name = root.name_hint
+    return None if attributes is None or name is None else f"give %{name} {attributes}"
+
+
+def _violations(
+    lowering: Lowering, block: Block, surface: Surface, size: int, facts: Facts, base: int
+) -> list[str]:
+    access = lowering.device.block_access
+    assert access is not None
     view = surface.view
-    base = lowering.alignment_of(view.root)
     checks = (
         (
             _meets(base, access.base_alignment)
@@ -115,11 +138,11 @@ def _violation(lowering: Lowering, block: Block, surface: Surface, size: int) ->
             f"the pitch is not known to be a multiple of {access.pitch_alignment} bytes",
         ),
         (
-            lowering.least(surface.pitch) * size >= access.least_pitch,
+            facts.least(surface.pitch) * size >= access.least_pitch,
             f"the pitch is not known to be at least {access.least_pitch} bytes",
         ),
         (
-            lowering.least(surface.width) * size >= access.least_width,
+            facts.least(surface.width) * size >= access.least_width,
             f"a row is not known to have at least {access.least_width} bytes",
         ),
         (
@@ -135,11 +158,11 @@ def _violation(lowering: Lowering, block: Block, surface: Surface, size: int) ->
             f"there are more than {access.most_extent} rows, or bytes from one row to the next",
         ),
         (
-            _stays_above(lowering, block, view),
+            _stays_above(facts, block, view),
             "an index that is checked is not known to be 0 or more",
         ),
     )
-    return next((message for holds, message in checks if not holds), None)
+    return [message for holds, message in checks if not holds]
 
 
 def _meets(value: int, alignment: int) -> bool:
@@ -153,9 +176,9 @@ def _is_small(surface: Surface, size: int, most: int) -> bool:
     return all(n * unit <= most for n, unit in extents if isinstance(n, int))
 
 
-def _stays_above(lowering: Lowering, block: Block, view: View) -> bool:
+def _stays_above(facts: Facts, block: Block, view: View) -> bool:
     """Whether no checked index can be negative: that is inside of the root if the view is."""
     return all(
-        not checked or offset == 0 or lowering.facts.is_not_negative(start)
+        not checked or offset == 0 or facts.is_not_negative(start)
         for checked, offset, start in zip(block.checked, view.offsets, block.start, strict=True)
     )

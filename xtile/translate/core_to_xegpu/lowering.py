@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from typing_extensions import override
@@ -53,6 +54,19 @@ Number = SSAValue | int
 """An index: a value, or a number that is known."""
 
 
+@dataclass(frozen=True)
+class Measure:
+    """A size or a stride of a memref.
+
+    Attributes:
+        attribute: The attribute of a parameter that promises a divisor of it.
+        dimension: The dimension.
+    """
+
+    attribute: str
+    dimension: int
+
+
 class Lowering(Rebuilder):
     """Rebuilds kernels at subgroup level as XeGPU at lane level.
 
@@ -82,6 +96,7 @@ class Lowering(Rebuilder):
         self.facts = Facts()
         self._parameters: dict[SSAValue, dict[str, Any]] = {}
         self._originals: dict[SSAValue, SSAValue] = {}
+        self._measured: dict[tuple[SSAValue, Measure], list[SSAValue]] = {}
 
     @override
     def rule_of(self, operation: Operation) -> Rule:
@@ -112,17 +127,32 @@ class Lowering(Rebuilder):
         known = self._parameters.get(memory, {})
         return known.get(ALIGNMENT_ATTRIBUTE, DEFAULT_ALIGNMENT)
 
+    def promises_of(self, memory: SSAValue) -> dict[str, Any] | None:
+        """What attributes tell of a parameter; None if the memref is none."""
+        return self._parameters.get(memory)
+
+    def measured(self, memory: SSAValue, measure: Measure) -> Sequence[SSAValue]:
+        """The values that a size or a stride of a memref was read into."""
+        return self._measured.get((memory, measure), ())
+
+    def _measure(
+        self, memory: SSAValue, attribute: str, dimension: int, value: SSAValue, divisor: int
+    ) -> None:
+        self.facts.assume(value, divisor, True)
+        key = memory, Measure(attribute, dimension)
+        self._measured.setdefault(key, []).append(value)
+
     def learn_metadata(self, memory: SSAValue, metadata: Operation) -> None:
         """Records what is known of the offset, the sizes and the strides read from a memref."""
         known = self._parameters.get(memory, {})
         rank = (len(metadata.results) - 2) // 2
         sizes, strides = metadata.results[2 : 2 + rank], metadata.results[2 + rank :]
         gcds = known.get(SHAPE_GCD_ATTRIBUTE, (1,) * rank)
-        for size, divisor in zip(sizes, gcds, strict=True):
-            self.facts.assume(size, divisor, True)
+        for i, (size, divisor) in enumerate(zip(sizes, gcds, strict=True)):
+            self._measure(memory, SHAPE_GCD_ATTRIBUTE, i, size, divisor)
         gcds = known.get(STRIDE_GCD_ATTRIBUTE, (1,) * rank)
-        for stride, divisor in zip(strides, gcds, strict=True):
-            self.facts.assume(stride, divisor, True)
+        for i, (stride, divisor) in enumerate(zip(strides, gcds, strict=True)):
+            self._measure(memory, STRIDE_GCD_ATTRIBUTE, i, stride, divisor)
 
     def learn_size(self, memory: SSAValue, dimension: int, size: SSAValue) -> None:
         """Records what is known of a size that was read from a memref.
@@ -131,17 +161,7 @@ class Lowering(Rebuilder):
         """
         gcds: Sequence[int] | None = self._parameters.get(memory, {}).get(SHAPE_GCD_ATTRIBUTE)
         divisor = 1 if gcds is None or _is_group(memory.type) else gcds[dimension]
-        self.facts.assume(size, divisor, True)
-
-    def least(self, value: Number) -> int:
-        """A number that the value is known not to be below, for sizes and strides.
-
-        A multiple of a number is that number at least, because where a size is 0 nothing is
-        accessed.
-        """
-        if isinstance(value, int):
-            return value
-        return self.facts.divisor(value) if self.facts.is_not_negative(value) else 0
+        self._measure(memory, SHAPE_GCD_ATTRIBUTE, dimension, size, divisor)
 
     # --- types ---
 

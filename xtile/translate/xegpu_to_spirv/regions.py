@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xtile.text.source import spelling_of
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
@@ -56,7 +57,7 @@ def _following(last: Operation, lowering: Lowering) -> Block | None:
     """The only block that follows one with this last operation; None if there is none."""
     if last.name in _BRANCHES:
         raise lowering.error(
-            f"{last.name} cannot be translated to SPIR-V; use scf.if or scf.while", last
+            f"{spelling_of(last)} cannot be translated to SPIR-V; use scf.if or scf.while", last
         )
     if last.name != "cf.br":
         lowering.translate(last)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorT
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
+from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Trip
 from xtile.transforms.tile_linalg.tiles import Tile
@@ -175,4 +176,5 @@ def _simple(
             )
             return [trip.kernel.emit(kind(*both)).result]
         case _:
-            raise trip.kernel.error(f"{operation.name} in foreach is not lifted to tiles yet")
+            name = spelling_of(operation)
+            raise trip.kernel.error(f"{name} in foreach is not lifted to tiles yet")

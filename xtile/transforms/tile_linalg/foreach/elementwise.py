@@ -7,6 +7,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.text.source import spelling_of
 from xtile.transforms.emitter import Index
 from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
@@ -40,7 +41,7 @@ def elementwise(operation: Operation, trip: Trip) -> None:
         _uniform(operation, trip)
         return
     if operation.dialect_name() not in ("arith", "math", "complex"):
-        raise trip.kernel.error(f"{operation.name} in foreach is not lifted to tiles yet")
+        raise trip.kernel.error(f"{spelling_of(operation)} in foreach is not lifted to tiles yet")
     if operation.dialect_name() == "complex" or _has_complex(operation):
         from xtile.transforms.tile_linalg.foreach.complex_numbers import of_complex
 

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
+from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import rules
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
@@ -58,7 +59,7 @@ def _rule(operation: Operation, kernel: Kernel) -> None:
     elif operation.dialect_name() in ("arith", "math"):
         _elementwise(operation, kernel)
     else:
-        raise kernel.error(f"{operation.name} of matrices is not lifted to tiles yet")
+        raise kernel.error(f"{spelling_of(operation)} of matrices is not lifted to tiles yet")
 
 
 def _has_matrices(operation: Operation) -> bool:
@@ -117,8 +118,8 @@ def _atomic_rmw(operation: memref.AtomicRMWOp, kernel: Kernel) -> None:
     """Every work-item does the update; of most kinds nobody sees that it is done once."""
     if kind_of(operation.kind).name not in _DONE_AT_ONCE:
         raise kernel.error(
-            f"{operation.name} is done by every work-item here, which is not lifted to tiles yet; "
-            "do it in foreach"
+            f"{spelling_of(operation)} is done by every work-item here, which is not lifted to "
+            "tiles yet; do it in foreach"
         )
     rules.copy(operation, kernel)
 

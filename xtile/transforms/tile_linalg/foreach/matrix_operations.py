@@ -30,6 +30,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.text.source import spelling_of
 from xtile.transforms.distribute import numbers
 from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
@@ -237,8 +238,8 @@ def atomic_update(operation: AtomicUpdateOp, kernel: Kernel) -> None:
     matrix = matrix_of(operation.value)
     if matrix is None:
         raise kernel.error(
-            f"{operation.name} of a number is done by every work-item here, which is not lifted to "
-            "tiles yet; do it in foreach"
+            f"{spelling_of(operation)} of a number is done by every work-item here, which is not "
+            "lifted to tiles yet; do it in foreach"
         )
     value, memory = kernel.value(operation.value), kernel.value(operation.memory)
     indices = kernel.values(operation.indices)

@@ -12,6 +12,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import VectorType, i1, i64
 from xdsl.ir import Operation, SSAValue
 
+from xtile.text.source import spelling_of
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import literals
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -124,7 +125,7 @@ def _mask(operation: Operation, lowering: Lowering) -> None:
         return
     emit = _MASKED.get(masked.name)
     if emit is None:
-        raise lowering.error(f"{masked.name} under a mask cannot be translated to SPIR-V")
+        raise lowering.error(f"{spelling_of(masked)} under a mask cannot be translated to SPIR-V")
     emit(masked, lowering, mask, given.passthru)
     for result, value in zip(operation.results, masked.results, strict=True):
         lowering.define(result, lowering.meaning(value))

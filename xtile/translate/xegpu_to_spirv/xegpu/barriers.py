@@ -18,6 +18,7 @@ from xtile.dialects.xegpu.ops.barriers import (
     NbarrierWaitOp,
 )
 from xtile.dialects.xegpu.ops.convert_layout import ConvertLayoutOp
+from xtile.text.source import spelling_of
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.gpu import (
     ACQUIRE_RELEASE,
@@ -40,7 +41,7 @@ def _fence(operation: FenceOp, lowering: Lowering) -> None:
 
 def _nbarrier(operation: Operation, lowering: Lowering) -> None:
     raise lowering.error(
-        f"{operation.name} cannot be translated to SPIR-V: it has no barrier at which some "
+        f"{spelling_of(operation)} cannot be translated to SPIR-V: it has no barrier at which some "
         "subgroups arrive and others wait; use gpu.barrier"
     )
 

@@ -17,6 +17,7 @@ from xdsl.traits import IsTerminator
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.xegpu.operation import is_for_workgroup, shape_of, shape_text
 from xtile.text.diagnostics import DiagnosticError
+from xtile.text.source import spelling_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
 _ONLY = "only code of one lane can be translated to SPIR-V"
@@ -48,8 +49,8 @@ def check_no_work_group(operation: Operation, lowering: Lowering) -> None:
     """
     if is_for_workgroup(operation):
         raise lowering.error(
-            f"{operation.name} with sg_layout is the work of a work-group; {_ONLY}, which LLVM's "
-            f"passes xegpu-wg-to-sg-distribute and {_DISTRIBUTES_SUBGROUPS} make"
+            f"{spelling_of(operation)} with sg_layout is the work of a work-group; {_ONLY}, which "
+            f"LLVM's passes xegpu-wg-to-sg-distribute and {_DISTRIBUTES_SUBGROUPS} make"
         )
 
 
@@ -61,8 +62,8 @@ def check_points(operation: Operation, count: int, lowering: Lowering) -> None:
     """
     if count != 1:
         raise lowering.error(
-            f"{operation.name} of {count} points is the work of a subgroup; {_ONLY}, which has "
-            f"one point and which LLVM's pass {_DISTRIBUTES_SUBGROUPS} makes"
+            f"{spelling_of(operation)} of {count} points is the work of a subgroup; {_ONLY}, which "
+            f"has one point and which LLVM's pass {_DISTRIBUTES_SUBGROUPS} makes"
         )
 
 
@@ -104,8 +105,8 @@ def _part_error(
     operation: Operation, shape: tuple[int, ...], lowering: Lowering
 ) -> DiagnosticError:
     return lowering.error(
-        f"{operation.name} of {shape_text(shape)} elements is the work of a subgroup; {_ONLY}, "
-        f"which has no layout and which LLVM's pass {_DISTRIBUTES_SUBGROUPS} makes"
+        f"{spelling_of(operation)} of {shape_text(shape)} elements is the work of a subgroup; "
+        f"{_ONLY}, which has no layout and which LLVM's pass {_DISTRIBUTES_SUBGROUPS} makes"
     )
 
 

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.text.source import spelling_of
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -31,8 +32,8 @@ def _of_lanes(rule: Rule) -> Rule:
     def checked(operation: Operation, lowering: Lowering) -> None:
         if is_only_rfc(operation):
             raise lowering.error(
-                f"{operation.name} cannot be translated to SPIR-V in the RFC's form; the pass "
-                "xegpu-rfc-to-llvm22 gives it LLVM 22's form where there is one"
+                f"{spelling_of(operation)} cannot be translated to SPIR-V in the RFC's form; the "
+                "pass xegpu-rfc-to-llvm22 gives it LLVM 22's form where there is one"
             )
         check_no_work_group(operation, lowering)
         rule(operation, lowering)
