@@ -159,22 +159,23 @@ def test_a_memref_knows_its_parts() -> None:
     assert (type.element_type, type.address_space) == (C32, AddressSpace.LOCAL)
     assert not type.is_packed
     assert not type.has_static_shape
-    assert type.size_in_bytes is None
+    assert type.allocated_elements is None
 
 
 @pytest.mark.parametrize(
-    ("type", "size"),
+    ("type", "count"),
     [
-        (MemrefType.get(F64), 8),
-        (MemrefType.get(F32, (4, 8)), 128),
-        (MemrefType.get(F32, (4, 8), (1, 10)), 4 * (1 + 3 + 70)),
-        (MemrefType.get(F32, (4,), (3,)), 40),
+        (MemrefType.get(F64), 1),
+        (MemrefType.get(F32, (4, 8)), 32),
+        (MemrefType.get(F32, (4, 8), (1, 10)), 80),
+        (MemrefType.get(F32, (4,), (3,)), 12),
+        (MemrefType.get(F32, (4, 1), (1, 48)), 48),
         (MemrefType.get(F32, (0, 4)), 0),
         (MemrefType.get(F32, (4, 8), (1, DYNAMIC)), None),
     ],
 )
-def test_size_in_bytes(type: MemrefType, size: int | None) -> None:
-    assert type.size_in_bytes == size
+def test_allocated_elements(type: MemrefType, count: int | None) -> None:
+    assert type.allocated_elements == count
 
 
 def test_a_group_and_a_coopmatrix_know_their_parts() -> None:

@@ -212,7 +212,7 @@ class Builder:
 
     def _new_memref(self, element: Attribute, shape: Sequence[int]) -> SSAValue:
         type = choices.memref_type(self.random, element, shape)
-        if not self.spmd and type.size_in_bytes is not None and self.chance(0.5):
+        if not self.spmd and type.allocated_elements is not None and self.chance(0.5):
             return self.alloca(type)
         # What is local cannot come from the host.
         return self.parameter(MemrefType.get(element, shape, type.strides))
