@@ -48,14 +48,20 @@ def test_dependencies_and_extras() -> None:
     opencl = ["intel-cmplr-lib-rt", "intel-opencl-rt", "pyopencl"]
     assert names == sorted(["ml-dtypes", "numpy", "platformdirs", "rich", "xdsl", *opencl])
     assert "<0.75" in next(r for r in needed if r.startswith("xdsl"))
-    # PyPI has Intel's runtime for few systems; xtile itself runs on all of them.
+    # PyPI has Intel's runtime for x86-64 only.
     assert all(
         "sys_platform == 'linux'" in r.replace('"', "'")
         for r in needed
         if r.startswith(tuple(opencl))
     )
-    extras = metadata("xtile").get_all("Provides-Extra")
-    assert sorted(extras or []) == ["amd", "intel", "nvidia", "test"]
+
+
+def test_what_is_advertised() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert sorted(project["optional-dependencies"]) == ["intel", "nvidia", "test"]
+    systems = [c for c in project["classifiers"] if c.startswith("Operating System")]
+    assert systems == ["Operating System :: POSIX :: Linux"]
+    assert "(Linux, Python\n3.11 or later)" in (ROOT / "README.md").read_text()
 
 
 def test_types_are_shipped() -> None:

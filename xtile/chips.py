@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -15,30 +16,40 @@ class Vendor:
 
     Attributes:
         name: What messages call it.
-        chips: The architectures that kernels are compiled for.
+        chips: The architectures that kernels are compiled for, and what each is.
         default: The one that is meant where none is named.
     """
 
     name: str
-    chips: tuple[str, ...]
+    chips: Mapping[str, str]
     default: str
 
 
-INTEL = Vendor("Intel", ("pvc", "bmg", "dg2", "cpu", "cpu-amx"), "pvc")
+INTEL = Vendor(
+    "Intel",
+    {
+        "pvc": "Ponte Vecchio, Data Center GPU Max",
+        "bmg": "Battlemage, Arc B",
+        "dg2": "Alchemist, Arc A",
+        "cpu": "any x86-64 CPU, through OpenCL",
+        "cpu-amx": "a CPU with AMX, through OpenCL",
+    },
+    "pvc",
+)
 
 NVIDIA = Vendor(
     "NVIDIA",
-    (
-        "sm_80",
-        "sm_86",
-        "sm_89",
-        "sm_90",
-        "sm_100",
-        "sm_103",
-        "sm_110",
-        "sm_120",
-        "sm_121",
-    ),
+    {
+        "sm_80": "Ampere, A100",
+        "sm_86": "Ampere, RTX 30, A10",
+        "sm_89": "Ada, RTX 40, L4, L40S",
+        "sm_90": "Hopper, H100, H200",
+        "sm_100": "Blackwell, B200",
+        "sm_103": "Blackwell Ultra, B300",
+        "sm_110": "Blackwell, Jetson Thor",
+        "sm_120": "Blackwell, RTX 50",
+        "sm_121": "Blackwell, DGX Spark",
+    },
     "sm_90",
 )
 

@@ -122,15 +122,15 @@ def write_standard_output(text: str | bytes) -> None:
         raise OutputError(error.strerror or str(error)) from error
 
 
-def print_table(content: RenderableType) -> None:
-    """Prints a table to standard output; off a terminal it is not cut to a width.
+def print_table(content: RenderableType, width: int = _FILE_WIDTH) -> None:
+    """Prints a table to standard output; off a terminal it has at most `width` columns.
 
     Raises:
         BrokenPipeError: The reader of the output went away.
     """
     from rich.console import Console
 
-    console = Console(width=None if sys.stdout.isatty() else _FILE_WIDTH)
+    console = Console(width=None if sys.stdout.isatty() else width)
     # rich itself would end the process if the reader of the output has gone.
     with console.capture() as capture:
         console.print(content)

@@ -30,22 +30,36 @@ def has_nvidia_gpu() -> bool:
     return _DRIVER.exists()
 
 
+DRIVER = "release 580 or later of NVIDIA's driver"
+"""What GPUs are launched with."""
+
+PACKAGES = "pip install 'xtile[nvidia]'"
+"""What brings the assembler and the driver's bindings."""
+
+
+def assembler_problem() -> str | None:
+    """Why nothing can be compiled to machine code; None if it can."""
+    from xtile.backends.nvidia.tools import find_tileiras
+
+    try:
+        find_tileiras()
+    except DeviceError as error:
+        return str(error)
+    return None
+
+
 def missing(has_devices: bool) -> Iterator[str]:
     """What could be there, and the command that adds it.
 
     Args:
         has_devices: Whether kernels can be launched on a GPU already.
     """
-    from xtile.backends.nvidia.cuda.driver import ADVICE
-    from xtile.backends.nvidia.tools import find_tileiras
-
     if has_devices:
-        try:
-            find_tileiras()
-        except DeviceError as error:
-            yield f"only compiled kernels run on NVIDIA's GPU: {error}"
+        problem = assembler_problem()
+        if problem is not None:
+            yield f"only compiled kernels run on NVIDIA's GPU: {problem}"
     elif has_nvidia_gpu():
         if find_spec("cuda") is None:
-            yield f"no package for NVIDIA's GPU: {ADVICE}"
+            yield f"no package for NVIDIA's GPU: {PACKAGES}"
         else:
-            yield "no driver for NVIDIA's GPU: install release 580 or later of NVIDIA's driver"
+            yield f"no driver for NVIDIA's GPU: install {DRIVER}"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xtile.backends.nvidia.cuda.device import available_devices as available_gpus
+from xtile.backends.nvidia.cuda.device import runs
+from xtile.chips import INTEL, NVIDIA, VENDORS
 from xtile.command import EXIT_OK, print_table, write_standard_output
 from xtile.launch import cuda_setup, opencl_setup
 from xtile.launch.devices import CUDA, OPENCL, REFERENCE
@@ -19,33 +21,45 @@ if TYPE_CHECKING:
 
 _KILOBYTE = 1024
 
+_WIDTH = 80
+"""Columns of the tables where the output is no terminal."""
+
 
 def list_devices() -> int:
-    """Prints the devices, and how to add what is missing; returns the exit code."""
+    """Prints the devices, the chips, and how to add what is missing; returns the exit code."""
     gpus, devices = available_gpus(), available_devices()
-    print_table(_table(gpus, devices))
+    print_table(_devices(gpus, devices), _WIDTH)
+    print_table(_chips(gpus, devices), _WIDTH)
     missing_for_gpus = cuda_setup.missing(bool(gpus))
-    for line in (*_unusable(devices), *_missing(devices), *missing_for_gpus):
-        write_standard_output(line + "\n")
+    needed = _needed(gpus, devices)
+    for line in (*_unusable(devices), *_missing(devices), *missing_for_gpus, *needed):
+        write_standard_output(f"{_folded(line)}\n")
     return EXIT_OK
 
 
-def _table(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Table:
+def _folded(line: str) -> str:
+    """A line in two, if it is long: what is missing, and what to do."""
+    problem, colon, remedy = line.partition(": ")
+    return line if len(line) <= _WIDTH or not colon else f"{problem}:\n  {remedy}"
+
+
+# --- what kernels run on here ---
+
+
+def _devices(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Table:
     from rich.table import Table
 
-    table = Table()
-    table.add_column("device")
-    table.add_column("what it is", overflow="fold")
-    for heading in ("subgroups", "local memory", "f16", "f64", "bf16", "matrix unit", "sanitizer"):
-        table.add_column(heading)
-    everything = ("any", "any", "yes", "yes", "yes", "emulated", "yes")
-    table.add_row(REFERENCE.name, REFERENCE.description, *everything)
+    table = Table(show_lines=True, width=_WIDTH)
+    table.add_column("device", no_wrap=True)
+    table.add_column("what it is, and what it can do", overflow="fold", ratio=1)
+    table.add_row(REFERENCE.name, f"{REFERENCE.description}\nall types; looks for mistakes, too")
     for gpu in gpus:
         name = f"{CUDA.name}:{gpu.ordinal}" if gpu.ordinal else CUDA.name
-        table.add_row(f"{name}, {gpu.chip}", f"{gpu.name}, CUDA {gpu.driver}", *_gpu_abilities(gpu))
+        description = f"{gpu.name}, CUDA {gpu.driver}\n{_gpu_abilities(gpu)}"
+        table.add_row(f"{name}, {gpu.chip}", description)
     for number, device in enumerate(devices):
         names = device.architecture.name if number else f"{OPENCL.name}, {device.architecture.name}"
-        table.add_row(names, _description(device), *_abilities(device))
+        table.add_row(names, f"{_description(device)}\n{_abilities(device)}")
     return table
 
 
@@ -53,31 +67,69 @@ def _description(device: OpenclDevice) -> str:
     return f"{device.name}, driver {device.driver} of {device.platform}"
 
 
-def _abilities(device: OpenclDevice) -> tuple[str, ...]:
+def _abilities(device: OpenclDevice) -> str:
     architecture = device.architecture
     if architecture.matrix_unit is not None:
         matrix_unit = "dpas"
     else:
-        matrix_unit = "AMX" if architecture.cooperative_matrices else "no"
-    return (
-        " ".join(map(str, device.subgroup_sizes)),
-        f"{device.local_memory // _KILOBYTE} KiB",
-        _yes(device.has_f16),
-        _yes(device.has_f64),
-        "yes" if device.has_bf16 else "as f32",
-        matrix_unit,
-        "no",
-    )
+        matrix_unit = "AMX" if architecture.cooperative_matrices else "no matrix unit"
+    has_types = {
+        "f16": device.has_f16,
+        "f64": device.has_f64,
+        "bf16": device.has_bf16,
+        "bf16 as f32": not device.has_bf16,
+    }
+    types = " ".join(name for name, is_there in has_types.items() if is_there)
+    sizes = " ".join(map(str, device.subgroup_sizes))
+    memory = device.local_memory // _KILOBYTE
+    return f"subgroups of {sizes}, {memory} KiB of local memory, {types}, {matrix_unit}"
 
 
-def _gpu_abilities(gpu: CudaDevice) -> tuple[str, ...]:
+def _gpu_abilities(gpu: CudaDevice) -> str:
     # A kernel is made of tiles, which the assembler gives to threads.
-    shared_memory = f"{gpu.shared_memory // _KILOBYTE} KiB"
-    return ("tiles", shared_memory, "yes", "yes", "yes", "tensor cores", "no")
+    memory = gpu.shared_memory // _KILOBYTE
+    return f"tiles, {memory} KiB of shared memory, f16 f64 bf16, tensor cores"
+
+
+# --- what kernels can be compiled for ---
+
+
+def _chips(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Table:
+    from rich.table import Table
+
+    table = Table(caption="*: the default of its vendor", caption_justify="left")
+    for heading in ("chip", "vendor", "what it is", "compiles", "runs here"):
+        table.add_column(heading, no_wrap=True)
+    for vendor in VENDORS:
+        compiles = vendor is INTEL or cuda_setup.assembler_problem() is None
+        for chip, description in vendor.chips.items():
+            name = f"{chip} *" if chip == vendor.default else chip
+            is_here = _runs_here(chip, gpus, devices)
+            table.add_row(name, vendor.name, description, _yes(compiles), _yes(is_here))
+    return table
+
+
+def _runs_here(chip: str, gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> bool:
+    if chip in NVIDIA.chips:
+        return any(gpu.chip is not None and runs(gpu, chip) for gpu in gpus)
+    return any(device.architecture.name == chip for device in devices)
 
 
 def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
+
+
+def _needed(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Iterator[str]:
+    """What the chips need that do not compile or run here."""
+    if cuda_setup.assembler_problem() is not None:
+        yield f"to compile for NVIDIA's chips: {cuda_setup.PACKAGES}"
+    if not gpus:
+        yield f"to run on NVIDIA's chips: a GPU, {cuda_setup.DRIVER}, {cuda_setup.PACKAGES}"
+    if all(device.is_cpu for device in devices):
+        yield f"to run on Intel's GPUs: a GPU, {opencl_setup.gpu_advice()}"
+
+
+# --- what is missing ---
 
 
 def _unusable(devices: tuple[OpenclDevice, ...]) -> Iterator[str]:

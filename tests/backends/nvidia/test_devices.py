@@ -14,7 +14,7 @@ MOST_ELEMENTS = 2**24
 
 
 def test_every_architecture_is_found_by_its_name() -> None:
-    assert tuple(DEVICES) == NVIDIA.chips
+    assert tuple(DEVICES) == tuple(NVIDIA.chips)
     assert all(device.name == name for name, device in DEVICES.items())
     assert NVIDIA.default in DEVICES
 
