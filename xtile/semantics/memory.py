@@ -124,13 +124,6 @@ class Buffer:
         """The number of elements."""
         return self.data.shape[0]
 
-    @property
-    def has_one_size(self) -> bool:
-        """Whether all elements that the memory is shown as have the same size."""
-        root = self.root
-        size = root.data.dtype.itemsize
-        return all(shown.data.dtype.itemsize == size for shown in root._shown_as.values())
-
     def typed(self, dtype: np.dtype[Any]) -> Buffer:
         """The same memory as elements of another type; bytes that fill no element are left out."""
         root = self.root

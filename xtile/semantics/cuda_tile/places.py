@@ -139,10 +139,6 @@ class Ordering:
         if values is not None and not storage.is_packed:
             written = np.ravel(storage.encoded(values[place.chosen]))
         buffer = place.buffer
-        if buffer.has_one_size:
-            # So what is known of the memory does not depend on the type of its elements.
-            buffer = buffer.root
-            written = None if written is None else written.view(buffer.data.dtype)
         size = np.broadcast_to(np.int64(buffer.size), units.shape)
         return Access(self._operation, kind, buffer, units, (units,), (size,), None, written)
 

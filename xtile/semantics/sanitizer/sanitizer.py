@@ -17,6 +17,7 @@ from xtile.semantics.errors import ExecutionError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
 from xtile.semantics.ordering import Order, Token
+from xtile.semantics.sanitizer.memories import Memories, Memory, Places
 from xtile.semantics.sanitizer.promises import broken_promises
 from xtile.semantics.sanitizer.report import Kind, Report, word_of
 from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
@@ -57,19 +58,22 @@ class Sanitizer:
     def __init__(self) -> None:
         self.reports: list[Report] = []
         self._seen: set[tuple[Kind, Operation, Operation | None, object]] = set()
-        self._shadows: dict[Buffer, Shadow] = {}
+        self._memories = Memories()
+        self._shadows: dict[Memory, Shadow] = {}
+        self._read_together: list[Access] = []
         self._operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._launch: Launch | None = None
         self._group: Size3 = (0, 0, 0)
         self._group_number = -1
-        self._token_order = TokenOrder()
+        self._token_order = TokenOrder(self._memories)
         self._global_phase = 0
         self._local_phase = 0
 
     def on_launch(self, launch: Launch) -> None:
         """Checks what the parameters' attributes promise."""
         self._launch = launch
+        self._memories.add_arguments(launch.arguments)
         for report in broken_promises(launch):
             self._add(report, report.message)
 
@@ -82,6 +86,7 @@ class Sanitizer:
 
     def on_phase(self) -> None:
         """Begins a new phase for all memory."""
+        self._read_together.clear()
         self._global_phase += 1
         self._local_phase += 1
 
@@ -103,49 +108,55 @@ class Sanitizer:
 
     def on_alloca(self, operation: Operation, buffer: Buffer) -> None:
         """Knows nothing of new memory."""
-        self._shadows[buffer] = Shadow(buffer.size, False)
+        memory = self._memories.add_own(buffer, is_filled=False)
+        self._shadows[memory] = Shadow(memory)
 
     def on_lifetime_stop(self, operation: Operation, buffer: Buffer) -> None:
         """Forgets memory; after lifetime_stop, accesses to it are mistakes."""
         if isinstance(operation, LifetimeStopOp):
             self._shadow(buffer).is_alive = False
         else:
-            self._shadows.pop(buffer, None)
-            self._token_order.forget(buffer)
+            memory = self._memories.forget(buffer)
+            if memory is not None:
+                self._shadows.pop(memory, None)
+                self._token_order.forget(memory)
 
     def on_access(self, access: Access) -> None:
         """Checks an access's indices, the element's content, and other accesses to it."""
-        inside = self._check_elements(access)
-        if len(inside):
-            self._check_conflict(access, self._shadow(access.buffer), inside)
+        places = self._check_elements(access)
+        if len(places.units) == 0:
+            return
+        if access.threads is None:
+            self._check_together(access, places)
+        self._check_conflict(access, self._shadow(access.buffer), places)
 
     def on_tile_access(self, accesses: Sequence[Access], order: Order) -> Token:
         """Checks an access like `on_access`, but by tokens."""
         for access in accesses:
-            inside = self._check_elements(access)
+            places = self._check_elements(access)
             if access.kind.writes:
-                self._shadow(access.buffer).has_content[access.elements[inside]] = True
+                self._shadow(access.buffer).has_content[places.units] = True
         token, conflicts = self._token_order.access(accesses, order, self._group_number)
         for conflict in conflicts:
             what, other = conflict.description, conflict.other
             self._report_access(Kind.CONFLICT, conflict.access, conflict.at, what, other)
         return token
 
-    def _check_elements(self, access: Access) -> IntArray:
-        """Checks indices and the elements' content; returns the positions inside of the memory."""
+    def _check_elements(self, access: Access) -> Places:
+        """Checks indices and the elements' content; returns the places inside of the memory."""
         self._check_bounds(access)
-        places = access.elements
-        inside = np.flatnonzero((places >= 0) & (places < access.buffer.size))
-        if len(inside) == 0:
-            return inside
+        places = self._memories.places(access.buffer, access.elements)
+        if len(places.units) == 0:
+            return places
         shadow = self._shadow(access.buffer)
         if not shadow.is_alive:
+            first = int(places.positions[0])
             self._report_access(
-                Kind.LIFETIME, access, int(inside[0]), "is accessed after its lifetime ended"
+                Kind.LIFETIME, access, first, "is accessed after its lifetime ended"
             )
-        if access.kind.reads and access.buffer.has_one_size:
-            self._check_content(access, shadow, inside)
-        return inside
+        if access.kind.reads:
+            self._check_content(access, shadow, places)
+        return places
 
     def _check_bounds(self, access: Access) -> None:
         for mode, (index, size) in enumerate(zip(access.indices, access.shape, strict=True)):
@@ -160,20 +171,43 @@ class Sanitizer:
                 )
                 return
 
-    def _check_content(self, access: Access, shadow: Shadow, inside: IntArray) -> None:
-        missing = ~shadow.has_content[access.elements[inside]]
+    def _check_content(self, access: Access, shadow: Shadow, places: Places) -> None:
+        missing = ~shadow.has_content[places.units]
         if missing.any():
-            at = int(inside[int(np.argmax(missing))])
+            at = int(places.positions[int(np.argmax(missing))])
             self._report_access(
                 Kind.UNINITIALIZED, access, at, "is read, but nothing was written to it"
             )
 
-    def _check_conflict(self, access: Access, shadow: Shadow, inside: IntArray) -> None:
+    def _check_together(self, access: Access, places: Places) -> None:
+        """Checks that a collective instruction writes what it reads as the same memref only.
+
+        Source: docs/semantics.md, 2, "Aliases".
+        """
+        if not access.kind.writes:
+            self._read_together.append(access)
+            return
+        for read in self._read_together:
+            if self._memories.of(read.buffer) is not self._memories.of(access.buffer):
+                continue
+            units = self._memories.places(read.buffer, read.elements).units
+            is_read = np.isin(places.units, units)
+            if is_read.any() and not np.array_equal(units, places.units):
+                self._report_access(
+                    Kind.CONFLICT,
+                    access,
+                    int(places.positions[int(np.argmax(is_read))]),
+                    f"is accessed ({access.kind.value}) by an instruction that reads it as an "
+                    f"element of another memref on {read.buffer.name}, in an order that nothing "
+                    "specifies",
+                )
+
+    def _check_conflict(self, access: Access, shadow: Shadow, places: Places) -> None:
         threads = access.threads
         if threads is None:
             threads = np.full(len(access.elements), WORK_GROUP)
         phase = self._local_phase if access.buffer.is_local else self._global_phase
-        found = shadow.conflict(access, inside, threads, self._group_number, phase)
+        found = shadow.conflict(access, places, threads, self._group_number, phase)
         if found is not None:
             at, number = found
             other = access.operation if number < 0 else self._operations[number]
@@ -187,7 +221,7 @@ class Sanitizer:
                 other,
             )
         number = self._number(access.operation)
-        shadow.record(access, inside, threads, self._group_number, phase, number)
+        shadow.record(access, places, threads, self._group_number, phase, number)
 
     def on_subview(
         self,
@@ -281,9 +315,11 @@ class Sanitizer:
         self._report(kind, error.operation, error.message)
 
     def _shadow(self, buffer: Buffer) -> Shadow:
-        shadow = self._shadows.get(buffer)
+        memory = self._memories.of(buffer)
+        shadow = self._shadows.get(memory)
         if shadow is None:
-            shadow = self._shadows[buffer] = Shadow(buffer.size, buffer.is_initialized)
+            shadow = self._shadows[memory] = Shadow(memory)
+        shadow.split(memory.unit)
         return shadow
 
     def _number(self, operation: Operation) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.observer import Access, BoolArray, IntArray
+from xtile.semantics.sanitizer.memories import Memory, Places
 
 NOBODY = -1
 MANY = -2
@@ -40,6 +41,14 @@ class Accesses:
         self.phase = np.zeros(size, np.int64)
         self.operation: npt.NDArray[np.int32] = np.full(size, -1, np.int32)
         self.is_atomic = np.zeros(size, np.bool_)
+
+    def split(self, count: int) -> None:
+        """Knows of each of `count` parts of an element what was known of the element."""
+        self.group = self.group.repeat(count)
+        self.thread = self.thread.repeat(count)
+        self.phase = self.phase.repeat(count)
+        self.operation = self.operation.repeat(count)
+        self.is_atomic = self.is_atomic.repeat(count)
 
     def conflicts(
         self, elements: IntArray, threads: IntArray, group: int, phase: int, is_atomic: bool
@@ -83,87 +92,100 @@ def _repeated(elements: IntArray, threads: IntArray) -> tuple[IntArray, BoolArra
 
 
 class Shadow:
-    """What is known of one buffer.
+    """What is known of the units of a piece of memory.
 
     Attributes:
-        has_content: Whether an element may be read.
+        has_content: Whether a unit may be read.
         is_alive: Whether the memory may be accessed.
     """
 
-    def __init__(self, size: int, is_initialized: bool) -> None:
-        self._size = size
-        self.has_content = np.full(size, is_initialized)
+    def __init__(self, memory: Memory) -> None:
+        self._unit = memory.unit
+        self.has_content = np.zeros(memory.size, np.bool_)
+        for start, end in memory.filled:
+            first, last = ((place - memory.start) // memory.unit for place in (start, end))
+            self.has_content[first:last] = True
         self.is_alive = True
+
+    def split(self, unit: int) -> None:
+        """Goes on with smaller units."""
+        count = self._unit // unit
+        if count == 1:
+            return
+        self.reads.split(count)
+        self.writes.split(count)
+        self.has_content = self.has_content.repeat(count)
+        self._unit = unit
 
     @cached_property
     def reads(self) -> Accesses:
         """The last reads."""
-        return Accesses(self._size)
+        return Accesses(len(self.has_content))
 
     @cached_property
     def writes(self) -> Accesses:
         """The last writes and updates."""
-        return Accesses(self._size)
+        return Accesses(len(self.has_content))
 
     def conflict(
-        self, access: Access, inside: IntArray, threads: IntArray, group: int, phase: int
+        self, access: Access, places: Places, threads: IntArray, group: int, phase: int
     ) -> tuple[int, int] | None:
         """The position in the access of a conflict, and the number of the other instruction.
 
         Args:
             access: The access.
-            inside: The positions in the access of elements that lie in the buffer.
+            places: The units of the elements that lie in the memory.
             threads: The thread of each position.
             group: The number of the work-group.
             phase: The phase.
         """
-        elements, who = access.elements[inside], threads[inside]
+        elements, who = places.units, threads[places.positions]
         is_atomic = access.kind.is_atomic
         pasts = (self.writes, self.reads) if access.kind.writes else (self.writes,)
         for past in pasts:
             conflict = past.conflicts(elements, who, group, phase, is_atomic)
             if past is self.writes and conflict.any():
-                conflict &= ~self._repeats_value(access, inside)
+                conflict &= ~self._repeats_value(access, places.positions)
             if conflict.any():
                 first = int(np.argmax(conflict))
-                return int(inside[first]), int(past.operation[elements[first]])
+                return int(places.positions[first]), int(past.operation[elements[first]])
         if access.kind.writes and not is_atomic:
-            return self._conflict_within(access, inside, who)
+            return self._conflict_within(access, places, who)
         return None
 
     @staticmethod
-    def _repeats_value(access: Access, inside: IntArray) -> BoolArray:
+    def _repeats_value(access: Access, positions: IntArray) -> BoolArray:
         """Where a write does not change the content: the order of such writes is no matter."""
         if access.values is None or access.kind.is_atomic:
-            return np.zeros(len(inside), np.bool_)
-        old = access.buffer.data[access.elements[inside]]
-        return same_numbers(old, access.values[inside])
+            return np.zeros(len(positions), np.bool_)
+        old = access.buffer.data[access.elements[positions]]
+        return same_numbers(old, access.values[positions])
 
     @staticmethod
-    def _conflict_within(access: Access, inside: IntArray, who: IntArray) -> tuple[int, int] | None:
+    def _conflict_within(access: Access, places: Places, who: IntArray) -> tuple[int, int] | None:
         """Two threads that write different values to one element in the same instruction."""
-        elements = access.elements[inside]
+        elements = places.units
         order = np.argsort(elements, kind="stable")
         same = elements[order[1:]] == elements[order[:-1]]
         differs = same & (who[order[1:]] != who[order[:-1]])
         if access.values is not None and differs.any():
-            values = access.values[inside][order]
+            values = access.values[places.positions][order]
             differs &= ~same_numbers(values[1:], values[:-1])
         if not differs.any():
             return None
-        return int(inside[order[1 + int(np.argmax(differs))]]), -1
+        return int(places.positions[order[1 + int(np.argmax(differs))]]), -1
 
     def record(
         self,
         access: Access,
-        inside: IntArray,
+        places: Places,
         threads: IntArray,
         group: int,
         phase: int,
         operation: int,
     ) -> None:
         """Remembers an access."""
-        elements, who = access.elements[inside], threads[inside]
+        elements, who = places.units, threads[places.positions]
         if access.kind.writes:
             self.has_content[elements] = True
         past = self.writes if access.kind.writes else self.reads

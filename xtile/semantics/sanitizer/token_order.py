@@ -21,6 +21,7 @@ from xdsl.ir import Operation
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray
 from xtile.semantics.ordering import Order, Token
+from xtile.semantics.sanitizer.memories import Memories, Memory, Places
 from xtile.semantics.sanitizer.report import word_of
 from xtile.semantics.sanitizer.shadow import same_numbers
 
@@ -84,18 +85,20 @@ class Conflict:
 class TokenOrder:
     """The histories of all elements."""
 
-    def __init__(self) -> None:
+    def __init__(self, memories: Memories) -> None:
         self._number = 0
         self._known: list[_History] = [_History()]
-        self._histories: dict[Buffer, npt.NDArray[np.int64]] = {}
+        self._memories = memories
+        # For each unit of a memory the number of its history, and the bytes of a unit.
+        self._histories: dict[Memory, tuple[npt.NDArray[np.int64], int]] = {}
 
     def begin_block(self) -> None:
         """Counts accesses anew in each tile block."""
         self._number = 0
 
-    def forget(self, buffer: Buffer) -> None:
+    def forget(self, memory: Memory) -> None:
         """Knows nothing of memory that ended."""
-        self._histories.pop(buffer, None)
+        self._histories.pop(memory, None)
 
     def access(
         self, accesses: Sequence[Access], order: Order, block: int
@@ -117,7 +120,7 @@ class TokenOrder:
             past = _Past(block, number, order.is_strong, order.has_wide_scope, access.operation)
             conflicts += _conflicts_within(access)
             for history, chosen in self._by_history(access):
-                found = _conflict(history, access, chosen, past, order.token)
+                found = _conflict(history, access, chosen.positions, past, order.token)
                 if found is not None:
                     conflicts.append(found)
                 if order.acquires and history.released is not None:
@@ -125,22 +128,28 @@ class TokenOrder:
                 self._record(access, chosen, _following(history, access, past, order))
         return token, conflicts
 
-    def _by_history(self, access: Access) -> Iterator[tuple[_History, IntArray]]:
-        """The histories of the elements, and the positions of those that have each."""
-        buffer, elements = access.buffer, access.elements
-        if buffer not in self._histories:
-            self._histories[buffer] = np.zeros(buffer.size, np.int64)
-        inside = np.flatnonzero((elements >= 0) & (elements < buffer.size))
-        keys = self._histories[buffer][elements[inside]]
+    def _by_history(self, access: Access) -> Iterator[tuple[_History, Places]]:
+        """The histories of what is accessed, and the places that have each."""
+        places = self._memories.places(access.buffer, access.elements)
+        keys = self._keys(access.buffer)[places.units]
         if keys.size and (keys == keys[0]).all():
-            yield self._known[keys[0]], inside
+            yield self._known[keys[0]], places
             return
         for key in np.unique(keys):
-            yield self._known[key], inside[keys == key]
+            yield self._known[key], places.chosen(np.flatnonzero(keys == key))
 
-    def _record(self, access: Access, chosen: IntArray, history: _History) -> None:
-        self._histories[access.buffer][access.elements[chosen]] = len(self._known)
+    def _record(self, access: Access, chosen: Places, history: _History) -> None:
+        self._keys(access.buffer)[chosen.units] = len(self._known)
         self._known.append(history)
+
+    def _keys(self, buffer: Buffer) -> npt.NDArray[np.int64]:
+        """For each unit of a buffer's memory the number of its history."""
+        memory = self._memories.of(buffer)
+        keys, unit = self._histories.get(memory) or (np.zeros(memory.size, np.int64), memory.unit)
+        if unit != memory.unit:
+            keys = keys.repeat(unit // memory.unit)
+        self._histories[memory] = keys, memory.unit
+        return keys
 
 
 def _conflict(
