@@ -10,17 +10,13 @@ from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
+from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
 from xtile.text.languages import LANGUAGES, Language, file_endings, guess_language, make_context
 from xtile.text.source import Source
 from xtile.text.verification import verify_module
 
 TEXT_NAME = "<text>"
 """What messages call a text that comes from no file."""
-
-
-class SourceWarning(UserWarning):
-    """A kernel is accepted or was run, but something in it should change."""
 
 
 def parse(

@@ -6,7 +6,9 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from typing import IO, TYPE_CHECKING, NoReturn
@@ -30,7 +32,13 @@ from xtile.command import (
 )
 from xtile.opt_arguments import COMPILING, ENCODED, TRANSLATIONS, add_arguments
 from xtile.opt_steps import StepLog
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Diagnostics,
+    Severity,
+    SourceWarning,
+)
 from xtile.text.languages import (
     LANGUAGES,
     Language,
@@ -171,7 +179,8 @@ class XtileOptMain(xDSLOptMain):
         if module is None or diagnostics.has_errors:
             return None
         try:
-            self.pipeline.apply(self.ctx, module)
+            with _shown_warnings():
+                self.pipeline.apply(self.ctx, module)
             module = self._compile(self._translate(module, diagnostics), diagnostics)
             return self._print(module)
         except DiagnosticError as error:
@@ -191,9 +200,12 @@ class XtileOptMain(xDSLOptMain):
         route = None if name is None else TRANSLATIONS[name].route
         if route is None:
             return module
-        from xtile.translate.route import translate
+        from xtile.translate.contracts import DEVICE_CODE, warn_of_left_out
+        from xtile.translate.route import target_of, translate
 
         self._running_step = f"translation '{route}'"
+        if target_of(route) in DEVICE_CODE:
+            warn_of_left_out(module, diagnostics)
         wanted = diagnostics if self.args.remarks else None
         result = translate(module, route, self._options(), wanted, self._steps.begin)
         self._steps.end()
@@ -218,8 +230,10 @@ class XtileOptMain(xDSLOptMain):
         if self._target.name not in COMPILING:
             return module
         from xtile.targets import CompilingTarget
+        from xtile.translate.contracts import warn_of_left_out
 
         assert isinstance(self._emitter, CompilingTarget)
+        warn_of_left_out(module, diagnostics)
         wanted = diagnostics if self.args.remarks else None
         result = self._emitter.compile(module, wanted, self._steps.begin)
         self._steps.end()
@@ -530,6 +544,19 @@ def _run(args: Sequence[str] | None) -> int:
         sys.stderr.write(f"xtile-opt: error: {error}\n")
         return EXIT_USAGE_WRONG
     return driver.execute()
+
+
+@contextmanager
+def _shown_warnings() -> Generator[None]:
+    """Shows what passes warn of as this command does, not as Python does."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        sys.stderr.write(f"{message}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SourceWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _language_of(source: Source) -> Language:

@@ -126,7 +126,9 @@ class SPIRVAssemblyTarget(CompilingTarget):
         """
         from xtile.backends.intel.compilation import spirv_in
         from xtile.dialects.spirv import encode
+        from xtile.translate.contracts import warn_of_left_out
 
+        warn_of_left_out(module)
         return encode(spirv_in(self.compile(module)))
 
 
@@ -179,5 +181,7 @@ class TileBytecodeTarget(BinaryTarget, CompilingTarget):
     @override
     def encode(self, module: ModuleOp) -> bytes:
         from xtile.dialects.cuda_tile.bytecode import encode
+        from xtile.translate.contracts import warn_of_left_out
 
+        warn_of_left_out(module)
         return encode(self.compile(module), parse_version(str(self.version)))

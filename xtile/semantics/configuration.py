@@ -50,6 +50,20 @@ class Configuration:
         return math.prod(self.work_group_size)
 
 
+def require_full_subgroups(configuration: Configuration) -> None:
+    """Checks that what the lanes of a subgroup hold together is held by all of its lanes.
+
+    Raises:
+        ValueError: The last subgroup of a work-group has fewer work-items than the others.
+    """
+    items, size = configuration.work_items, configuration.subgroup_size
+    if items % size:
+        raise ValueError(
+            f"{size} lanes of a subgroup hold this together, but the last subgroup of a work-group "
+            f"of {items} work-items has only {items % size}; launch a multiple of {size}"
+        )
+
+
 def configuration_of(function: Operation, grid: Size3, block: Size3 | None = None) -> Configuration:
     """The sizes that a launch and a function's attributes give, or the defaults.
 

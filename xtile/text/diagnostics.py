@@ -84,6 +84,10 @@ class Diagnostic:
         return "\n".join(lines)
 
 
+class SourceWarning(UserWarning):
+    """A kernel is accepted or was run, but something in it should change."""
+
+
 class DiagnosticError(Exception):
     """Input was wrong. `str` of the error is every diagnostic as it is shown to a user.
 

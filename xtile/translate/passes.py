@@ -13,7 +13,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from xtile.chips import INTEL, NVIDIA, check_chip
 from xtile.text.diagnostics import DiagnosticError
-from xtile.translate.route import Options, translate
+from xtile.translate.contracts import DEVICE_CODE, warn_of_left_out
+from xtile.translate.route import Options, target_of, translate
 
 
 class TranslationFailedError(DiagnosticError, PassFailedException):
@@ -29,6 +30,8 @@ def replace_content(module: ModuleOp, new: ModuleOp) -> None:
 
 
 def _apply(module: ModuleOp, route: str, options: Options) -> None:
+    if target_of(route) in DEVICE_CODE:
+        warn_of_left_out(module)
     try:
         new = translate(module, route, options)
     except DiagnosticError as error:

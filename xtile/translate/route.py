@@ -69,8 +69,18 @@ class Options:
 Watcher = Callable[[str, "ModuleOp"], None]
 """Called before each step of a translation with the step's name and the module that it gets."""
 
-Step = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
-"""Makes a module into another one."""
+
+@dataclass(frozen=True)
+class Step:
+    """Makes a module into another one.
+
+    Attributes:
+        name: What messages call it, and the name of its contract in `xtile.translate.contracts`.
+        run: Returns the new module.
+    """
+
+    name: str
+    run: Callable[[ModuleOp, Options, Diagnostics | None], ModuleOp]
 
 
 def _raise_tensorlang(
@@ -150,47 +160,44 @@ def _lower_to_cuda_tile(
     return translate_module(module, device, diagnostics, may_overlap=may_overlap)
 
 
+_RAISE_TENSORLANG = Step("tensorlang-to-core", _raise_tensorlang)
+_DISTRIBUTE_FOR_XEGPU = Step("core-distribute", _distribute_for_xegpu)
+_DISTRIBUTE_FOR_SPIRV = Step("core-distribute", _distribute_for_spirv)
+_DISTRIBUTE = Step("core-distribute", _distribute)
+_TILE = Step("core-tile-linalg", _tile)
+_CLEAN_UP = Step("core-cleanup", _clean_up)
+_LOWER_TO_XEGPU = Step("core-to-xegpu", _lower_to_xegpu)
+_LOWER_TO_LANE = Step("core-to-lane", _lower_to_lane)
+_LOWER_TO_SPIRV = Step("xegpu-to-spirv", _lower_to_spirv)
+_LOWER_TO_CUDA_TILE = Step("tile-to-cuda_tile", _lower_to_cuda_tile)
+
 ROUTES: Mapping[str, tuple[Step, ...]] = {
-    "tensorlang-to-core": (_raise_tensorlang,),
-    "tensorlang-to-subgroup": (_raise_tensorlang, _distribute, _clean_up),
+    "tensorlang-to-core": (_RAISE_TENSORLANG,),
+    "tensorlang-to-subgroup": (_RAISE_TENSORLANG, _DISTRIBUTE, _CLEAN_UP),
     "tensorlang-to-xegpu": (
-        _raise_tensorlang,
-        _distribute_for_xegpu,
-        _clean_up,
-        _lower_to_xegpu,
+        _RAISE_TENSORLANG,
+        _DISTRIBUTE_FOR_XEGPU,
+        _CLEAN_UP,
+        _LOWER_TO_XEGPU,
     ),
-    "core-to-xegpu": (_lower_to_xegpu,),
-    "tensorlang-to-lane": (_raise_tensorlang, _distribute_for_spirv, _clean_up, _lower_to_lane),
-    "core-to-lane": (_distribute_for_spirv, _clean_up, _lower_to_lane),
+    "core-to-xegpu": (_LOWER_TO_XEGPU,),
+    "tensorlang-to-lane": (_RAISE_TENSORLANG, _DISTRIBUTE_FOR_SPIRV, _CLEAN_UP, _LOWER_TO_LANE),
+    "core-to-lane": (_DISTRIBUTE_FOR_SPIRV, _CLEAN_UP, _LOWER_TO_LANE),
     "tensorlang-to-spirv": (
-        _raise_tensorlang,
-        _distribute_for_spirv,
-        _clean_up,
-        _lower_to_lane,
-        _lower_to_spirv,
+        _RAISE_TENSORLANG,
+        _DISTRIBUTE_FOR_SPIRV,
+        _CLEAN_UP,
+        _LOWER_TO_LANE,
+        _LOWER_TO_SPIRV,
     ),
-    "core-to-spirv": (_distribute_for_spirv, _clean_up, _lower_to_lane, _lower_to_spirv),
-    "xegpu-to-spirv": (_lower_to_spirv,),
-    "tensorlang-to-tile": (_raise_tensorlang, _tile, _clean_up),
-    "core-to-tile": (_tile, _clean_up),
-    "tensorlang-to-cuda_tile": (_raise_tensorlang, _tile, _clean_up, _lower_to_cuda_tile),
-    "core-to-cuda_tile": (_tile, _clean_up, _lower_to_cuda_tile),
+    "core-to-spirv": (_DISTRIBUTE_FOR_SPIRV, _CLEAN_UP, _LOWER_TO_LANE, _LOWER_TO_SPIRV),
+    "xegpu-to-spirv": (_LOWER_TO_SPIRV,),
+    "tensorlang-to-tile": (_RAISE_TENSORLANG, _TILE, _CLEAN_UP),
+    "core-to-tile": (_TILE, _CLEAN_UP),
+    "tensorlang-to-cuda_tile": (_RAISE_TENSORLANG, _TILE, _CLEAN_UP, _LOWER_TO_CUDA_TILE),
+    "core-to-cuda_tile": (_TILE, _CLEAN_UP, _LOWER_TO_CUDA_TILE),
 }
 """The steps of each translation."""
-
-_STEP_NAMES: Mapping[Step, str] = {
-    _raise_tensorlang: "tensorlang-to-core",
-    _distribute: "core-distribute",
-    _distribute_for_xegpu: "core-distribute",
-    _distribute_for_spirv: "core-distribute",
-    _tile: "core-tile-linalg",
-    _clean_up: "core-cleanup",
-    _lower_to_xegpu: "core-to-xegpu",
-    _lower_to_lane: "core-to-lane",
-    _lower_to_spirv: "xegpu-to-spirv",
-    _lower_to_cuda_tile: "tile-to-cuda_tile",
-}
-"""What messages call the steps."""
 
 VENDORS_OF_TARGETS: Mapping[str, tuple[Vendor, ...]] = {
     "core": VENDORS,
@@ -235,6 +242,17 @@ def extension_of(route: str) -> str:
     return "ir" if route.startswith("tensorlang-") else "mlir"
 
 
+def check_module(module: ModuleOp, route: str) -> None:
+    """Checks that a route takes everything in a module that is to be translated.
+
+    Raises:
+        DiagnosticError: It does not, or there is nothing.
+    """
+    from xtile.translate.contracts import CONTRACTS, check
+
+    check(module, route, [CONTRACTS[step.name] for step in ROUTES[route]])
+
+
 def translate(
     module: ModuleOp,
     route: str,
@@ -255,7 +273,8 @@ def translate(
         The new module, with the source of the old one for messages.
 
     Raises:
-        DiagnosticError: Something in the module cannot be translated.
+        DiagnosticError: Something in the module cannot be translated, or there is nothing that the
+            route is for.
         OptionError: There is no such route, or it is not for the chip.
     """
     from xtile.text.source import attach_source, source_of
@@ -263,12 +282,12 @@ def translate(
     options = options or Options()
     check_route(route, options.chip)
     source = source_of(module)
-    steps = ROUTES[route]
+    check_module(module, route)
     with without_collections():
-        for step in steps:
+        for step in ROUTES[route]:
             if watcher is not None:
-                watcher(_STEP_NAMES[step], module)
-            module = step(module, options, diagnostics)
+                watcher(step.name, module)
+            module = step.run(module, options, diagnostics)
             if source is not None:
                 attach_source(module, source)
     return module

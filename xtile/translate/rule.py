@@ -165,6 +165,12 @@ class Rebuilder:
                 self.define(was, becomes)
         return block
 
+    def keep(self, operation: Operation) -> None:
+        """Emits a copy of an operation that uses no value from outside of it."""
+        before, self._current = self._current, operation
+        self.emit(operation.clone())
+        self._current = before
+
     # --- walking ---
 
     def translate_block(self, old: Block) -> None:

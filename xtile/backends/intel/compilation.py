@@ -31,6 +31,7 @@ class KernelInterface:
         work_group_size: Work-items of a work-group in x, y and z; None if a launch chooses them.
         subgroup_size: Work-items of a subgroup; None if the driver chooses.
         local_memory: Bytes of local memory of a work-group.
+        lanes_together: What the number of work-items of a work-group must be a multiple of.
     """
 
     name: str
@@ -38,6 +39,7 @@ class KernelInterface:
     work_group_size: tuple[int, int, int] | None
     subgroup_size: int | None
     local_memory: int
+    lanes_together: int = 1
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,11 @@ def lower_to_lanes(
     Raises:
         DiagnosticError: A kernel cannot be compiled for the device.
     """
+    from xtile.translate.route import check_module
+
     route = _route_to_lanes(module)
     if route is None:
+        check_module(module, "core-to-spirv")
         return module
     return _translate(module, route, device, diagnostics, watcher)
 
@@ -198,6 +203,7 @@ def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
 
 def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelInterface:
     from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
+    from xtile.translate.xegpu_to_spirv.kernel import lanes_together
 
     function = cast("FuncOp", kernel)
     size = None
@@ -206,7 +212,8 @@ def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelIn
         size = (x, y, z)
     subgroup = function.attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
     lanes = subgroup.value.data if isinstance(subgroup, IntegerAttr) else None
-    return KernelInterface(_name(kernel), parameters, size, lanes, _local_memory(function))
+    memory, together = _local_memory(function), lanes_together(function)
+    return KernelInterface(_name(kernel), parameters, size, lanes, memory, together)
 
 
 def _local_memory(function: Operation) -> int:

@@ -45,6 +45,7 @@ def _interface_words(interface: KernelInterface) -> dict[str, Any]:
         "work_group_size": interface.work_group_size,
         "subgroup_size": interface.subgroup_size,
         "local_memory": interface.local_memory,
+        "lanes_together": interface.lanes_together,
     }
 
 
@@ -56,4 +57,5 @@ def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
         None if size is None else (size[0], size[1], size[2]),
         words["subgroup_size"],
         words["local_memory"],
+        words["lanes_together"],
     )

@@ -19,13 +19,14 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     UnrankedMemRefType,
+    VectorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
-from xtile.semantics.configuration import Configuration, Level, Size3
+from xtile.semantics.configuration import Configuration, Level, Size3, require_full_subgroups
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.memory import Group
@@ -63,7 +64,24 @@ def _configure(function: Operation, grid: Size3, block: Size3 | None) -> Configu
         raise ExecutionError(function, f"the block size {block} is not positive")
     size = _subgroup_size(function)
     subgroups = -(-math.prod(block) // size)
-    return Configuration(size, block, (subgroups, 1, 1), grid, level)
+    configuration = Configuration(size, block, (subgroups, 1, 1), grid, level)
+    if level == "subgroup" and _SUBGROUP_SIZE_ATTRIBUTES[0] in function.attributes:
+        _check_vectors(function, configuration)
+    return configuration
+
+
+def _check_vectors(function: Operation, configuration: Configuration) -> None:
+    """Checks that the subgroups that hold a kernel's vectors have all of their work-items.
+
+    Raises:
+        ExecutionError: They do not.
+    """
+    for operation in function.walk():
+        if any(isinstance(result.type, VectorType) for result in operation.results):
+            try:
+                require_full_subgroups(configuration)
+            except ValueError as error:
+                raise ExecutionError(operation, str(error)) from None
 
 
 def _known_size(function: Operation, name: str) -> Size3 | None:

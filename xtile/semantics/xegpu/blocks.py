@@ -16,6 +16,7 @@ from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.configuration import require_full_subgroups
 from xtile.semantics.instructions.events import require_converged, require_uniform
 from xtile.semantics.memory import Index, View, parts
 from xtile.semantics.state import State, merged
@@ -67,6 +68,20 @@ class _Places:
         return where
 
 
+def _places(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _Places:
+    """The elements that an access touches.
+
+    Raises:
+        ValueError: The vector is no lane's part of the block, or lanes are missing.
+    """
+    type = tensor_desc(operation.TensorDesc)
+    block = coordinates(operation, type, compiler.configuration.subgroup_size)
+    is_of_lanes = block[0].shape[1] != 1
+    if is_of_lanes:
+        require_full_subgroups(compiler.configuration)
+    return _Places(block, _is_checked(type))
+
+
 def _is_checked(descriptor: TensorDescType) -> bool:
     """Whether what lies outside of the region is left out; blocks of one dimension never are."""
     encoding = descriptor.encoding
@@ -75,9 +90,7 @@ def _is_checked(descriptor: TensorDescType) -> bool:
 
 
 def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
-    type = tensor_desc(operation.TensorDesc)
-    lanes = compiler.configuration.subgroup_size
-    places = _Places(coordinates(operation, type, lanes), _is_checked(type))
+    places = _places(operation, compiler)
     zero = number_of(operation.value.type).number(0)
     descriptor, result = compiler.slots((operation.TensorDesc, operation.value))
     offsets = Numbers(operation.mixed_offsets, compiler)
@@ -100,9 +113,7 @@ def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
 
 
 def _store_nd(operation: StoreNdOp, compiler: Compiler) -> Step:
-    type = tensor_desc(operation.TensorDesc)
-    lanes = compiler.configuration.subgroup_size
-    places = _Places(coordinates(operation, type, lanes), _is_checked(type))
+    places = _places(operation, compiler)
     value, descriptor = compiler.slots((operation.value, operation.TensorDesc))
     offsets = Numbers(operation.mixed_offsets, compiler)
     level = level_of(operation)

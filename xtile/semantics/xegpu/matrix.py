@@ -18,6 +18,7 @@ from xtile.dialects.xegpu.operation import shape_of
 from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, StoreMatrixOp
 from xtile.dialects.xegpu.types import MemDescType
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.configuration import require_full_subgroups
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Index, Mask, Memref, View, transform
 from xtile.semantics.state import State
@@ -97,6 +98,7 @@ def _elements(
         return lambda state: addressing.place(offsets.values(state))
     lanes = compiler.configuration.subgroup_size
     if operation.subgroup_block_io is not None and _is_for_lane(operation, shape):
+        require_full_subgroups(compiler.configuration)
         dealt = to_lanes(np.arange(prod(shape) * lanes), 1, lanes).reshape(1, lanes, *shape)
 
         def place_of_block(state: State) -> Index:

@@ -19,6 +19,7 @@ from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.rfc.attributes import MODE
 from xtile.dialects.xegpu.types import bit_width
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.configuration import require_full_subgroups
 from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
@@ -135,6 +136,8 @@ def _round(number: Number, value: Array) -> Array:
 def _dpas(operation: DpasOp, compiler: Compiler) -> Step:
     is_for_lane = operation.is_for_lane or operation.attributes.get(MODE) == StringAttr("simt")
     lanes = compiler.configuration.subgroup_size
+    if is_for_lane:
+        require_full_subgroups(compiler.configuration)
     matrices = _of_lanes(operation, lanes) if is_for_lane else _whole(operation)
     types = [element_type(value.type) for value in (operation.lhs, operation.rhs, operation.result)]
     if len({number_of(type).kind for type in types}) > 1:

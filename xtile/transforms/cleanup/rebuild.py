@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from typing_extensions import override
@@ -10,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.text.source import Source
 from xtile.transforms.cleanup.effects import is_movable, is_pure
@@ -30,7 +32,11 @@ class Cleaner(Rebuilder):
         """A cleaned-up copy of a module, without removing dead code."""
         body = Block()
         with self.at_end_of(body):
-            self.translate_block(module.body.block)
+            for operation in module.body.ops:
+                if isinstance(operation, GpuModuleOp | ModuleOp):
+                    self.translate(operation)
+                else:
+                    self.keep(operation)
         result = ModuleOp([], module.attributes.copy())
         result.body.detach_block(result.body.block).erase()
         result.body.add_block(body)
@@ -120,10 +126,11 @@ def _region(region: Region, cleaner: Cleaner) -> Region:
 
 
 def _function(operation: Operation, cleaner: Cleaner) -> None:
-    old = operation.regions[0].blocks.first
-    if old is None:
-        _copy(operation, cleaner)
+    """A kernel; one with branches between blocks stays as it is."""
+    if any(len(region.blocks) > 1 for region in _regions(operation)):
+        cleaner.keep(operation)
         return
+    old = operation.regions[0].block
     body = cleaner.new_block(old, [argument.type for argument in old.args])
     with cleaner.in_function(body):
         cleaner.translate_block(old)
@@ -133,6 +140,11 @@ def _function(operation: Operation, cleaner: Cleaner) -> None:
         regions=[Region([body])],
     )
     cleaner.emit(new)
+
+
+def _regions(operation: Operation) -> Iterator[Region]:
+    for inner in operation.walk():
+        yield from inner.regions
 
 
 def _if(operation: Operation, cleaner: Cleaner) -> None:
@@ -195,6 +207,8 @@ def _inline(operation: Operation, region: Region, cleaner: Cleaner) -> None:
 
 _RULES: dict[str, Rule] = {
     FuncOp.name: _function,
+    # Kernels call it, and it may have several blocks.
+    "func.func": lambda operation, cleaner: cleaner.keep(operation),
     scf.ForOp.name: _for,
     scf.IfOp.name: _if,
 }

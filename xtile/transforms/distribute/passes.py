@@ -42,8 +42,10 @@ class CoreDistributePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from xtile.backends.intel.devices import DEVICES
         from xtile.transforms.distribute import distribute
+        from xtile.translate.contracts import CONTRACTS, check
 
         try:
+            check(op, self.name, [CONTRACTS[self.name]])
             result = distribute(op, DEVICES[self.chip])
         except DiagnosticError as error:
             raise DistributionFailedError(error.diagnostics) from None

@@ -42,8 +42,10 @@ class CoreTileLinalgPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from xtile.backends.nvidia.devices import DEVICES
         from xtile.transforms.tile_linalg import tile_linalg
+        from xtile.translate.contracts import CONTRACTS, check
 
         try:
+            check(op, self.name, [CONTRACTS[self.name]])
             result = tile_linalg(op, DEVICES[self.chip])
         except DiagnosticError as error:
             raise TilingFailedError(error.diagnostics) from None

@@ -242,7 +242,12 @@ def _return(operation: Any, lowering: Lowering) -> None:
     lowering.emit(control_flow.ReturnOp())
 
 
+def _leave_out(operation: Any, lowering: Lowering) -> None:
+    """A function of the host, of which a warning tells."""
+
+
 RULES: dict[str, Rule] = {
+    "func.func": _leave_out,
     "gpu.func": _function,
     "gpu.module": _module,
     "gpu.return": _return,

@@ -11,6 +11,7 @@ _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "complex": ("complex_numbers", "literals"),
     "core": ("atomics", "refusals", "views"),
+    "func": ("functions",),
     "gpu": ("functions", "gpu", "refusals"),
     "math": ("mathematics", "bits"),
     "memref": ("allocation", "atomics", "memory", "views"),

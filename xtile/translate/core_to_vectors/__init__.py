@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block
 
 from xtile.backends.intel.devices import Device
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -56,7 +57,11 @@ def translate_module(
     lowering = Vectors(RULES, device, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
-        lowering.translate_block(module.body.block)
+        for operation in module.body.ops:
+            if isinstance(operation, GpuModuleOp | ModuleOp):
+                lowering.translate(operation)
+            else:
+                lowering.keep(operation)
     result = ModuleOp([])
     result.body.detach_block(result.body.block)
     result.body.add_block(body)

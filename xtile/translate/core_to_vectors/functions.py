@@ -7,6 +7,7 @@ from typing import cast
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Operation
 
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu import indices
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
@@ -22,6 +23,9 @@ from xtile.translate.rule import Rule
 
 def _function(operation: FuncOp, lowering: Vectors) -> None:
     """A kernel without matrices stays as it is; one whose lanes differ is spread over them."""
+    if level_of(operation) is not Level.SUBGROUP:
+        lowering.keep(operation)
+        return
     matrices = matrices_of(operation)
     obstacle = find_obstacle(operation, matrices) if matrices else None
     if obstacle is not None:

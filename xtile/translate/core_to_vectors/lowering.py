@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import cast
+from typing import ClassVar, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -49,6 +49,8 @@ class Vectors(Emitter):
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
+
+    SPREADS_VECTORS: ClassVar[bool] = False
 
     def __init__(
         self,

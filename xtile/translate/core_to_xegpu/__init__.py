@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.core import PrefetchOp
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -71,7 +72,11 @@ def translate_module(
     lowering = Lowering(rules_of(module), device, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
-        lowering.translate_block(module.body.block)
+        for operation in module.body.ops:
+            if isinstance(operation, GpuModuleOp | ModuleOp):
+                lowering.translate(operation)
+            else:
+                lowering.keep(operation)
     result = ModuleOp([])
     result.body.detach_block(result.body.block)
     result.body.add_block(body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -12,13 +13,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    VectorType,
     i16,
     i32,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.text.value_names import give_name
@@ -42,6 +44,10 @@ def _module(operation: ModuleOp, lowering: Lowering) -> None:
 
 
 def _function(operation: FuncOp, lowering: Lowering) -> None:
+    """A kernel at subgroup level; others stay what they are."""
+    if level_of(operation) is not Level.SUBGROUP:
+        lowering.keep(operation)
+        return
     lowering.local_bytes = 0
     attributes = dict(operation.attributes)
     attributes.pop(LEVEL_ATTRIBUTE, None)
@@ -57,6 +63,8 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
             f"{lowering.device.name} has no subgroups of {lowering.subgroup_size} work-items; "
             f"its sizes are {known}"
         )
+    if lowering.SPREADS_VECTORS or SUBGROUP_SIZE_ATTRIBUTE in operation.attributes:
+        _check_work_group(operation, lowering)
     body = operation.body.block
     types = [parameter_type(argument.type) for argument in body.args]
     block = Block(arg_types=types)
@@ -75,6 +83,27 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     for name, attribute in attributes.items():
         function.attributes.setdefault(name, attribute)
     lowering.emit(function)
+
+
+def _check_work_group(function: FuncOp, lowering: Lowering) -> None:
+    """Checks that a kernel whose vectors are spread over lanes has all lanes.
+
+    Raises:
+        DiagnosticError: Its last subgroup is not full.
+    """
+    if function.known_block_size is None or not any(map(_is_on_vectors, function.walk())):
+        return
+    items = prod(function.known_block_size.get_values())
+    if items % lowering.subgroup_size:
+        raise lowering.error(
+            f"a work-group of {items} work-items is no multiple of the subgroup size "
+            f"{lowering.subgroup_size}, whose lanes hold a vector together"
+        )
+
+
+def _is_on_vectors(operation: Operation) -> bool:
+    values = (*operation.operands, *operation.results)
+    return any(isinstance(value.type, VectorType) for value in values)
 
 
 def parameter_type(type_: Attribute) -> Attribute:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from typing_extensions import override
 from xdsl.dialects import arith
@@ -79,6 +79,9 @@ class Lowering(Rebuilder):
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
+
+    SPREADS_VECTORS: ClassVar[bool] = True
+    """Whether the lanes of a subgroup hold a vector together."""
 
     def __init__(
         self,

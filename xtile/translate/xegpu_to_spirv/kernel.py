@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -64,6 +65,33 @@ class Kernel:
                 f"that must be a multiple of the subgroup's {lanes}, or y and z 1"
             )
         return lanes
+
+    @property
+    def lanes_together(self) -> int:
+        """Work-items of a subgroup, for what its lanes hold together.
+
+        Raises:
+            ValueError: The last subgroup of a work-group has fewer.
+        """
+        lanes, size = self.lanes, self.work_group_size
+        if size is not None and prod(size) % lanes:
+            raise ValueError(
+                f"the lanes of a subgroup of {lanes} hold this together, but a work-group has "
+                f"{prod(size)} work-items; that must be a multiple of {lanes}"
+            )
+        return lanes
+
+
+HELD_TOGETHER = frozenset({"xegpu.dpas", "xegpu.load_nd", "xegpu.prefetch_nd", "xegpu.store_nd"})
+"""Operations of which each lane of a subgroup holds a part."""
+
+
+def lanes_together(function: FuncOp) -> int:
+    """What the number of work-items must be a multiple of where a launch chooses it."""
+    for operation in function.walk():
+        if operation.name in HELD_TOGETHER or "subgroup_block_io" in operation.properties:
+            return _given_subgroup_size(function) or _DEFAULT_SUBGROUP_SIZE
+    return 1
 
 
 def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:

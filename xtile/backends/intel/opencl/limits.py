@@ -81,6 +81,11 @@ def work_group_size(kernel: KernelInterface, block: Size3 | None, device: Opencl
         size = (1, 1, 1) if block is None else block
     elif block not in (None, size):
         raise ArgumentError(f"@{kernel.name} has work-groups of {size}, given block {block}")
+    if math.prod(size) % kernel.lanes_together:
+        raise ArgumentError(
+            f"the lanes of a subgroup of @{kernel.name} hold matrices together, so a work-group "
+            f"must have a multiple of {kernel.lanes_together} work-items, given block {size}"
+        )
     if math.prod(size) > device.most_work_items:
         raise ArgumentError(
             f"a work-group of @{kernel.name} has {math.prod(size)} work-items, but one of "

@@ -84,7 +84,7 @@ def _access(
     descriptor = lowering.meaning(operation.TensorDesc)
     assert isinstance(descriptor, BlockDescriptor)
     offsets = numbers_of(lowering, operation.mixed_offsets)
-    lanes = lowering.kernel.lanes
+    lanes = lowering.kernel.lanes_together
     return BlockAccess(descriptor.moved(lowering, offsets), lanes, is_packed, is_transposed)
 
 
@@ -151,7 +151,7 @@ def _check_part(lowering: Lowering, operation: LoadNdOp | StoreNdOp, type_: Attr
         DiagnosticError: It is not.
     """
     descriptor = tensor_desc(operation.TensorDesc)
-    lanes = lowering.kernel.lanes
+    lanes = lowering.kernel.lanes_together
     block = shape_text(descriptor.get_shape())
     if not operation.is_for_lane:
         raise lowering.error(

@@ -135,7 +135,7 @@ def _row(
     """
     check_row(operation, data.type, operation.layout, lowering)
     matrix = _matrix(operation, lowering)
-    lanes = lowering.kernel.lanes
+    lanes = lowering.kernel.lanes_together
     size = prod(shape_of(data.type)) * lanes
     encoding = BlockTensorDescAttr(MemorySpace.SLM)
     type_ = TensorDescType([size], matrix.type.element_type, encoding)

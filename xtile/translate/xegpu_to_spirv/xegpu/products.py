@@ -91,7 +91,7 @@ def product_of(operation: DpasOp, lowering: Lowering) -> Product:
             "of one lane can be translated to SPIR-V, whose parts of them are vectors of one "
             "dimension"
         )
-    lanes = lowering.kernel.lanes
+    lanes = lowering.kernel.lanes_together
     shapes = [shape_of(value.type) for value in (operation.lhs, operation.rhs, operation.result)]
     left, depth, rows = (prod(shape) for shape in shapes)
     factor, total = (element_type(value.type) for value in (operation.rhs, operation.result))

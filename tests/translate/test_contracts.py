@@ -1,0 +1,366 @@
+"""What each pass, translation and target takes: no other kernels, and never nothing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+import xtile
+from xtile.opt import main
+from xtile.text.diagnostics import DiagnosticError, SourceWarning
+from xtile.translate.contracts import CONTRACTS, Form, flow, forms_of
+from xtile.translate.passes import CoreToSPIRVPass, XeGPUToSPIRVPass
+from xtile.translate.route import ROUTES, translate
+from xtile.universe import XTILE_UNIVERSE
+
+
+def _kernel(level: str | None, name: str = "k", body: str = "") -> str:
+    at = "" if level is None else f' attributes {{core.level = "{level}"}}'
+    return f"gpu.func @{name}(%a: memref<4xi32>) kernel{at} {{\n{body}\ngpu.return\n}}"
+
+
+def _module(*functions: str) -> str:
+    inside = "\n".join(functions)
+    return f"gpu.module @m {{\n{inside}\n}}\n"
+
+
+ADD = """%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : i32
+%v = memref.atomic_rmw addi %c1, %a[%c0] : (i32, memref<4xi32>) -> i32"""
+
+HOST = "func.func @main() {\n  return\n}\n"
+
+TEXTS: Mapping[Form | None, str] = {
+    None: "",
+    Form.TENSORLANG: '"tensorlang.func"() <{function_type = () -> (), sym_name = "k"}> ({\n}) '
+    ": () -> ()\n",
+    Form.BLOCK: _module(_kernel("block", body=ADD)),
+    Form.SUBGROUP: _module(_kernel("subgroup", body=ADD)),
+    Form.LANE: _module(_kernel("lane", body=ADD)),
+    Form.PLAIN: _module(_kernel(None, body=ADD)),
+    Form.TILE: _module(_kernel("tile", body=ADD)),
+    Form.CUDA_TILE: "cuda_tile.module @k {\n  entry @e() {\n    return\n  }\n}\n",
+    Form.SPIRV: "",
+    Form.HOST: HOST,
+    Form.CALLED: _module("func.func @f() { return }"),
+}
+"""A module for each form, and an empty one."""
+
+TAKEN: Mapping[str, set[Form]] = {
+    "core-cleanup": {Form.BLOCK, Form.SUBGROUP, Form.LANE, Form.PLAIN, Form.TILE},
+    "core-distribute": {Form.BLOCK},
+    "core-tile-linalg": {Form.BLOCK},
+    "core-to-cuda_tile": {Form.BLOCK, Form.TILE},
+    "core-to-spirv": {Form.BLOCK, Form.SUBGROUP, Form.LANE, Form.PLAIN},
+    "core-to-xegpu": {Form.SUBGROUP},
+    "tensorlang-to-core": {Form.TENSORLANG},
+    "tensorlang-to-cuda_tile": {Form.TENSORLANG},
+    "tensorlang-to-spirv": {Form.TENSORLANG},
+    "tensorlang-to-xegpu": {Form.TENSORLANG},
+    "tensorlang-verify": {Form.TENSORLANG},
+    "xegpu-rfc-to-llvm22": set(),
+    "xegpu-to-spirv": {Form.LANE, Form.PLAIN},
+}
+"""The forms that each pass takes."""
+
+FORMS = [form for form in TEXTS if form not in (Form.TENSORLANG, Form.SPIRV)]
+
+
+def _read(form: Form | None) -> xtile.api.ModuleOp:
+    if form is Form.TENSORLANG:
+        return xtile.parse("func @k() {\n}\n", language="tensorlang")
+    if form is Form.SPIRV:
+        return translate(_read(Form.PLAIN), "xegpu-to-spirv")
+    return xtile.parse(f"module {{\n{TEXTS[form]}}}\n", language="mlir")
+
+
+def _pass(name: str) -> ModulePass:
+    return XTILE_UNIVERSE.all_passes[name]()()
+
+
+def test_every_pass_is_here() -> None:
+    assert set(TAKEN) == set(XTILE_UNIVERSE.all_passes)
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_pass_works_or_says_what_it_takes(name: str) -> None:
+    for form in TEXTS:
+        module = _read(form)
+        before = xtile.to_text(module, "mlir")
+        if form in TAKEN[name]:
+            _pass(name).apply(Context(), module)
+            assert xtile.to_text(module, "mlir") != "module {\n}\n"
+            continue
+        with pytest.raises(DiagnosticError, match=f"but {name} takes ") as raised:
+            _pass(name).apply(Context(), module)
+        assert isinstance(raised.value, PassFailedException), (name, form)
+        assert xtile.to_text(module, "mlir") == before
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_the_contract_of_a_route_is_that_of_its_pass(route: str) -> None:
+    contracts = [CONTRACTS[step.name] for step in ROUTES[route]]
+    for form in Form:
+        last, is_taken = flow(form, contracts)
+        if route in TAKEN:
+            assert (last is not None and is_taken) == (form in TAKEN[route])
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "message"),
+    [
+        (
+            Form.BLOCK,
+            "core-to-xegpu",
+            (
+                '<text>:3.1-8.1: error: @k is a kernel at level "block", but core-to-xegpu takes '
+                'kernels at level "subgroup"; run core-distribute first'
+            ),
+        ),
+        (
+            Form.TILE,
+            "core-to-spirv",
+            (
+                '<text>:3.1-8.1: error: @k is a kernel at level "tile", but core-to-spirv takes '
+                'kernels at level "block", "subgroup" or "lane" or kernels without core.level; '
+                "no pass makes them of it"
+            ),
+        ),
+        (
+            Form.BLOCK,
+            "xegpu-to-spirv",
+            (
+                '<text>:3.1-8.1: error: @k is a kernel at level "block", but xegpu-to-spirv takes '
+                'kernels at level "lane" or kernels without core.level; '
+                "run core-distribute, then core-to-xegpu first"
+            ),
+        ),
+        (
+            Form.PLAIN,
+            "core-distribute",
+            (
+                "<text>:3.1-8.1: error: @k is a kernel without core.level, but core-distribute "
+                'takes kernels at level "block"; name its level'
+            ),
+        ),
+        (
+            Form.HOST,
+            "xegpu-to-spirv",
+            (
+                "<text>:2.1-4.1: error: @main is a function of the host, but xegpu-to-spirv takes "
+                'kernels at level "lane" or kernels without core.level'
+            ),
+        ),
+        (
+            Form.CALLED,
+            "core-to-spirv",
+            "<text>:3.1-25: error: @f is a function for kernels to call, but core-to-spirv takes",
+        ),
+        (
+            Form.CUDA_TILE,
+            "core-to-xegpu",
+            (
+                "<text>:2.1-6.1: error: @k is a module of CUDA Tile IR, but core-to-xegpu takes "
+                'kernels at level "subgroup"; no pass makes them of it'
+            ),
+        ),
+        (None, "core-to-spirv", "<text>: error: there is no function here, but core-to-spirv"),
+    ],
+)
+def test_what_the_message_says(form: Form | None, name: str, message: str) -> None:
+    with pytest.raises(DiagnosticError) as raised:
+        _pass(name).apply(Context(), _read(form))
+    assert str(raised.value).startswith(message)
+
+
+# --- from the command line ---
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the commands run in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("-t", "spirv"), "core-to-spirv"),
+        (("-t", "spirv-asm"), "core-to-spirv"),
+        (("-t", "tileir-bytecode"), "core-to-cuda_tile"),
+        (("--translate", "core-to-spirv"), "core-to-spirv"),
+        (("--translate", "core-to-lane"), "core-to-lane"),
+        (("-p", "core-to-spirv"), "core-to-spirv"),
+        (("-p", "xegpu-to-spirv"), "xegpu-to-spirv"),
+    ],
+)
+@pytest.mark.parametrize("form", [None, Form.HOST, Form.CALLED])
+def test_nothing_is_written_without_a_kernel(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    name: str,
+    form: Form | None,
+) -> None:
+    Path("k.mlir").write_text(TEXTS[form])
+    assert main(["k.mlir", *arguments, "-o", "out"]) == 1
+    assert f"but {name} takes kernels at level" in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("-t", "spirv-asm"), ("-p", "xegpu-to-spirv"), ("--translate", "xegpu-to-spirv")],
+)
+def test_what_is_left_out_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    helpers = "func.func @unused() { return }\nfunc.func @used() { return }"
+    kernel = _kernel(None, body="func.call @used() : () -> ()")
+    Path("k.mlir").write_text(HOST + _module(helpers, kernel))
+    assert main(["k.mlir", *arguments]) == 0
+    captured = capsys.readouterr()
+    assert "EntryPoint" in captured.out
+    lines = [line for line in captured.err.splitlines() if "warning" in line]
+    assert lines == [
+        (
+            "k.mlir:1.1-3.1: warning: @main is a function of the host, and device code is kernels; "
+            "it is left out"
+        ),
+        "k.mlir:5.1-30: warning: @unused is called by no kernel; it is left out",
+    ]
+
+
+def test_passes_warn_from_python() -> None:
+    module = xtile.parse(HOST + _module(_kernel(None)), language="mlir")
+    with pytest.warns(SourceWarning, match="@main is a function of the host"):
+        XeGPUToSPIRVPass("cpu").apply(Context(), module)
+
+
+def test_launches_leave_the_host_alone() -> None:
+    numbers = np.zeros(4, np.int32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SourceWarning)
+        kernels = HOST + _module(_kernel(None, body=ADD))
+        xtile.run(kernels, [numbers], entry="k", device="opencl")
+    assert numbers.tolist() == [1, 0, 0, 0]
+
+
+# --- modules of several forms ---
+
+
+def test_each_kernel_goes_its_own_way() -> None:
+    """Each of these adds once in a work-group of one work-item, whatever its level is."""
+    levels = {"block": "block", "subgroup": "subgroup", "lane": "lane", "plain": None}
+    text = HOST + _module(*(_kernel(level, name, ADD) for name, level in levels.items()))
+    module = xtile.parse(text, language="mlir")
+    assert [form for _, form in forms_of(translate(module, "core-to-lane"))] == [
+        Form.HOST,
+        Form.PLAIN,
+        Form.PLAIN,
+        Form.LANE,
+        Form.PLAIN,
+    ]
+    for name in levels:
+        for device in ("reference", "opencl"):
+            numbers = np.zeros(4, np.int32)
+            xtile.run(text, [numbers], entry=name, device=device)
+            assert numbers.tolist() == [1, 0, 0, 0], (name, device)
+
+
+def test_a_kernel_that_is_refused_stands_beside_others() -> None:
+    text = _module(_kernel("block", "good"), _kernel("tile", "bad"))
+    module = xtile.parse(text, language="mlir")
+    with pytest.raises(DiagnosticError) as raised:
+        CoreToSPIRVPass().apply(Context(), module)
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message.startswith('@bad is a kernel at level "tile"')
+
+
+def test_branches_between_blocks() -> None:
+    body = "cf.br ^next\n^next:"
+    for level, name in {
+        "block": "core-distribute",
+        "subgroup": "core-to-xegpu",
+        "tile": "core-to-cuda_tile",
+    }.items():
+        module = xtile.parse(_module(_kernel(level, body=body)), language="mlir")
+        with pytest.raises(DiagnosticError, match=f"@k has several blocks, but {name} takes"):
+            _pass(name).apply(Context(), module)
+
+
+def test_cleaning_up_keeps_blocks() -> None:
+    body = f"{ADD}\ncf.br ^next\n^next:\n{ADD.replace('%c', '%d').replace('%v', '%w')}"
+    module = xtile.parse(_module(_kernel(None, body=body)), language="mlir")
+    before = xtile.to_text(module, "mlir")
+    _pass("core-cleanup").apply(Context(), module)
+    assert xtile.to_text(module, "mlir") == before.replace("^next", "^bb1")
+
+
+# --- subgroups that are not full ---
+
+PART = "!xegpu.tensor_desc<8x16xf32>"
+
+
+def _lanes(attributes: str) -> str:
+    return f"""gpu.module @m {{
+      gpu.func @k(%a: memref<8x16xf32>, %b: memref<8x16xf32>) kernel attributes {{{attributes}}} {{
+        %0 = xegpu.create_nd_tdesc %a : memref<8x16xf32> -> {PART}
+        %1 = xegpu.load_nd %0[0, 0] : {PART} -> vector<8xf32>
+        %2 = arith.addf %1, %1 : vector<8xf32>
+        %3 = xegpu.create_nd_tdesc %b : memref<8x16xf32> -> {PART}
+        xegpu.store_nd %2, %3[0, 0] : vector<8xf32>, {PART}
+        gpu.return
+      }}
+    }}"""
+
+
+SUBGROUP = """gpu.module @m {
+  gpu.func @k(%a: memref<8x16xf32>, %b: memref<8x16xf32>) kernel attributes {
+      core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32,
+      known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %v = vector.transfer_read %a[%c0, %c0], %zero {in_bounds = [true, true]}
+      : memref<8x16xf32>, vector<8x16xf32>
+    %s = arith.addf %v, %v : vector<8x16xf32>
+    vector.transfer_write %s, %b[%c0, %c0] {in_bounds = [true, true]}
+      : vector<8x16xf32>, memref<8x16xf32>
+    gpu.return
+  }
+}"""
+
+
+@pytest.mark.parametrize("device", ["reference", "opencl"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        _lanes("known_block_size = array<i32: 1, 1, 1>, intel_reqd_sub_group_size = 16 : i32"),
+        _lanes("known_block_size = array<i32: 24, 1, 1>"),
+        _lanes(""),
+        SUBGROUP,
+    ],
+    ids=["one_of_16", "24_of_32", "the_launch_s_default", "level_subgroup"],
+)
+def test_a_work_group_is_not_rounded_up(device: str, text: str) -> None:
+    arrays = [np.ones((8, 16), np.float32), np.zeros((8, 16), np.float32)]
+    with pytest.raises(Exception, match=r"multiple of (the subgroup size )?16") as raised:
+        xtile.run(text, arrays, device=device)
+    assert isinstance(raised.value, xtile.launch.ArgumentError | DiagnosticError)
+    assert not arrays[1].any()
+
+
+@pytest.mark.parametrize("device", ["reference", "opencl"])
+def test_full_subgroups_run(device: str) -> None:
+    a = np.random.default_rng().standard_normal((8, 16)).astype(np.float32)
+    b = np.full((8, 16), np.nan, np.float32)
+    xtile.run(_lanes(""), [a, b], device=device, block=(16, 1, 1))
+    assert np.array_equal(b, 2 * a)
