@@ -154,27 +154,27 @@ def test_core_becomes_spirv_from_every_level(chip: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("route", "chip"),
+    ("route", "level", "chip"),
     [
-        ("core-to-tile", "sm_90"),
-        ("core-to-lane", "cpu"),
-        ("core-to-xegpu", "cpu"),
-        ("core-to-xegpu", "pvc"),
+        ("core-to-tile", "block", "sm_90"),
+        ("core-to-lane", "block", "cpu"),
+        ("core-to-xegpu", "subgroup", "cpu"),
+        ("core-to-xegpu", "subgroup", "pvc"),
     ],
 )
-def test_a_loop_without_a_sign_stays_one(route: str, chip: str) -> None:
-    text = """
-    gpu.module @m {
-      gpu.func @k(%n: i32, %out: memref<4xi32>) kernel attributes {core.level = "block"} {
+def test_a_loop_without_a_sign_stays_one(route: str, level: str, chip: str) -> None:
+    text = f"""
+    gpu.module @m {{
+      gpu.func @k(%n: i32, %out: memref<4xi32>) kernel attributes {{core.level = "{level}"}} {{
         %c0 = arith.constant 0 : index
         %last = arith.constant -1 : i32
         %step = arith.constant 1431655765 : i32
-        scf.for unsigned %i = %n to %last step %step : i32 {
+        scf.for unsigned %i = %n to %last step %step : i32 {{
           memref.store %i, %out[%c0] : memref<4xi32>
-        }
+        }}
         gpu.return
-      }
-    }"""
+      }}
+    }}"""
     module = translate(xtile.parse(text, language="mlir"), route, Options(chip))
     assert "scf.for unsigned %i = %n to %last" in xtile.to_text(module, "mlir")
 
