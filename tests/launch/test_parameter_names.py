@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.backends.intel.compilation import spirv_in
 from xtile.dialects.spirv import decode, encode
 from xtile.launch import ArgumentError
@@ -31,7 +32,7 @@ def names_of(kernel: Any) -> list[str]:
 
 @pytest.mark.parametrize("device", ["reference", "opencl"])
 def test_arguments_by_name(device: str) -> None:
-    first, second = np.random.default_rng().standard_normal((2, 8)).astype(np.float32)
+    first, second = fresh_generator().standard_normal((2, 8)).astype(np.float32)
     expected = second + np.float32(2) * first
     arguments = {"x_2": second, "a_10_3": 2.0, "x": first.copy(), "x_1": first}
     xtile.run(KERNEL, arguments, device=device)
