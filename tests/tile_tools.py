@@ -31,6 +31,22 @@ def assembled(bytecode: bytes, chip: str, level: int = 0) -> None:
     _run("tileiras", bytecode, ["--gpu-name", chip, f"-O{level}", "-o", "kernel.cubin"])
 
 
+def machine_code(bytecode: bytes, chip: str) -> str:
+    """What `tileiras` compiles bytecode to, as text."""
+    with TemporaryDirectory() as directory:
+        cubin = Path(directory) / "kernel.cubin"
+        _run("tileiras", bytecode, ["--gpu-name", chip, "-O3", "-o", str(cubin)])
+        tool = find_tool("nvdisasm")
+        assert tool is not None, "nvdisasm is in the package nvidia-cuda-nvdisasm"
+        return subprocess.run(
+            [str(tool.path), "-c", str(cubin)],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        ).stdout
+
+
 def _run(name: str, bytecode: bytes, options: list[str]) -> str:
     tool = find_tool(name)
     assert tool is not None, f"{name} is in the package nvidia-cuda-tileiras"

@@ -19,7 +19,7 @@ from xtile.backends.nvidia.cubins import build_cubin
 from xtile.chips import NVIDIA
 from xtile.launch.signature import Signature
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import source_of
+from xtile.text.source import attach_source, source_of
 
 if TYPE_CHECKING:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
@@ -131,7 +131,7 @@ def compile_program(
     """
     from xtile.dialects.cuda_tile.bytecode import encode
 
-    lowered = compile_to_tile_ir(module, chip, diagnostics, may_overlap=may_overlap)
+    lowered = _read_once(compile_to_tile_ir(module, chip, diagnostics, may_overlap=may_overlap))
     kernels = {
         _name(operation): _interface(operation, may_overlap)
         for operation in lowered.walk()
@@ -181,6 +181,19 @@ def compile_to_tile_ir(
         return module
     options = Options(chip, may_overlap=may_overlap)
     return translate(module, route, options, diagnostics, watcher)
+
+
+def _read_once(module: ModuleOp) -> ModuleOp:
+    """A module in the form that the assembler compiles rightly."""
+    from xtile.backends.nvidia.read_once import is_read_again, read_once
+
+    if not is_read_again(module):
+        return module
+    result = module.clone()
+    read_once(result)
+    if (source := source_of(module)) is not None:
+        attach_source(result, source)
+    return result
 
 
 def _route(module: ModuleOp) -> str | None:

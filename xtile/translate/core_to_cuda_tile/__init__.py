@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
 from xtile.backends.nvidia.devices import Device
+from xtile.backends.nvidia.read_once import read_once
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as CudaTileModuleOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
@@ -45,4 +46,6 @@ def translate_module(
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)
     remove_dead_code(body)
-    return ModuleOp([CudaTileModuleOp("kernels", Region(body))])
+    kernels = CudaTileModuleOp("kernels", Region(body))
+    read_once(kernels)
+    return ModuleOp([kernels])
