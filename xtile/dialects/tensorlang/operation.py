@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import I64 as I64Type
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
@@ -33,6 +34,10 @@ BLANK_LINE = "\n"
 
 TRAILING_COMMENT = "tensorlang.trailing_comment"
 """The discardable attribute that keeps the comment behind an instruction on its line."""
+
+
+Operand: TypeAlias = SSAValue | Operation
+"""What constructors take as an operand: a value, or the operation whose only result it is."""
 
 
 class Execution(Enum):
@@ -74,6 +79,16 @@ def array_entries(attribute: Attribute | None) -> tuple[Attribute, ...] | None:
 def integer_list_attribute(values: list[int]) -> DenseArrayBase[I64Type]:
     """`values` as the dense i64 array in which instructions keep integer lists."""
     return DenseArrayBase.from_list(i64, values)
+
+
+def unit(flag: bool) -> UnitAttr | None:
+    """The attribute in which instructions keep a modifier that is there or not."""
+    return UnitAttr() if flag else None
+
+
+def region_of(body: Region | None, types: Sequence[Attribute] = ()) -> Region:
+    """A region that is given, or a new one with an empty block whose arguments have these types."""
+    return Region(Block(arg_types=types)) if body is None else body
 
 
 class TensorLangOperation(IRDLOperation, ABC):

@@ -9,8 +9,9 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
-from xdsl.ir import Attribute
+from typing_extensions import override
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from xtile.dialects.tensorlang.constraints import (
@@ -19,7 +20,7 @@ from xtile.dialects.tensorlang.constraints import (
     NUMBER_OR_MATRIX,
     SCALAR_OR_MATRIX,
 )
-from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.operation import Operand, TensorLangOperation
 from xtile.dialects.tensorlang.types import (
     BOOL,
     COMPLEX_TYPES,
@@ -27,6 +28,10 @@ from xtile.dialects.tensorlang.types import (
     FLOATING_TYPES,
     I64,
     INTEGER_TYPES,
+    CoopmatrixType,
+    component_type,
+    real_part_type,
+    type_text,
 )
 
 
@@ -39,6 +44,9 @@ class BinaryArithmeticOperation(TensorLangOperation, ABC):
     b = operand_def(SCALAR_OR_MATRIX)
     result = result_def(SCALAR_OR_MATRIX)
 
+    def __init__(self, a: Operand, b: Operand) -> None:
+        super().__init__(operands=[a, b], result_types=[SSAValue.get(a).type])
+
 
 class UnaryArithmeticOperation(TensorLangOperation, ABC):
     """One operand; on cooperative matrices component by component."""
@@ -47,6 +55,26 @@ class UnaryArithmeticOperation(TensorLangOperation, ABC):
 
     a = operand_def(SCALAR_OR_MATRIX)
     result = result_def(SCALAR_OR_MATRIX)
+
+    def __init__(self, a: Operand) -> None:
+        type = SSAValue.get(a).type
+        super().__init__(operands=[a], result_types=[self._result_type(type)])
+
+    @classmethod
+    def _result_type(cls, type: Attribute) -> Attribute:
+        """The type of the result for an operand of a type."""
+        return type
+
+
+class RealPartOperation(UnaryArithmeticOperation, ABC):
+    """The result of a complex operand has the type of its parts."""
+
+    @classmethod
+    @override
+    def _result_type(cls, type: Attribute) -> Attribute:
+        if isinstance(type, CoopmatrixType):
+            return CoopmatrixType.get(real_part_type(type.component_type), *type.shape, type.use)
+        return real_part_type(type)
 
 
 class ComparisonOperation(TensorLangOperation, ABC):
@@ -58,6 +86,9 @@ class ComparisonOperation(TensorLangOperation, ABC):
     b = operand_def(NUMBER)
     result = result_def(BOOLEAN)
 
+    def __init__(self, a: Operand, b: Operand) -> None:
+        super().__init__(operands=[a, b], result_types=[BOOL])
+
 
 class MathOperation(TensorLangOperation, ABC):
     """A function of one floating (or, for exp and exp2, complex) number."""
@@ -66,6 +97,9 @@ class MathOperation(TensorLangOperation, ABC):
 
     a = operand_def(NUMBER)
     result = result_def(NUMBER)
+
+    def __init__(self, a: Operand) -> None:
+        super().__init__(operands=[a], result_types=[SSAValue.get(a).type])
 
 
 @irdl_op_definition
@@ -213,7 +247,7 @@ class XorOp(BinaryArithmeticOperation):
 
 
 @irdl_op_definition
-class AbsOp(UnaryArithmeticOperation):
+class AbsOp(RealPartOperation):
     """Absolute value; a complex operand gives its modulus, of the part's floating type.
 
     ```
@@ -261,7 +295,7 @@ class ConjOp(UnaryArithmeticOperation):
 
 
 @irdl_op_definition
-class ImOp(UnaryArithmeticOperation):
+class ImOp(RealPartOperation):
     """Imaginary part; the result has the part's floating type.
 
     ```
@@ -273,7 +307,7 @@ class ImOp(UnaryArithmeticOperation):
 
 
 @irdl_op_definition
-class ReOp(UnaryArithmeticOperation):
+class ReOp(RealPartOperation):
     """Real part; the result has the part's floating type.
 
     ```
@@ -518,6 +552,9 @@ class CastOp(TensorLangOperation):
     a = operand_def(NUMBER_OR_MATRIX)
     result = result_def(NUMBER_OR_MATRIX)
 
+    def __init__(self, a: Operand, result_type: Attribute) -> None:
+        super().__init__(operands=[a], result_types=[result_type])
+
 
 @irdl_op_definition
 class ConstantOp(TensorLangOperation):
@@ -536,6 +573,37 @@ class ConstantOp(TensorLangOperation):
 
     value = prop_def(Attribute)
     result = result_def(SCALAR_OR_MATRIX)
+
+    def __init__(
+        self, value: bool | int | float | complex | Attribute, result_type: Attribute
+    ) -> None:
+        attribute = (
+            value if isinstance(value, Attribute) else constant_attribute(value, result_type)
+        )
+        super().__init__(properties={"value": attribute}, result_types=[result_type])
+
+
+def constant_attribute(value: bool | int | float | complex, type: Attribute) -> Attribute:
+    """The attribute in which a constant of a type is kept.
+
+    Args:
+        value: The number, which may be one of a smaller class than the type's.
+        type: A scalar type, or that of a cooperative matrix with this component.
+
+    Raises:
+        ValueError: The type has no such numbers.
+    """
+    type = component_type(type)
+    if type in COMPLEX_TYPES:
+        number = complex(value)
+        return ArrayAttr([FloatAttr(number.real, F64), FloatAttr(number.imag, F64)])
+    if type in FLOATING_TYPES and not isinstance(value, complex):
+        return FloatAttr(float(value), F64)
+    if type == BOOL and isinstance(value, bool):
+        return BoolAttr.from_bool(value)
+    if type in INTEGER_TYPES and isinstance(value, int) and not isinstance(value, bool):
+        return IntegerAttr(value, I64)
+    raise ValueError(f"{value!r} is no constant of type {type_text(type)}")
 
 
 def is_constant_of(value: Attribute | None, type: Attribute) -> bool:

@@ -10,9 +10,10 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, prop_def, result_def
 
-from xtile.dialects.tensorlang.attributes import ComponentAttr
+from xtile.dialects.tensorlang.attributes import Component, ComponentAttr
 from xtile.dialects.tensorlang.constraints import I32_ONLY, INDEX_ONLY
 from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
+from xtile.dialects.tensorlang.types import I32, INDEX
 
 
 class IndexBuiltinOperation(TensorLangOperation, ABC):
@@ -23,6 +24,9 @@ class IndexBuiltinOperation(TensorLangOperation, ABC):
     component = prop_def(ComponentAttr)
     result = result_def(INDEX_ONLY)
 
+    def __init__(self, component: Component) -> None:
+        super().__init__(properties={"component": ComponentAttr(component)}, result_types=[INDEX])
+
 
 class I32ComponentBuiltinOperation(TensorLangOperation, ABC):
     """One component, of type i32."""
@@ -32,6 +36,9 @@ class I32ComponentBuiltinOperation(TensorLangOperation, ABC):
     component = prop_def(ComponentAttr)
     result = result_def(I32_ONLY)
 
+    def __init__(self, component: Component) -> None:
+        super().__init__(properties={"component": ComponentAttr(component)}, result_types=[I32])
+
 
 class I32BuiltinOperation(TensorLangOperation, ABC):
     """A value of type i32 without components."""
@@ -39,6 +46,9 @@ class I32BuiltinOperation(TensorLangOperation, ABC):
     SYNTAX: ClassVar[str] = ": $result"
 
     result = result_def(I32_ONLY)
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[I32])
 
 
 @irdl_op_definition

@@ -6,9 +6,11 @@ Source: tensor language reference, section "Collective instructions".
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, UnitAttr
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -23,7 +25,15 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 
 from xtile.dialects.tensorlang.constraints import INTEGER, MEMREF, NUMBER
-from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
+from xtile.dialects.tensorlang.operation import (
+    Execution,
+    Operand,
+    TensorLangOperation,
+    integer_attribute,
+    integer_list_attribute,
+    region_of,
+    unit,
+)
 
 
 class CollectiveOperation(TensorLangOperation, ABC):
@@ -49,6 +59,10 @@ class AllocaOp(CollectiveOperation):
     alignment = opt_prop_def(IntegerAttr[I64])
     result = result_def(MEMREF)
 
+    def __init__(self, result_type: Attribute, alignment: int | None = None) -> None:
+        attribute = None if alignment is None else integer_attribute(alignment)
+        super().__init__(properties={"alignment": attribute}, result_types=[result_type])
+
 
 @irdl_op_definition
 class LifetimeStopOp(CollectiveOperation):
@@ -63,6 +77,9 @@ class LifetimeStopOp(CollectiveOperation):
     SYNTAX: ClassVar[str] = "$memref"
 
     memref = operand_def(MEMREF)
+
+    def __init__(self, memref: Operand) -> None:
+        super().__init__(operands=[memref])
 
 
 class BlasOperation(CollectiveOperation, ABC):
@@ -104,6 +121,21 @@ class AxpbyOp(BlasA2Operation):
 
     transpose_a = opt_prop_def(UnitAttr)
 
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        beta: Operand,
+        b: Operand,
+        *,
+        transpose_a: bool = False,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[alpha, a, beta, b],
+            properties={"atomic": unit(atomic), "transpose_a": unit(transpose_a)},
+        )
+
 
 @irdl_op_definition
 class CumsumOp(BlasA2Operation):
@@ -119,6 +151,21 @@ class CumsumOp(BlasA2Operation):
 
     mode = prop_def(IntegerAttr[I64])
 
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        mode: int,
+        beta: Operand,
+        b: Operand,
+        *,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[alpha, a, beta, b],
+            properties={"atomic": unit(atomic), "mode": integer_attribute(mode)},
+        )
+
 
 @irdl_op_definition
 class SumOp(BlasA2Operation):
@@ -133,6 +180,21 @@ class SumOp(BlasA2Operation):
     SYNTAX: ClassVar[str] = ".atomic .transpose_a $alpha, $a, $beta, $b"
 
     transpose_a = opt_prop_def(UnitAttr)
+
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        beta: Operand,
+        b: Operand,
+        *,
+        transpose_a: bool = False,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[alpha, a, beta, b],
+            properties={"atomic": unit(atomic), "transpose_a": unit(transpose_a)},
+        )
 
 
 @irdl_op_definition
@@ -150,6 +212,27 @@ class GemmOp(BlasA3Operation):
     transpose_a = opt_prop_def(UnitAttr)
     transpose_b = opt_prop_def(UnitAttr)
 
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        b: Operand,
+        beta: Operand,
+        c: Operand,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[alpha, a, b, beta, c],
+            properties={
+                "atomic": unit(atomic),
+                "transpose_a": unit(transpose_a),
+                "transpose_b": unit(transpose_b),
+            },
+        )
+
 
 @irdl_op_definition
 class GemvOp(BlasA3Operation):
@@ -165,6 +248,22 @@ class GemvOp(BlasA3Operation):
 
     transpose_a = opt_prop_def(UnitAttr)
 
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        b: Operand,
+        beta: Operand,
+        c: Operand,
+        *,
+        transpose_a: bool = False,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[alpha, a, b, beta, c],
+            properties={"atomic": unit(atomic), "transpose_a": unit(transpose_a)},
+        )
+
 
 @irdl_op_definition
 class GerOp(BlasA3Operation):
@@ -178,6 +277,18 @@ class GerOp(BlasA3Operation):
     name = "tensorlang.ger"
     SYNTAX: ClassVar[str] = ".atomic $alpha, $a, $b, $beta, $c"
 
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        b: Operand,
+        beta: Operand,
+        c: Operand,
+        *,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(operands=[alpha, a, b, beta, c], properties={"atomic": unit(atomic)})
+
 
 @irdl_op_definition
 class HadamardOp(BlasA3Operation):
@@ -190,6 +301,18 @@ class HadamardOp(BlasA3Operation):
 
     name = "tensorlang.hadamard"
     SYNTAX: ClassVar[str] = ".atomic $alpha, $a, $b, $beta, $c"
+
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        b: Operand,
+        beta: Operand,
+        c: Operand,
+        *,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(operands=[alpha, a, b, beta, c], properties={"atomic": unit(atomic)})
 
 
 @irdl_op_definition
@@ -213,6 +336,12 @@ class ForeachOp(CollectiveOperation):
     body = region_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoTerminator())
+
+    def __init__(
+        self, from_: Sequence[Operand], to: Sequence[Operand], body: Region | None = None
+    ) -> None:
+        types = [SSAValue.get(bound).type for bound in from_]
+        super().__init__(operands=[from_, to], regions=[region_of(body, types)])
 
 
 @irdl_op_definition
@@ -238,6 +367,20 @@ class ForeachTileOp(CollectiveOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoTerminator())
 
+    def __init__(
+        self,
+        from_: Sequence[Operand],
+        to: Sequence[Operand],
+        tile_shape: Sequence[int],
+        body: Region | None = None,
+    ) -> None:
+        types = [SSAValue.get(bound).type for bound in from_]
+        super().__init__(
+            operands=[from_, to],
+            properties={"tile_shape": integer_list_attribute(list(tile_shape))},
+            regions=[region_of(body, [*types, *types])],
+        )
+
 
 @irdl_op_definition
 class ParallelOp(CollectiveOperation):
@@ -255,3 +398,6 @@ class ParallelOp(CollectiveOperation):
 
     body = region_def()
     traits = traits_def(NoTerminator())
+
+    def __init__(self, body: Region | None = None) -> None:
+        super().__init__(regions=[region_of(body)])

@@ -5,9 +5,11 @@ Source: tensor language reference, sections "For", "If" and "Yield".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -22,7 +24,12 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator, NoTerminator
 
 from xtile.dialects.tensorlang.constraints import BOOLEAN, INTEGER, SCALAR_OR_MATRIX
-from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.operation import (
+    Operand,
+    TensorLangOperation,
+    integer_attribute,
+    region_of,
+)
 
 
 @irdl_op_definition
@@ -53,6 +60,24 @@ class ForOp(TensorLangOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoTerminator())
 
+    def __init__(
+        self,
+        from_: Operand,
+        to: Operand,
+        step: Operand | None = None,
+        init: Sequence[Operand] = (),
+        body: Region | None = None,
+        *,
+        unroll: bool | int | None = None,
+    ) -> None:
+        carried = [SSAValue.get(value).type for value in init]
+        super().__init__(
+            operands=[from_, to, step, init],
+            properties={"unroll": None if unroll is None else _unroll_attribute(unroll)},
+            result_types=[carried],
+            regions=[region_of(body, [SSAValue.get(from_).type, *carried])],
+        )
+
 
 @irdl_op_definition
 class IfOp(TensorLangOperation):
@@ -78,6 +103,19 @@ class IfOp(TensorLangOperation):
     otherwise = region_def()
     traits = traits_def(NoTerminator())
 
+    def __init__(
+        self,
+        condition: Operand,
+        result_types: Sequence[Attribute] = (),
+        then: Region | None = None,
+        otherwise: Region | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[condition],
+            result_types=[result_types],
+            regions=[region_of(then), Region() if otherwise is None else otherwise],
+        )
+
 
 @irdl_op_definition
 class YieldOp(TensorLangOperation):
@@ -93,3 +131,10 @@ class YieldOp(TensorLangOperation):
 
     values = var_operand_def(SCALAR_OR_MATRIX)
     traits = traits_def(IsTerminator())
+
+    def __init__(self, values: Sequence[Operand] = ()) -> None:
+        super().__init__(operands=[values])
+
+
+def _unroll_attribute(unroll: bool | int) -> Attribute:
+    return BoolAttr.from_bool(unroll) if isinstance(unroll, bool) else integer_attribute(unroll)

@@ -9,6 +9,7 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -23,19 +24,36 @@ from xdsl.traits import NoTerminator
 from xtile.dialects.tensorlang.attributes import (
     CheckedFlag,
     CheckedFlagAttr,
+    MemoryScope,
     MemoryScopeAttr,
+    MemorySemantics,
     MemorySemanticsAttr,
+    ReduceMode,
     ReduceModeAttr,
 )
 from xtile.dialects.tensorlang.constraints import COOPMATRIX, INDEX_ONLY, MEMREF, NUMBER
-from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
-from xtile.dialects.tensorlang.ops.memory import AtomicOperation
+from xtile.dialects.tensorlang.operation import (
+    Execution,
+    Operand,
+    TensorLangOperation,
+    integer_attribute,
+    region_of,
+    unit,
+)
+from xtile.dialects.tensorlang.ops.memory import AtomicOperation, atomic_modifiers
+from xtile.dialects.tensorlang.types import I32, component_type
 
 
 class CooperativeMatrixOperation(TensorLangOperation, ABC):
     """An instruction that the work-items of a subgroup execute together."""
 
     EXECUTION: ClassVar[Execution] = Execution.SPMD
+
+
+def _access(transpose: bool, checked: CheckedFlag | None) -> dict[str, Attribute | None]:
+    """The modifiers of an access, as properties."""
+    flag = None if checked is None else CheckedFlagAttr(checked)
+    return {"transpose": unit(transpose), "checked": flag}
 
 
 class CooperativeMatrixAccess(CooperativeMatrixOperation, ABC):
@@ -88,6 +106,11 @@ class CooperativeMatrixApplyOp(CooperativeMatrixOperation):
     body = region_def()
     traits = traits_def(NoTerminator())
 
+    def __init__(self, matrix: Operand, body: Region | None = None) -> None:
+        type = SSAValue.get(matrix).type
+        types = [I32, I32, component_type(type)]
+        super().__init__(operands=[matrix], result_types=[type], regions=[region_of(body, types)])
+
 
 @irdl_op_definition
 class CooperativeMatrixAtomicLoadOp(CooperativeMatrixAtomicAccess):
@@ -105,6 +128,24 @@ class CooperativeMatrixAtomicLoadOp(CooperativeMatrixAtomicAccess):
     x = operand_def(INDEX_ONLY)
     y = operand_def(INDEX_ONLY)
     result = result_def(COOPMATRIX)
+
+    def __init__(
+        self,
+        memref: Operand,
+        x: Operand,
+        y: Operand,
+        result_type: Attribute,
+        *,
+        transpose: bool = False,
+        checked: CheckedFlag | None = None,
+        scope: MemoryScope | None = None,
+        semantics: MemorySemantics | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[memref, x, y],
+            properties={**_access(transpose, checked), **atomic_modifiers(scope, semantics)},
+            result_types=[result_type],
+        )
 
 
 @irdl_op_definition
@@ -124,6 +165,23 @@ class CooperativeMatrixAtomicStoreOp(CooperativeMatrixAtomicAccess):
     x = operand_def(INDEX_ONLY)
     y = operand_def(INDEX_ONLY)
 
+    def __init__(
+        self,
+        matrix: Operand,
+        memref: Operand,
+        x: Operand,
+        y: Operand,
+        *,
+        transpose: bool = False,
+        checked: CheckedFlag | None = None,
+        scope: MemoryScope | None = None,
+        semantics: MemorySemantics | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[matrix, memref, x, y],
+            properties={**_access(transpose, checked), **atomic_modifiers(scope, semantics)},
+        )
+
 
 class CooperativeMatrixAtomicUpdate(CooperativeMatrixAtomicAccess, ABC):
     """Updates each element atomically; returns the elements before the update."""
@@ -137,6 +195,24 @@ class CooperativeMatrixAtomicUpdate(CooperativeMatrixAtomicAccess, ABC):
     x = operand_def(INDEX_ONLY)
     y = operand_def(INDEX_ONLY)
     result = result_def(COOPMATRIX)
+
+    def __init__(
+        self,
+        matrix: Operand,
+        memref: Operand,
+        x: Operand,
+        y: Operand,
+        *,
+        transpose: bool = False,
+        checked: CheckedFlag | None = None,
+        scope: MemoryScope | None = None,
+        semantics: MemorySemantics | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[matrix, memref, x, y],
+            properties={**_access(transpose, checked), **atomic_modifiers(scope, semantics)},
+            result_types=[SSAValue.get(matrix).type],
+        )
 
 
 @irdl_op_definition
@@ -190,6 +266,9 @@ class CooperativeMatrixConstructOp(CooperativeMatrixOperation):
     number = operand_def(NUMBER)
     result = result_def(COOPMATRIX)
 
+    def __init__(self, number: Operand, result_type: Attribute) -> None:
+        super().__init__(operands=[number], result_types=[result_type])
+
 
 @irdl_op_definition
 class CooperativeMatrixExtractOp(CooperativeMatrixOperation):
@@ -206,6 +285,13 @@ class CooperativeMatrixExtractOp(CooperativeMatrixOperation):
     matrix = operand_def(COOPMATRIX)
     index = prop_def(IntegerAttr[I64])
     result = result_def(NUMBER)
+
+    def __init__(self, matrix: Operand, index: int) -> None:
+        super().__init__(
+            operands=[matrix],
+            properties={"index": integer_attribute(index)},
+            result_types=[component_type(SSAValue.get(matrix).type)],
+        )
 
 
 @irdl_op_definition
@@ -225,6 +311,13 @@ class CooperativeMatrixInsertOp(CooperativeMatrixOperation):
     index = prop_def(IntegerAttr[I64])
     result = result_def(COOPMATRIX)
 
+    def __init__(self, value: Operand, matrix: Operand, index: int) -> None:
+        super().__init__(
+            operands=[value, matrix],
+            properties={"index": integer_attribute(index)},
+            result_types=[SSAValue.get(matrix).type],
+        )
+
 
 @irdl_op_definition
 class CooperativeMatrixLoadOp(CooperativeMatrixAccess):
@@ -243,6 +336,22 @@ class CooperativeMatrixLoadOp(CooperativeMatrixAccess):
     y = operand_def(INDEX_ONLY)
     result = result_def(COOPMATRIX)
 
+    def __init__(
+        self,
+        memref: Operand,
+        x: Operand,
+        y: Operand,
+        result_type: Attribute,
+        *,
+        transpose: bool = False,
+        checked: CheckedFlag | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[memref, x, y],
+            properties={**_access(transpose, checked)},
+            result_types=[result_type],
+        )
+
 
 @irdl_op_definition
 class CooperativeMatrixMulAddOp(CooperativeMatrixOperation):
@@ -260,6 +369,11 @@ class CooperativeMatrixMulAddOp(CooperativeMatrixOperation):
     b = operand_def(COOPMATRIX)
     c = operand_def(COOPMATRIX)
     result = result_def(COOPMATRIX)
+
+    def __init__(
+        self, a: Operand, b: Operand, c: Operand, result_type: Attribute | None = None
+    ) -> None:
+        super().__init__(operands=[a, b, c], result_types=[result_type or SSAValue.get(c).type])
 
 
 @irdl_op_definition
@@ -283,6 +397,18 @@ class CooperativeMatrixPrefetchOp(CooperativeMatrixOperation):
     rows = prop_def(IntegerAttr[I64])
     columns = prop_def(IntegerAttr[I64])
 
+    def __init__(
+        self, level: int, memref: Operand, x: Operand, y: Operand, rows: int, columns: int
+    ) -> None:
+        super().__init__(
+            operands=[memref, x, y],
+            properties={
+                "level": integer_attribute(level),
+                "rows": integer_attribute(rows),
+                "columns": integer_attribute(columns),
+            },
+        )
+
 
 class CooperativeMatrixReduce(CooperativeMatrixOperation, ABC):
     """Reduces rows (M x 1 result) or columns (1 x N result) of a matrix."""
@@ -292,6 +418,13 @@ class CooperativeMatrixReduce(CooperativeMatrixOperation, ABC):
     matrix = operand_def(COOPMATRIX)
     reduce_mode = prop_def(ReduceModeAttr)
     result = result_def(COOPMATRIX)
+
+    def __init__(self, reduce_mode: ReduceMode, matrix: Operand, result_type: Attribute) -> None:
+        super().__init__(
+            operands=[matrix],
+            properties={"reduce_mode": ReduceModeAttr(reduce_mode)},
+            result_types=[result_type],
+        )
 
 
 @irdl_op_definition
@@ -346,6 +479,9 @@ class CooperativeMatrixScaleOp(CooperativeMatrixOperation):
     matrix = operand_def(COOPMATRIX)
     result = result_def(COOPMATRIX)
 
+    def __init__(self, scalar: Operand, matrix: Operand) -> None:
+        super().__init__(operands=[scalar, matrix], result_types=[SSAValue.get(matrix).type])
+
 
 @irdl_op_definition
 class CooperativeMatrixStoreOp(CooperativeMatrixAccess):
@@ -363,3 +499,17 @@ class CooperativeMatrixStoreOp(CooperativeMatrixAccess):
     memref = operand_def(MEMREF)
     x = operand_def(INDEX_ONLY)
     y = operand_def(INDEX_ONLY)
+
+    def __init__(
+        self,
+        matrix: Operand,
+        memref: Operand,
+        x: Operand,
+        y: Operand,
+        *,
+        transpose: bool = False,
+        checked: CheckedFlag | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[matrix, memref, x, y], properties={**_access(transpose, checked)}
+        )

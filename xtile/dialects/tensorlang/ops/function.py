@@ -5,14 +5,19 @@ Source: tensor language reference, section "Functions".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
-from xdsl.ir import Attribute, BlockArgument
+from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 
-from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.operation import (
+    TensorLangOperation,
+    integer_attribute,
+    region_of,
+)
 
 
 @irdl_op_definition
@@ -39,6 +44,27 @@ class FuncOp(TensorLangOperation):
     parameter_attributes = opt_prop_def(ArrayAttr[DictionaryAttr])
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[Attribute] = (),
+        body: Region | None = None,
+        *,
+        subgroup_size: int | None = None,
+        work_group_size: tuple[int, int] | None = None,
+        parameter_attributes: Sequence[Mapping[str, Attribute]] | None = None,
+    ) -> None:
+        properties: dict[str, Attribute] = {"sym_name": StringAttr(name)}
+        if subgroup_size is not None:
+            properties["subgroup_size"] = integer_attribute(subgroup_size)
+        if work_group_size is not None:
+            sizes = [integer_attribute(size) for size in work_group_size]
+            properties["work_group_size"] = ArrayAttr(sizes)
+        if parameter_attributes is not None:
+            known = [DictionaryAttr(dict(own)) for own in parameter_attributes]
+            properties["parameter_attributes"] = ArrayAttr(known)
+        super().__init__(properties=properties, regions=[region_of(body, parameters)])
 
     @property
     def parameters(self) -> tuple[BlockArgument, ...]:

@@ -7,9 +7,11 @@ Source: tensor language reference, sections "Associated", "Atomic load", "Atomic
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -34,7 +36,24 @@ from xtile.dialects.tensorlang.constraints import (
     NUMBER,
     NUMBER_OR_MEMREF,
 )
-from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.operation import (
+    Operand,
+    TensorLangOperation,
+    integer_attribute,
+    integer_list_attribute,
+    unit,
+)
+from xtile.dialects.tensorlang.types import BOOL, DYNAMIC, INDEX, GroupType, MemrefType, type_text
+
+
+def atomic_modifiers(
+    scope: MemoryScope | None, semantics: MemorySemantics | None
+) -> dict[str, Attribute | None]:
+    """The modifiers of an atomic access, as properties."""
+    return {
+        "scope": None if scope is None else MemoryScopeAttr(scope),
+        "semantics": None if semantics is None else MemorySemanticsAttr(semantics),
+    }
 
 
 class AtomicOperation(TensorLangOperation, ABC):
@@ -69,6 +88,9 @@ class AssociatedOp(TensorLangOperation):
     tensor = operand_def(MEMREF_OR_GROUP)
     result = result_def(BOOLEAN)
 
+    def __init__(self, tensor: Operand) -> None:
+        super().__init__(operands=[tensor], result_types=[BOOL])
+
 
 @irdl_op_definition
 class AtomicLoadOp(AtomicOperation):
@@ -85,6 +107,20 @@ class AtomicLoadOp(AtomicOperation):
     memref = operand_def(MEMREF_OR_GROUP)
     indices = var_operand_def(INDEX_ONLY)
     result = result_def(NUMBER_OR_MEMREF)
+
+    def __init__(
+        self,
+        memref: Operand,
+        indices: Sequence[Operand] = (),
+        *,
+        scope: MemoryScope | None = None,
+        semantics: MemorySemantics | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[memref, indices],
+            properties={**atomic_modifiers(scope, semantics)},
+            result_types=[element_type_of(memref)],
+        )
 
 
 @irdl_op_definition
@@ -103,6 +139,19 @@ class AtomicStoreOp(AtomicOperation):
     memref = operand_def(MEMREF)
     indices = var_operand_def(INDEX_ONLY)
 
+    def __init__(
+        self,
+        value: Operand,
+        memref: Operand,
+        indices: Sequence[Operand] = (),
+        *,
+        scope: MemoryScope | None = None,
+        semantics: MemorySemantics | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[value, memref, indices], properties={**atomic_modifiers(scope, semantics)}
+        )
+
 
 class AtomicUpdateOperation(AtomicOperation, ABC):
     """Updates one element atomically and returns the element before the update."""
@@ -113,6 +162,21 @@ class AtomicUpdateOperation(AtomicOperation, ABC):
     memref = operand_def(MEMREF)
     indices = var_operand_def(INDEX_ONLY)
     result = result_def(NUMBER)
+
+    def __init__(
+        self,
+        value: Operand,
+        memref: Operand,
+        indices: Sequence[Operand] = (),
+        *,
+        scope: MemoryScope | None = None,
+        semantics: MemorySemantics | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[value, memref, indices],
+            properties={**atomic_modifiers(scope, semantics)},
+            result_types=[SSAValue.get(value).type],
+        )
 
 
 @irdl_op_definition
@@ -168,6 +232,10 @@ class BarrierOp(TensorLangOperation):
     global_fence = opt_prop_def(UnitAttr)
     local_fence = opt_prop_def(UnitAttr)
 
+    def __init__(self, *, global_fence: bool = False, local_fence: bool = False) -> None:
+        fences = {"global_fence": unit(global_fence), "local_fence": unit(local_fence)}
+        super().__init__(properties=fences)
+
 
 @irdl_op_definition
 class ExpandOp(TensorLangOperation):
@@ -190,6 +258,20 @@ class ExpandOp(TensorLangOperation):
     static_expand_shape = prop_def(DenseArrayBase[I64])
     result = result_def(MEMREF)
 
+    def __init__(
+        self,
+        memref: Operand,
+        mode: int,
+        expand_shape: Sequence[Operand | int],
+        result_type: Attribute,
+    ) -> None:
+        static, dynamic = split_mixed(expand_shape)
+        super().__init__(
+            operands=[memref, dynamic],
+            properties={"mode": integer_attribute(mode), "static_expand_shape": static},
+            result_types=[result_type],
+        )
+
 
 @irdl_op_definition
 class FuseOp(TensorLangOperation):
@@ -208,6 +290,18 @@ class FuseOp(TensorLangOperation):
     to_mode = prop_def(IntegerAttr[I64])
     result = result_def(MEMREF)
 
+    def __init__(
+        self, memref: Operand, from_mode: int, to_mode: int, result_type: Attribute
+    ) -> None:
+        super().__init__(
+            operands=[memref],
+            properties={
+                "from_mode": integer_attribute(from_mode),
+                "to_mode": integer_attribute(to_mode),
+            },
+            result_types=[result_type],
+        )
+
 
 @irdl_op_definition
 class LoadOp(TensorLangOperation):
@@ -224,6 +318,9 @@ class LoadOp(TensorLangOperation):
     memref = operand_def(MEMREF_OR_GROUP)
     indices = var_operand_def(INDEX_ONLY)
     result = result_def(NUMBER_OR_MEMREF)
+
+    def __init__(self, memref: Operand, indices: Sequence[Operand] = ()) -> None:
+        super().__init__(operands=[memref, indices], result_types=[element_type_of(memref)])
 
 
 @irdl_op_definition
@@ -242,6 +339,11 @@ class SizeOp(TensorLangOperation):
     mode = prop_def(IntegerAttr[I64])
     result = result_def(INDEX_ONLY)
 
+    def __init__(self, tensor: Operand, mode: int) -> None:
+        super().__init__(
+            operands=[tensor], properties={"mode": integer_attribute(mode)}, result_types=[INDEX]
+        )
+
 
 @irdl_op_definition
 class StoreOp(TensorLangOperation):
@@ -258,6 +360,9 @@ class StoreOp(TensorLangOperation):
     value = operand_def(NUMBER)
     memref = operand_def(MEMREF)
     indices = var_operand_def(INDEX_ONLY)
+
+    def __init__(self, value: Operand, memref: Operand, indices: Sequence[Operand] = ()) -> None:
+        super().__init__(operands=[value, memref, indices])
 
 
 @irdl_op_definition
@@ -283,3 +388,50 @@ class SubviewOp(TensorLangOperation):
     static_sizes = prop_def(DenseArrayBase[I64])
     result = result_def(MEMREF)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        memref: Operand,
+        slices: Sequence[tuple[Operand | int, Operand | int]],
+        result_type: Attribute | None = None,
+    ) -> None:
+        static_offsets, offsets = split_mixed([offset for offset, _ in slices])
+        static_sizes, sizes = split_mixed([size for _, size in slices])
+        super().__init__(
+            operands=[memref, offsets, sizes],
+            properties={"static_offsets": static_offsets, "static_sizes": static_sizes},
+            result_types=[result_type or _subview_type(SSAValue.get(memref).type, static_sizes)],
+        )
+
+
+def element_type_of(memref: Operand) -> Attribute:
+    """The type of what a load from a memref or a group returns.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    type = SSAValue.get(memref).type
+    if isinstance(type, GroupType):
+        return type.element
+    if isinstance(type, MemrefType):
+        return type.element_type
+    raise ValueError(f"expected a memref or a group, but got {type_text(type)}")
+
+
+def split_mixed(
+    numbers: Sequence[Operand | int],
+) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
+    """Numbers and values as instructions keep them: DYNAMIC stands for the next of the values."""
+    static = [number if isinstance(number, int) else DYNAMIC for number in numbers]
+    dynamic = [SSAValue.get(number) for number in numbers if not isinstance(number, int)]
+    return integer_list_attribute(static), dynamic
+
+
+def _subview_type(type: Attribute, static_sizes: DenseArrayBase[I64]) -> Attribute:
+    """The modes that have a size stay, with the strides that they had."""
+    if not isinstance(type, MemrefType):
+        raise ValueError(f"expected a memref, but got {type_text(type)}")
+    sizes = [int(size) for size in static_sizes.get_values()]
+    kept = [mode for mode, size in enumerate(sizes) if size != 0]
+    shape, strides = [sizes[mode] for mode in kept], [type.strides[mode] for mode in kept]
+    return MemrefType.get(type.element_type, shape, strides, type.address_space)

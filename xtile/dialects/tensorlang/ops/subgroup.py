@@ -8,10 +8,11 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
+from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from xtile.dialects.tensorlang.constraints import I32_ONLY, NUMBER
-from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
+from xtile.dialects.tensorlang.operation import Execution, Operand, TensorLangOperation
 
 
 @irdl_op_definition
@@ -31,6 +32,9 @@ class SubgroupBroadcastOp(TensorLangOperation):
     index = operand_def(I32_ONLY)
     result = result_def(NUMBER)
 
+    def __init__(self, a: Operand, index: Operand) -> None:
+        super().__init__(operands=[a, index], result_types=[SSAValue.get(a).type])
+
 
 class SubgroupOperation(TensorLangOperation, ABC):
     """Combines the values of a subgroup's work-items."""
@@ -40,6 +44,9 @@ class SubgroupOperation(TensorLangOperation, ABC):
 
     a = operand_def(NUMBER)
     result = result_def(NUMBER)
+
+    def __init__(self, a: Operand) -> None:
+        super().__init__(operands=[a], result_types=[SSAValue.get(a).type])
 
 
 @irdl_op_definition
