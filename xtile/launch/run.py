@@ -97,7 +97,7 @@ def run(
             `seconds`.
         DiagnosticError: The kernel cannot be read, breaks the language's rules, or has an
             instruction that cannot be executed, such as an access out of bounds.
-        SanitizerError: With `sanitize`, what was found.
+        SanitizerError: With `sanitize`, what was found, unless it is nothing but warnings.
     """
     _check_seconds("build_seconds", build_seconds)
     _check_seconds("seconds", seconds)

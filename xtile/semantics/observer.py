@@ -194,6 +194,12 @@ class Observer(Protocol):
         """
         ...
 
+    def on_unspecified(
+        self, operation: Operation, message: str, origins: Sequence[Operation]
+    ) -> None:
+        """An operation depends on elements that other operations left unspecified."""
+        ...
+
     def on_broken_promise(self, operation: Operation, message: str) -> None:
         """The operation promises something of its operands or its result that does not hold."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from xtile.semantics.memory import Buffer, Mask
 from xtile.semantics.observer import Observer
 from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes
+
+if TYPE_CHECKING:
+    from xtile.semantics.cuda_tile.unspecified import Variants
 
 
 class State:
@@ -51,6 +55,8 @@ class State:
         subgroup_size: The number of work-items in a subgroup.
         addresses: Where the memory of the launch lies.
         shared: Memory of the work-group that is made when it is used first, by what declares it.
+        unspecified: What would differ with other numbers in the place of unspecified ones, by slot;
+            None: it is not followed.
         warnings: Where goes what is undefined, but has an effect that devices agree on.
     """
 
@@ -67,6 +73,7 @@ class State:
         "shared",
         "subgroup_size",
         "subgroups",
+        "unspecified",
         "values",
         "warnings",
     )
@@ -94,6 +101,7 @@ class State:
         self.subgroup_size = configuration.subgroup_size
         self.addresses = addresses
         self.shared: dict[Hashable, Buffer] = {}
+        self.unspecified: dict[int, Variants] | None = None if observer is None else {}
         self.warnings = RunWarnings() if warnings is None else warnings
 
     @property

@@ -7,7 +7,7 @@ Source: CUDA Tile IR specification, "Operations", "Atomics"; NVIDIA/cuda-tile 13
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.ir import Operation
@@ -24,6 +24,14 @@ from xtile.semantics.cuda_tile.memory import optional_slot, pointee_storage
 from xtile.semantics.cuda_tile.numbers import shape_of, to_bits
 from xtile.semantics.cuda_tile.places import Ordering, places_of
 from xtile.semantics.cuda_tile.storage import check_writable
+from xtile.semantics.cuda_tile.unspecified import (
+    ALL,
+    STORED,
+    leave_unspecified,
+    pad_with,
+    reach,
+    reach_places,
+)
 from xtile.semantics.cuda_tile.views import TileAccess
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
@@ -64,7 +72,11 @@ def _atomic_rmw(operation: AtomicRMWTkoOp, compiler: Compiler) -> Step:
     function = _update(operation, storage.number)
     argument = compiler.slot(operation.arg)
     return _through_pointers(
-        operation, compiler, lambda state: (np.ravel(state.values[argument]), function), None
+        operation,
+        compiler,
+        lambda state: (np.ravel(state.values[argument]), function),
+        (argument,),
+        None,
     )
 
 
@@ -81,13 +93,14 @@ def _atomic_cas(operation: AtomicCASTkoOp, compiler: Compiler) -> Step:
 
         return np.arange(new.size), update
 
-    return _through_pointers(operation, compiler, updates, compared)
+    return _through_pointers(operation, compiler, updates, (compared, value), compared)
 
 
 def _through_pointers(
     operation: AtomicRMWTkoOp | AtomicCASTkoOp,
     compiler: Compiler,
     updates: Callable[[State], tuple[Array, _Update]],
+    given: Sequence[int],
     unchanged: int | None,
 ) -> Step:
     """Updates what pointers point to, and gives what was there.
@@ -96,6 +109,7 @@ def _through_pointers(
         operation: The operation.
         compiler: Compiles it.
         updates: Gives an operand for each element, and the update that takes it.
+        given: Where the operands are that the update depends on.
         unchanged: What the result is where the mask is false; None: anything.
     """
     storage = pointee_storage(operation.pointers)
@@ -107,6 +121,11 @@ def _through_pointers(
     def step(state: State) -> None:
         values = state.values
         chosen = None if mask is None else values[mask]
+        if state.unspecified:
+            reach_places(state, operation, pointers, mask)
+            for slot in given:
+                matters = ALL if chosen is None else np.asarray(chosen)
+                reach(state, operation, slot, STORED, matters)
         places = list(places_of(values[pointers], chosen, storage, state.addresses))
         ordering.observe(state, AccessKind.ATOMIC_UPDATE, places, storage)
         operands, function = updates(state)
@@ -119,6 +138,13 @@ def _through_pointers(
                 place.buffer, place.elements, operands[place.chosen], function
             )
         values[result] = old.reshape(shape)[()]
+        if state.unspecified is None:
+            return
+        missing = np.zeros(shape, np.bool_) if chosen is None else ~np.asarray(chosen)
+        if unchanged is None:
+            leave_unspecified(state, operation, result, storage.number, missing)
+        else:
+            pad_with(state, unchanged, result, missing)
 
     return step
 
@@ -137,6 +163,8 @@ def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
         place = box.place(tensor, tile.storage, state.addresses)
         ordering.observe(state, AccessKind.ATOMIC_UPDATE, (place,), tile.storage)
         check_writable(place.buffer)
+        if state.unspecified:
+            reach(state, operation, value, STORED, box.kept)
         operands = np.asarray(state.values[value])[box.kept]
         access.update(place.buffer, place.elements.ravel(), operands.ravel(), function)
 

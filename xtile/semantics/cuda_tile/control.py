@@ -19,6 +19,7 @@ from xdsl.ir import Operation, Region
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import free
 from xtile.semantics.cuda_tile.numbers import element_number, element_place
+from xtile.semantics.cuda_tile.unspecified import move
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import has_flag
@@ -52,6 +53,8 @@ def _copy(state: State, sources: Sequence[int], targets: Sequence[int]) -> None:
     values = state.values
     for slot, value in zip(targets, [values[slot] for slot in sources], strict=True):
         values[slot] = value
+    if state.unspecified:
+        move(state, sources, targets)
 
 
 class Scope:

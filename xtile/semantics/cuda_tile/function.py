@@ -19,6 +19,7 @@ from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.cuda_tile.control import compile_entry
 from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.cuda_tile.storage import storage_of
+from xtile.semantics.cuda_tile.unspecified import FollowingCompiler
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.values import Value
@@ -88,6 +89,12 @@ def _may_share(entry: Operation) -> bool:
     return not any(operation.name.startswith(_SHARED) for operation in entry.walk())
 
 
+def _compiler(configuration: Configuration, is_observed: bool) -> Compiler:
+    if is_observed:
+        return FollowingCompiler(configuration, is_observed)
+    return Compiler(configuration, is_observed)
+
+
 LANGUAGE = Language(
     configure=_configure,
     parameters=_parameters,
@@ -95,4 +102,5 @@ LANGUAGE = Language(
     compile=_compile,
     is_collective=False,
     may_share=_may_share,
+    compiler=_compiler,
 )

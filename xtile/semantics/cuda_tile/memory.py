@@ -21,6 +21,15 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import shape_of, tile_type
 from xtile.semantics.cuda_tile.places import Ordering, places_of
 from xtile.semantics.cuda_tile.storage import Storage, storage_of
+from xtile.semantics.cuda_tile.unspecified import (
+    ALL,
+    STORED,
+    forget,
+    leave_unspecified,
+    pad_with,
+    reach,
+    reach_places,
+)
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import AccessKind
@@ -57,8 +66,23 @@ def _load(operation: LoadPtrTkoOp, compiler: Compiler) -> Step:
     shape = shape_of(operation.result)
 
     def step(state: State) -> None:
+        load(state)
+        if state.unspecified is None:
+            return
+        if mask is None:
+            forget(state, result)
+            return
+        missing = ~np.asarray(state.values[mask])
+        if padding is None:
+            leave_unspecified(state, operation, result, storage.number, missing)
+        else:
+            pad_with(state, padding, result, missing)
+
+    def load(state: State) -> None:
         values = state.values
         chosen = None if mask is None else values[mask]
+        if state.unspecified:
+            reach_places(state, operation, source, mask)
         places = list(places_of(values[source], chosen, storage, state.addresses))
         ordering.observe(state, AccessKind.READ, places, storage)
         if mask is None and len(places) == 1:
@@ -89,6 +113,9 @@ def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         values = state.values
         chosen = None if mask is None else values[mask]
+        if state.unspecified:
+            reach_places(state, operation, destination, mask)
+            reach(state, operation, value, STORED, ALL if chosen is None else np.asarray(chosen))
         places = list(places_of(values[destination], chosen, storage, state.addresses))
         stored = np.ravel(values[value])
         ordering.observe(state, AccessKind.WRITE, places, storage, stored)

@@ -22,6 +22,7 @@ from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.cuda_tile.places import Ordering
 from xtile.semantics.cuda_tile.storage import Storage, check_writable, storage_of
 from xtile.semantics.cuda_tile.tensor_views import Box, TensorView, Tiling
+from xtile.semantics.cuda_tile.unspecified import STORED, forget, leave_unspecified, reach
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
@@ -127,6 +128,11 @@ class TileAccess:
         self._index = [(compiler.slot(each), element_number(each.type)) for each in operation.index]
         self._inside = _inside_dimensions(operation)
 
+    def reach(self, state: State) -> None:
+        """Tells the observer if the index depends on something unspecified."""
+        for slot, _ in self._index:
+            reach(state, self._operation, slot, "the index")
+
     @property
     def is_block(self) -> bool:
         """Whether the memory of a tile can be accessed as an array."""
@@ -143,6 +149,8 @@ class TileAccess:
                 tensor where it must not.
         """
         tensor: TensorView = state.values[self._view]
+        if state.unspecified:
+            self.reach(state)
         indices = [_unsigned(state.values[slot], number) for slot, number in self._index]
         box = self.tiling.box(tensor, indices)
         for dimension in self._inside:
@@ -210,6 +218,14 @@ def _load_view(operation: LoadViewTkoOp, compiler: Compiler) -> Step:
                 tile[box.kept] = loaded
                 loaded = tile
         state.values[result] = loaded
+        if state.unspecified is None:
+            return
+        if box is None or box.shape == shape or access.tiling.padding is not None:
+            forget(state, result)
+        else:
+            missing = np.ones(shape, np.bool_)
+            missing[box.kept] = False
+            leave_unspecified(state, operation, result, storage.number, missing)
 
     def read(state: State, tensor: TensorView, box: Box) -> Array:
         if state.observer is None and access.is_block:
@@ -234,6 +250,8 @@ def _store_view(operation: StoreViewTkoOp, compiler: Compiler) -> Step:
             ordering.observe(state, AccessKind.WRITE, (), storage)
             return
         tile = np.asarray(state.values[source])
+        if state.unspecified:
+            reach(state, operation, source, STORED, box.kept)
         if state.observer is None and access.is_block:
             ordering.observe(state, AccessKind.WRITE, (), storage)
             array = box.array(tensor, storage, state.addresses)

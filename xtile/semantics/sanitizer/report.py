@@ -39,6 +39,10 @@ class Kind(Enum):
     BROKEN_PROMISE = "broken promise"
     """An argument, operand or result that is not what an attribute says, such as `alignment`."""
 
+    UNSPECIFIED = "unspecified"
+    """What a kernel stores, prints or decides by depends on an element that no load gave a value;
+    a warning."""
+
     FAILURE = "failure"
     """An instruction that cannot be executed; the launch ends there."""
 
@@ -57,6 +61,7 @@ class Report:
         index: The index of the element in the memref, if there is one.
         other: The instruction that an access conflicts with.
         parameter: The parameter whose promise is broken.
+        origins: The instructions that left elements unspecified.
     """
 
     kind: Kind
@@ -67,16 +72,21 @@ class Report:
     index: tuple[int, ...] | None = None
     other: Operation | None = None
     parameter: SSAValue | None = None
+    origins: tuple[Operation, ...] = ()
 
     def diagnostic(self) -> Diagnostic:
-        """The report as an error at the instruction's or the parameter's place."""
-        main = located(self.operation, self.message)
+        """The report at the instruction's or the parameter's place."""
+        is_warning = self.kind is Kind.UNSPECIFIED
+        severity = Severity.WARNING if is_warning else Severity.ERROR
+        main = located(self.operation, self.message, severity)
         span = main.span
         if self.parameter is not None and main.source is not None:
             span = main.source.span_of(self.parameter) or span
         notes: tuple[Diagnostic, ...] = ()
         if self.other is not None and self.other is not self.operation:
             notes = (located(self.other, "the other access is here", Severity.NOTE),)
+        what = "an element that this does not reach has no padding"
+        notes += tuple(located(origin, what, Severity.NOTE) for origin in self.origins)
         return Diagnostic(main.severity, main.message, main.source, span, notes)
 
 

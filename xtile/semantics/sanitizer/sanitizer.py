@@ -305,6 +305,15 @@ class Sanitizer:
         what = f"{message}; in work-group ({x},{y},{z})"
         self._report(Kind.BROKEN_PROMISE, operation, what)
 
+    def on_unspecified(
+        self, operation: Operation, message: str, origins: Sequence[Operation]
+    ) -> None:
+        """Reports what an unspecified element reaches."""
+        x, y, z = self._group
+        what = f"{message}; in work-group ({x},{y},{z})"
+        report = Report(Kind.UNSPECIFIED, operation, what, self._group, origins=tuple(origins))
+        self._add(report, "")
+
     def add_failure(self, error: ExecutionError) -> None:
         """Reports the error that ended the launch, unless its cause is reported already."""
         causes = (Kind.OUT_OF_BOUNDS, Kind.INDEX_OVERFLOW)

@@ -1,0 +1,302 @@
+"""Follows elements that nothing specifies to where they matter.
+
+A load leaves elements unspecified that it does not reach, if it has no padding. When a launch is
+observed, a value that depends on such elements has variants: what it would be if other numbers
+stood in their place. Operations are run on the variants of their operands, too. Where no variant of
+a result differs from the result, nothing unspecified is left in it. So a `select` that masks an
+element ends it, and no operation needs a rule of its own.
+
+Nothing is followed through memory, or through loads at places that are unspecified themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+from xdsl.ir import Operation
+
+from xtile.semantics.compiler import Compiler, Step
+from xtile.semantics.cuda_tile.numbers import Tile, element_place
+from xtile.semantics.errors import ExecutionError, UnlocatedError
+from xtile.semantics.state import State
+from xtile.semantics.upstream.numbers import Kind, Number
+from xtile.semantics.values import Array, Value
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """What a value would be if other numbers stood in the place of those that are unspecified.
+
+    Attributes:
+        values: The value with each of several numbers in their place.
+        origins: The operations that left elements unspecified.
+    """
+
+    values: tuple[Tile, ...]
+    origins: tuple[Operation, ...]
+
+
+ALL = ...
+"""Chooses all elements of a tile."""
+
+STORED = "what is stored"
+
+_COUNT = 3
+
+_LARGE_EXPONENTS = {64: 40, 32: 40, 19: 40, 16: 10, 8: 4, 6: 1, 4: 1}
+"""Exponents of numbers of each width that are large, but whose sums and products are finite."""
+
+
+def _substitutes(number: Number) -> tuple[Value, ...]:
+    """Numbers to put in the place of what is unspecified, which is held with all bits set.
+
+    A large one shows in maxima, a negative one in minima, and a small one in what overflows.
+    """
+    if number.kind is Kind.INTEGER:
+        large = 2 ** max(0, number.bits - 2)
+        return tuple(number.number(each) for each in (large + 2, -large, 0 if large == 1 else 2))
+    large = 2.0 ** _LARGE_EXPONENTS[number.bits]
+    return tuple(number.number(each) for each in (large, -large, 0.5))
+
+
+def leave_unspecified(
+    state: State, operation: Operation, slot: int, number: Number, missing: Array
+) -> None:
+    """Says which elements of a result are unspecified.
+
+    Args:
+        state: What runs.
+        operation: The operation.
+        slot: Where the result is.
+        number: What numbers it holds.
+        missing: Whether each element is unspecified; of the result's shape.
+    """
+    value = state.values[slot]
+    variants = [_replaced(value, missing, each) for each in _substitutes(number)]
+    _keep(state, slot, variants, (operation,))
+
+
+def pad_with(state: State, source: int, slot: int, missing: Array) -> None:
+    """Says that the missing elements of a result are those of another value."""
+    found = _known(state).get(source)
+    if found is None:
+        forget(state, slot)
+        return
+    value = state.values[slot]
+    shape = np.shape(value)
+    variants = [
+        _replaced(value, missing, np.broadcast_to(each, shape)[missing]) for each in found.values
+    ]
+    _keep(state, slot, variants, found.origins)
+
+
+def forget(state: State, slot: int) -> None:
+    """Says that all of a result is specified."""
+    _known(state).pop(slot, None)
+
+
+def move(state: State, sources: Sequence[int], targets: Sequence[int]) -> None:
+    """Says that values go from slots to others, all at once."""
+    known = _known(state)
+    moved = [known.get(source) for source in sources]
+    for target, variants in zip(targets, moved, strict=True):
+        if variants is None:
+            known.pop(target, None)
+        else:
+            known[target] = variants
+
+
+def reach(
+    state: State, operation: Operation, slot: int | None, what: str, chosen: Any = ALL
+) -> None:
+    """Tells the observer if an operation depends on something unspecified.
+
+    Args:
+        state: What runs.
+        operation: The operation.
+        slot: The operand; None: there is none.
+        what: What it is: `the condition`.
+        chosen: The elements of the operand that matter, as an index of it.
+    """
+    found = None if slot is None else _known(state).get(slot)
+    if slot is None or found is None or state.observer is None:
+        return
+    differs = _differs(state.values[slot], found.values)
+    matters = np.zeros(differs.shape, np.bool_)
+    matters[chosen] = True
+    matters &= differs
+    if matters.any():
+        place = element_place(int(matters.argmax()), matters.shape)
+        of = "" if place == "the value" else f"{place} of "
+        message = f"{of}{what} depends on an element that is unspecified"
+        state.observer.on_unspecified(operation, message, found.origins)
+
+
+def reach_places(state: State, operation: Operation, pointers: int, mask: int | None) -> None:
+    """Tells the observer if where an operation accesses memory depends on something unspecified."""
+    reach(state, operation, mask, "the mask")
+    chosen = ALL if mask is None else np.asarray(state.values[mask])
+    reach(state, operation, pointers, "the pointer", chosen)
+
+
+def _known(state: State) -> dict[int, Variants]:
+    return {} if state.unspecified is None else state.unspecified
+
+
+def _replaced(value: Tile, missing: Array, new: Any) -> Tile:
+    copy = np.array(value)
+    copy[missing] = new
+    return copy[()]
+
+
+def _differs(value: Tile, variants: Sequence[Tile]) -> BoolArray:
+    """Which elements are not the same in all variants; a NaN is the same as itself."""
+    differs = np.zeros(np.shape(value), np.bool_)
+    is_number = np.equal(value, value)
+    for each in variants:
+        differs |= np.not_equal(value, each) & (is_number | np.equal(each, each))
+    return differs
+
+
+def _keep(
+    state: State, slot: int, variants: Sequence[Tile], origins: tuple[Operation, ...]
+) -> None:
+    known = _known(state)
+    if _differs(state.values[slot], variants).any():
+        known[slot] = Variants(tuple(variants), origins)
+    else:
+        known.pop(slot, None)
+
+
+class FollowingCompiler(Compiler):
+    """Compiles an entry so that what is unspecified is followed while it runs."""
+
+    @override
+    def _step(self, operation: Operation) -> Step:
+        step = super()._step(operation)
+        name = operation.name
+        if name in _SINKS:
+            return self._checked(operation, step, _SINKS[name])
+        if name in _FOLLOW_THEMSELVES or not operation.operands:
+            return step
+        return self._followed(operation, step)
+
+    def _checked(self, operation: Operation, step: Step, what: str) -> Step:
+        """`step`, before which it is checked that no operand depends on something unspecified."""
+        operands = self.slots(operation.operands[: 3 if operation.name == _FOR else None])
+
+        def checked_step(state: State) -> None:
+            if state.unspecified:
+                for slot in operands:
+                    reach(state, operation, slot, what)
+            step(state)
+
+        return checked_step
+
+    def _followed(self, operation: Operation, step: Step) -> Step:
+        """`step`, which is run on variants of the operands, too."""
+        operands = self.slots(dict.fromkeys((*operation.operands, *_captured(operation))))
+        results = self.slots(operation.results)
+
+        def followed_step(state: State) -> None:
+            known = state.unspecified
+            involved = [slot for slot in operands if slot in known] if known else []
+            if known is None or not involved:
+                step(state)
+                for slot in results:
+                    forget(state, slot)
+                return
+            # What a region does on the way to the results is of no interest.
+            state.unspecified = None
+            try:
+                step(state)
+                variants = [
+                    _run_variant(state, step, i, known, involved, results) for i in range(_COUNT)
+                ]
+            finally:
+                state.unspecified = known
+            origins = tuple(
+                dict.fromkeys(origin for slot in involved for origin in known[slot].origins)
+            )
+            for slot, *values in zip(results, *variants, strict=True):
+                _keep(state, slot, values, origins)
+
+        return followed_step
+
+
+def _run_variant(
+    state: State,
+    step: Step,
+    index: int,
+    known: dict[int, Variants],
+    involved: Sequence[int],
+    results: Sequence[int],
+) -> list[Tile]:
+    """The results for a variant of the operands; the values stay as they are."""
+    values, observer = state.values, state.observer
+    before = {slot: values[slot] for slot in (*involved, *results)}
+    state.observer = None
+    try:
+        for slot in involved:
+            values[slot] = known[slot].values[index]
+        step(state)
+        return [values[slot] for slot in results]
+    except (ExecutionError, OverflowError, UnlocatedError):
+        # Whether it can be executed depends on what is unspecified, and so does all of the result.
+        return [_inverted(before[slot]) for slot in results]
+    finally:
+        state.observer = observer
+        for slot, value in before.items():
+            values[slot] = value
+
+
+def _inverted(value: Tile) -> Tile:
+    """A tile of which no element is the same."""
+    array = np.array(value)
+    if array.dtype == np.bool_:
+        return ~array[()]
+    bits = np.ascontiguousarray(array).view(np.uint8)
+    return (~bits).view(array.dtype).reshape(array.shape)[()]
+
+
+def _captured(operation: Operation) -> Iterator[Any]:
+    """The values from outside that the regions of an operation use."""
+    for inner in operation.walk():
+        for operand in inner.operands if inner is not operation else ():
+            owner = operand.owner
+            around = owner if isinstance(owner, Operation) else owner.parent_op()
+            if around is not None and not operation.is_ancestor(around):
+                yield operand
+
+
+_FOR = "cuda_tile.for"
+
+_SINKS = {
+    "cuda_tile.assert": "the assertion",
+    "cuda_tile.for": "a bound of the loop",
+    "cuda_tile.if": "the condition",
+    "cuda_tile.make_tensor_view": "a pointer, size or stride of the view",
+    "cuda_tile.print_tko": "what is printed",
+}
+"""Operations that say where control goes or where memory is, or print, and what they are given."""
+
+_FOLLOW_THEMSELVES = frozenset(
+    {
+        "cuda_tile.atomic_cas_tko",
+        "cuda_tile.atomic_red_view_tko",
+        "cuda_tile.atomic_rmw_tko",
+        "cuda_tile.load_ptr_tko",
+        "cuda_tile.load_view_tko",
+        "cuda_tile.loop",
+        "cuda_tile.store_ptr_tko",
+        "cuda_tile.store_view_tko",
+    }
+)
+"""Operations whose own handlers call the functions of this module."""
