@@ -22,6 +22,7 @@ from xdsl.irdl import (
     VarOperandDef,
     VarResultDef,
 )
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tests.dialects.upstream_text import in_function
@@ -343,6 +344,9 @@ def test_text_keeps_which_operands_an_operation_has(name: str) -> None:
         again = _read(text)
         assert module.is_structurally_equivalent(again), text
         assert _printed(again) == text
+        if f'"{name.partition(" ")[0]}"' in text:
+            with pytest.raises(ValueError, match="only the generic form can say"):
+                Printer(StringIO()).print_op(module)
         checked += 1
     assert checked
 

@@ -10,13 +10,14 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def
 from xdsl.traits import Pure
 
 from xtile.dialects.upstream import completes
-from xtile.text.generic_form import GenericFormIf
+from xtile.text.generic_form import GenericFormIf, never_ambiguous
 
 
 def _has_bundles(operation: Operation) -> bool:
     return isinstance(operation, XdslCallOp) and bool(operation.op_bundle_sizes)
 
 
+@never_ambiguous
 @completes(traits=[GenericFormIf(_has_bundles)])
 class CallOp(XdslCallOp):
     """A call; with operand bundles, which xDSL's custom form leaves out, in the generic form."""

@@ -1,12 +1,22 @@
-"""Operations whose custom form cannot tell all that they are."""
+"""Operations whose custom form cannot tell all that they are.
+
+@never_ambiguous
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+traits = traits_def(GenericFormIf(reads_as_mask))
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.ir import Operation
+from xdsl.printer import Printer
 from xdsl.traits import OpTrait
+
+_OperationT = TypeVar("_OperationT", bound=Operation)
 
 
 @dataclass(frozen=True)
@@ -24,3 +34,19 @@ def needs_generic_form(operation: Operation) -> bool:
     """Whether the custom form of an operation would be read as another operation."""
     traits = operation.get_traits_of_type(GenericFormIf)
     return any(trait.is_ambiguous(operation) for trait in traits)
+
+
+def never_ambiguous(cls: type[_OperationT]) -> type[_OperationT]:
+    """Has a printer that knows nothing of `GenericFormIf`, such as xDSL's, stop instead.
+
+    The operation's `print` raises ValueError where its custom form would be another one's.
+    """
+    print_custom_form = cls.print
+
+    def print(self: _OperationT, printer: Printer) -> None:
+        if needs_generic_form(self):
+            raise ValueError(f"only the generic form can say what this '{self.name}' is")
+        print_custom_form(self, printer)
+
+    cls.print = print
+    return cls

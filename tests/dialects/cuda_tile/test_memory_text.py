@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 import pytest
-from xdsl.printer import Printer
 
 from tests.dialects.cuda_tile.kernel_text import (
     errors_in,
-    kernel,
     printed_lines,
-    read_kernel,
     round_trip,
 )
 
@@ -300,10 +295,3 @@ def test_padding_of_i1_without_a_mask_has_the_generic_form() -> None:
     assert printed_lines(PADDING_OF_I1) == PADDING_OF_I1
     mask = "%r, %s = load_ptr_tko weak %pb, %m : tile<8xptr<i1>>, tile<8xi1> -> tile<8xi1>, token"
     assert printed_lines(mask) == mask
-
-
-def test_a_printer_without_the_generic_form_refuses_padding_of_i1() -> None:
-    module, _, _ = read_kernel(kernel(PADDING_OF_I1))
-    assert module is not None
-    with pytest.raises(ValueError, match="has padding of i1 but no mask"):
-        Printer(StringIO()).print_op(module)

@@ -247,7 +247,6 @@ def test_every_instruction_is_built() -> None:
 
 
 def test_parameters_may_have_attributes() -> None:
-    from xtile.dialects.tensorlang.operation import integer_attribute
 
     function = ops.FuncOp(
         "f", [MATRIX], parameter_attributes=[{"alignment": integer_attribute(64)}]

@@ -49,10 +49,6 @@ class MaskAndPadding(CustomDirective):
 
     @override
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        if reads_as_mask(op):
-            raise ValueError(
-                f"'{op.name}' has padding of i1 but no mask, which only the generic form can say"
-            )
         for operand in (self.mask.get(op), self.padding.get(op)):
             if operand is not None:
                 printer.print_string(", ")

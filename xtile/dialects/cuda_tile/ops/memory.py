@@ -55,7 +55,7 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import PointerType, TokenType
 from xtile.dialects.cuda_tile.versions import V13_3, V13_4, Version
-from xtile.text.generic_form import GenericFormIf
+from xtile.text.generic_form import GenericFormIf, never_ambiguous
 
 
 @irdl_op_definition
@@ -150,6 +150,7 @@ class JoinTokensOp(CudaTileOperation):
             raise VerifyException(f"expected two or more tokens, got {len(self.tokens)}")
 
 
+@never_ambiguous
 @irdl_op_definition
 class LoadPtrTkoOp(CudaTileOperation):
     """What lies at pointers; where a mask is false the padding, or anything without one.

@@ -54,7 +54,7 @@ from xtile.dialects.xegpu.operation import (
 )
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.text.generic_form import GenericFormIf
+from xtile.text.generic_form import GenericFormIf, never_ambiguous
 
 
 def _has_shape_or_strides_only(operation: Operation) -> bool:
@@ -62,6 +62,7 @@ def _has_shape_or_strides_only(operation: Operation) -> bool:
     return ("const_shape" in operation.properties) != ("const_strides" in operation.properties)
 
 
+@never_ambiguous
 @irdl_op_definition
 class CreateNdDescOp(XeGPUOperation):
     """Describes a block of a memory region of one or more dimensions.
