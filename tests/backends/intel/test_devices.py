@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.builtin import bf16, f16, f32, i8, i32
+from xdsl.ir import Attribute
 
 from xtile.backends.intel.devices import (
     BMG,
@@ -23,10 +25,19 @@ def test_every_device_is_found_by_its_name() -> None:
     assert all(device.name == name for name, device in DEVICES.items())
 
 
-@pytest.mark.parametrize(("bits", "depth"), [(8, 32), (16, 16), (32, 8)])
-def test_depth_of_the_matrix_unit(bits: int, depth: int) -> None:
+@pytest.mark.parametrize(("type", "depth"), [(i8, 32), (bf16, 16), (f32, 8)])
+def test_depth_of_the_matrix_unit(type: Attribute, depth: int) -> None:
     assert PVC.matrix_unit is not None
-    assert PVC.matrix_unit.depth(bits) == depth
+    assert PVC.matrix_unit.depth(type) == depth
+
+
+def test_exact_products_of_the_matrix_unit() -> None:
+    """Those of narrow numbers in wide ones that the unit has."""
+    unit = PVC.matrix_unit
+    assert unit is not None
+    types = (i8, i32, f16, bf16, f32)
+    exact = {(a, b) for a in types for b in types if unit.is_exact(a, b)}
+    assert exact == {(i8, i32), (f16, f32), (bf16, f32)}
 
 
 @ALL

@@ -78,6 +78,74 @@ def test_gemm_on_dg2(type: str, tmp_path: Path) -> None:
     )
 
 
+_GEMM_OF_BYTES = """
+func @gemm(%A: memref<i8x1024x1024>, %B: memref<i8x1024x1024>, %C: memref<i32x1024x1024>) {{
+    %zero = constant 0 : i32
+    %one = constant 1 : i8
+    gemm.{transposes} %one, %A, %B, %zero, %C
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("transposes", "blocks_of_a", "blocks_of_b"),
+    # Columns of op(A) that follow each other in memory are loaded in words, 8 x 16 of them at once.
+    [("n.n", 4, 2), ("n.t", 2, 2), ("t.n", 4, 2), ("t.t", 2, 2)],
+)
+def test_gemm_of_bytes_on_pvc(
+    transposes: str, blocks_of_a: int, blocks_of_b: int, tmp_path: Path
+) -> None:
+    """A step is twice as deep as one of 16 bits, and has as many products."""
+    rows, columns, lanes = 32, 32, 16
+    program = compiled(_GEMM_OF_BYTES.format(transposes=transposes), "pvc")
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(
+        products=rows // REPEAT * columns // lanes,
+        loads=blocks_of_a + blocks_of_b,
+        prefetches=2,
+        stores=rows // REPEAT * columns // lanes,
+    )
+
+
+@pytest.mark.parametrize("transposes", ["n.n", "n.t", "t.n", "t.t"])
+def test_gemm_of_bytes_on_dg2(transposes: str, tmp_path: Path) -> None:
+    rows, columns, lanes = 32, 16, 8
+    program = compiled(_GEMM_OF_BYTES.format(transposes=transposes), "dg2")
+    assert machine_code(program, "dg2", tmp_path) == MachineCode(
+        products=rows // REPEAT * columns // lanes
+    )
+
+
+_BYTES_LOOP = """
+func @bytes_loop(%A: memref<i8x64x64>, %B: memref<i8x64x64>, %C: memref<i32x64x64>)
+        attributes {{subgroup_size={lanes}, work_group_size=[{lanes},1]}} {{
+    parallel {{
+        %c0 = constant 0 : index
+        %n = constant 64 : index
+        %step = constant 32 : index
+        %zero = constant 0 : coopmatrix<i32x16x16,matrix_acc>
+        %sum = for %k=%c0,%n,%step init(%s=%zero) -> (coopmatrix<i32x16x16,matrix_acc>) {{
+            %a = cooperative_matrix_load.n %A[%c0,%k] : coopmatrix<i8x16x32,matrix_a>
+            %b = cooperative_matrix_load.n %B[%k,%c0] : coopmatrix<i8x32x16,matrix_b>
+            %t = cooperative_matrix_mul_add %a, %b, %s : coopmatrix<i32x16x16,matrix_acc>
+            yield (%t)
+        }}
+        cooperative_matrix_store %sum, %C[%c0,%c0]
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize("spelling", ["functions-and-visa", "inline-visa"])
+def test_cooperative_matrices_of_bytes_on_pvc(spelling: str, tmp_path: Path) -> None:
+    code = machine_code(compiled(_BYTES_LOOP.format(lanes=16), "pvc", spelling), "pvc", tmp_path)
+    assert code == MachineCode(products=2, loads=3, stores=2)
+
+
+def test_cooperative_matrices_of_bytes_on_dg2(tmp_path: Path) -> None:
+    code = machine_code(compiled(_BYTES_LOOP.format(lanes=8), "dg2"), "dg2", tmp_path)
+    assert code == MachineCode(products=4)
+
+
 @pytest.mark.parametrize("spelling", ["functions-and-visa", "inline-visa"])
 def test_small_gemm_in_both_spellings(spelling: str, tmp_path: Path) -> None:
     """One subgroup, one tile of 8 x 32, four steps, which the compiler does not unroll."""

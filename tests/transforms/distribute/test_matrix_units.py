@@ -158,7 +158,7 @@ MISFITS = {
         "memref<32x32xf32>",
         "pvc",
         ONE_SUBGROUP,
-        "they have no products of f32 and f32",
+        "they have no exact products of f32 with sums of f32",
     ),
     "two types": (
         "memref<32x32xf16>",

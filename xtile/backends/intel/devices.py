@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
-from xdsl.dialects.builtin import bf16, f16, f32, f64, i8, i32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, bf16, f16, f32, f64, i8, i32
 from xdsl.ir import Attribute
 
 
@@ -95,9 +96,16 @@ class MatrixUnit:
     repeat_counts: tuple[int, ...]
     accumulators: Mapping[Attribute, tuple[Attribute, ...]]
 
-    def depth(self, bits: int) -> int:
-        """K, the columns of A, for inputs of so many bits."""
-        return self.systolic_depth * 32 // bits
+    def depth(self, factor: Attribute) -> int:
+        """K, the columns of A, for A and B of a type."""
+        return self.systolic_depth * 32 // cast("AnyFloat | IntegerType", factor).bitwidth
+
+    def is_exact(self, factor: Attribute, total: Attribute) -> bool:
+        """Whether there are products of a type that are summed up in another, wider one.
+
+        Sums of the factors' own type are rounded at each step, and factors of f32 to tf32.
+        """
+        return factor != total and total in self.accumulators.get(factor, ())
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    BFloat16Type,
-    Float16Type,
     IntegerAttr,
     MemRefType,
 )
@@ -20,6 +18,7 @@ from xtile.backends.intel.devices import Device
 from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp, ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import BlockDimOp, NumSubgroupsOp, SubgroupSizeOp
+from xtile.semantics.accumulation import accumulation_type
 
 SUBGROUP_SIZE = "intel_reqd_sub_group_size"
 """The attribute of a kernel that fixes its subgroup size."""
@@ -127,8 +126,11 @@ def _size_for_products(function: FuncOp, device: Device) -> int | None:
         return None
     for operation in function.walk():
         if isinstance(operation, GemmOp):
-            factor = cast("MemRefType[Attribute]", operation.a.type).element_type
-            if isinstance(factor, BFloat16Type | Float16Type) and factor in unit.accumulators:
+            factor, output = (
+                cast("MemRefType[Attribute]", memory.type).element_type
+                for memory in (operation.a, operation.c)
+            )
+            if unit.is_exact(factor, accumulation_type(output)):
                 return unit.execution_size
     return None
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from xtile.transforms.distribute.effects import Space, space_of
 from xtile.transforms.distribute.product import Product
@@ -17,9 +16,6 @@ from xtile.transforms.emitter import AnyMemRef, element_type
 
 HEIGHTS = (32, 16, 8)
 """Rows of C that a subgroup computes at once: multiples of the most that dpas repeats."""
-
-WORD_BITS = 16
-"""Bits of the factors of those products that are exact in f32."""
 
 
 def misfit(product: Product, update: Update) -> str | None:
@@ -30,26 +26,21 @@ def misfit(product: Product, update: Update) -> str | None:
         return f"{device.name} has none"
     if device.block_access is None and device.is_for_llvm:
         return f"{device.name} has no two-dimensional block loads"
-    if element != element_type(product.b) or not _is_exact(update, element):
+    if element != element_type(product.b) or element not in unit.accumulators:
         return f"they have no products of {element} and {element_type(product.b)}"
+    if not unit.is_exact(element, update.wide):
+        return f"they have no exact products of {element} with sums of {update.wide}"
     if unit.execution_size != update.kernel.subgroup_size:
         return f"they need subgroups of {unit.execution_size} work-items"
     if any(space_of(memory) is not Space.GLOBAL for memory in (product.a, product.b)):
         return "an input is not in global memory"
     if not all(_is_contiguous(memory) for memory in (product.a, product.b)):
         return "an input is not known to be contiguous along a dimension"
-    least = (HEIGHTS[-1], unit.execution_size, unit.depth(WORD_BITS))
+    least = (HEIGHTS[-1], unit.execution_size, unit.depth(element))
     sizes = (product.rows, product.columns, product.depth)
     if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
         return f"it is smaller than {least[0]} x {least[1]} x {least[2]}"
     return None
-
-
-def _is_exact(update: Update, element: Attribute) -> bool:
-    """Whether products and sums are those that are asked for; f32 would be rounded to tf32."""
-    unit = update.kernel.device.matrix_unit
-    types = unit.accumulators.get(element, ()) if unit is not None else ()
-    return isinstance(update.wide, Float32Type) and update.wide in types and element != update.wide
 
 
 def _is_contiguous(memory: SSAValue) -> bool:

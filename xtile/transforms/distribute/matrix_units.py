@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
@@ -13,21 +13,19 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    Float32Type,
     IntegerAttr,
     VectorType,
-    f32,
     i64,
 )
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS, WORD_BITS
+from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, emit_atomic_block
@@ -100,7 +98,7 @@ class _Tile:
     def multiply(self) -> SSAValue:
         """The tile of op(A) op(B), in the accumulation type."""
         kernel, product = self.update.kernel, self.product
-        depth = kernel.matrix_unit.depth(WORD_BITS)
+        depth = kernel.matrix_unit.depth(element_type(product.a))
         nothing = self.zero()
         with kernel.loop(0, product.depth, depth, [nothing], "k") as loop:
             k = loop.index
@@ -126,7 +124,7 @@ class _Tile:
     def zero(self) -> SSAValue:
         """A tile of zeros."""
         kernel = self.update.kernel
-        nothing = DenseIntOrFPElementsAttr.from_list(self._type, [0.0])
+        nothing = DenseIntOrFPElementsAttr.from_list(cast("Any", self._type), [0])
         return kernel.shared(nothing, (), lambda: kernel.emit(arith.ConstantOp(nothing)).result)
 
     def update_with(self, result: SSAValue) -> None:
@@ -214,8 +212,8 @@ class _Tile:
         )
 
     @property
-    def _type(self) -> VectorType[Float32Type]:
-        return VectorType(f32, (self.height, self.width))
+    def _type(self) -> VectorType[Attribute]:
+        return VectorType(self.update.wide, (self.height, self.width))
 
 
 def _in_bounds(shape: Sequence[int], sizes: Sequence[Index]) -> list[bool]:

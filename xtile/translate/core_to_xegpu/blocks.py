@@ -22,7 +22,7 @@ from xtile.dialects.core import PrefetchOp
 from xtile.translate.core_to_xegpu import row_blocks, scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
-    PIECE,
+    BlockForm,
     Fragment,
     Layout,
     of_values,
@@ -94,15 +94,17 @@ def _block_load(
     surface = unfit if unfit is not None else surface_of(lowering, block)
     if isinstance(surface, str):
         return surface
-    is_right = _is_only_right_operand(lowering, result)
+    from xtile.translate.core_to_xegpu.products import form_of_operand
+
+    form = form_of_operand(lowering, result)
     is_turned = is_transposed(block, surface.view)
     misfit = _no_transposed_load if is_turned else _no_load
-    missing = misfit(lowering, surface, layout, element, is_right)
+    missing = misfit(lowering, surface, layout, element, form)
     reason = _reason(lowering, block, surface, element, missing)
     if reason is not None:
         return reason
     load = _load_transposed if is_turned else _load
-    return load(lowering, surface, layout, element, is_right)
+    return load(lowering, surface, layout, element, form)
 
 
 def _reason(
@@ -136,50 +138,37 @@ def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None
     return None
 
 
-def _is_only_right_operand(lowering: Lowering, result: SSAValue) -> bool:
-    """Whether a matrix is only used as the right operand of products on the matrix unit."""
-    from xtile.translate.core_to_xegpu.products import uses_matrix_unit
-
-    return bool(result.uses) and all(
-        use.index == 1 and uses_matrix_unit(lowering, use.operation) for use in result.uses
-    )
-
-
 def _no_load(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
 ) -> str | None:
     """Why there is no instruction that loads blocks of a matrix; None if there is."""
     access = lowering.device.block_access
     assert access is not None
-    table = access.load_transformed if is_right else access.load
+    table = access.load_transformed if form.is_packed else access.load
     shapes = table.get(size_of(element))
-    if shapes is None or layout.width not in shapes.widths:
-        return f"there is no block load of {layout.width} elements of {size_of(element)} bytes"
-    lengths = {length for _, length in spans(layout, _piece(is_right))}
+    width = layout.width * form.neighbours
+    if shapes is None or width not in shapes.widths:
+        return f"there is no block load of {width} elements of {size_of(element)} bytes"
+    lengths = {length for _, length in spans(layout, form.rows)}
     if not lengths <= set(shapes.heights):
         return f"there is no block load of {max(lengths - set(shapes.heights))} rows"
     return None
 
 
-def _piece(is_right: bool) -> int:
-    """How many rows a block has at most."""
-    return 2 * PIECE if is_right else PIECE
-
-
 def _load(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
 ) -> Fragment:
-    piece = _piece(is_right)
+    width = layout.width * form.neighbours
     values: list[SSAValue] = []
-    for w in range(layout.blocks):
-        column = lowering.add(surface.column, w * layout.width)
-        for first, length in spans(layout, piece):
-            descriptor = xegpu.descriptor(lowering, surface, (length, layout.width), element)
-            row = lowering.add(surface.row, first)
-            values.append(
-                xegpu.load_nd(lowering, descriptor, (row, column), length, packed=is_right)
-            )
-    return of_values(layout, [_bits(lowering, value) for value in values], piece)
+    for first_column in range(0, layout.columns, width):
+        column = lowering.add(surface.column, first_column)
+        for first, rows in spans(layout, form.rows):
+            descriptor = xegpu.descriptor(lowering, surface, (rows, width), element)
+            place = lowering.add(surface.row, first), column
+            length = rows * form.neighbours
+            loaded = xegpu.load_nd(lowering, descriptor, place, length, packed=form.is_packed)
+            values.append(_bits(lowering, loaded))
+    return of_values(layout, values, form.rows, form.neighbours)
 
 
 def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
@@ -192,7 +181,7 @@ def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 
 def _no_transposed_load(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
 ) -> str | None:
     """Why there is no instruction that transposes blocks of a matrix; None if there is."""
     access = lowering.device.block_access
@@ -212,15 +201,16 @@ def _no_transposed_load(
 
 
 def _load_transposed(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, is_right: bool
+    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
 ) -> Fragment:
     """Loads words of 32 bits: a lane gets consecutive elements of a row of memory.
 
-    They are the pairs that the matrix unit wants of its right operand, too.
+    They are the words that the matrix unit wants of its right operand, too.
     """
-    from xtile.translate.core_to_xegpu.pieces import slice_of
+    from xtile.translate.core_to_xegpu.pieces import slice_of, vector_bitcast
 
-    piece = _piece(is_right)
+    # What is no right operand is not packed, and its neighbours are those of a fragment.
+    piece = form.rows
     access = lowering.device.block_access
     assert access is not None
     shapes = access.load_transposed[_WORD]
@@ -247,16 +237,6 @@ def _load_transposed(
             entries.append(cast_)
         pieces += _regroup(lowering, entries, layout, piece)
     return of_values(layout, pieces, piece)
-
-
-def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> SSAValue:
-    """The same bits as another vector."""
-    if value.type == target:
-        return value
-    operation = vector.BitcastOp.build(operands=[value], result_types=[target])
-    return lowering.shared(
-        ("bitcast", value, target), (value,), lambda: lowering.emit(operation).results[0]
-    )
 
 
 def _regroup(
@@ -328,6 +308,8 @@ def _no_store(
 
 
 def _store(lowering: Lowering, surface: Surface, fragment: Fragment, element: Attribute) -> None:
+    from xtile.translate.core_to_xegpu.pieces import vector_bitcast
+
     layout = fragment.layout
     for w, block in enumerate(fragment.blocks):
         column = lowering.add(surface.column, w * layout.width)

@@ -59,6 +59,21 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class BlockForm:
+    """How a matrix is cut into the blocks that are loaded.
+
+    Attributes:
+        rows: The most rows of a block.
+        neighbours: How many neighbours of a row a lane gets.
+        is_packed: Whether rows are packed in words of 32 bits.
+    """
+
+    rows: int = PIECE
+    neighbours: int = 1
+    is_packed: bool = False
+
+
+@dataclass(frozen=True)
 class Fragment:
     """The vectors that hold a lane's part of a matrix.
 
@@ -67,11 +82,15 @@ class Fragment:
         blocks: For each block of columns the pieces, vectors of consecutive entries, whose lengths
             are `piece_lengths`.
         piece: The length of the longest pieces.
+        neighbours: How many neighbours of a row a lane holds one after the other. Where it is not
+            1, blocks have as many columns more, the pieces are as much longer, and the matrix is
+            only a left operand of products.
     """
 
     layout: Layout
     blocks: tuple[tuple[SSAValue, ...], ...]
     piece: int = PIECE
+    neighbours: int = 1
 
     @property
     def values(self) -> list[SSAValue]:
@@ -124,8 +143,10 @@ def spans(layout: Layout, piece: int = PIECE) -> Iterator[tuple[int, int]]:
         first += length
 
 
-def of_values(layout: Layout, values: list[SSAValue], piece: int = PIECE) -> Fragment:
+def of_values(
+    layout: Layout, values: list[SSAValue], piece: int = PIECE, neighbours: int = 1
+) -> Fragment:
     """A fragment from all of its pieces, block by block."""
     count = len(piece_lengths(layout, piece))
     blocks = [tuple(values[i : i + count]) for i in range(0, len(values), count)]
-    return Fragment(layout, tuple(blocks), piece)
+    return Fragment(layout, tuple(blocks), piece * neighbours, neighbours)

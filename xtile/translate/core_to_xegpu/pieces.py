@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, VectorType, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, VectorType, i8, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.vector import ExtractStridedSliceOp, FromElementsOp, ShuffleOp
@@ -38,6 +38,9 @@ def slice_of(lowering: Lowering, value: SSAValue, first: int, length: int) -> SS
     """Consecutive elements of a vector."""
     if first == 0 and length == length_of(value):
         return value
+    if length_of(value) > _MOST_ELEMENTS:
+        words = slice_of(lowering, _words(lowering, value), first // 4, length // 4)
+        return _bytes(lowering, words)
     element = cast("VectorType[Attribute]", value.type).element_type
     operation = ExtractStridedSliceOp.build(
         operands=[value],
@@ -45,6 +48,28 @@ def slice_of(lowering: Lowering, value: SSAValue, first: int, length: int) -> SS
         properties={"offsets": _list(first), "sizes": _list(length), "strides": _list(1)},
     )
     return lowering.emit(operation).results[0]
+
+
+_MOST_ELEMENTS = 16
+"""The longest vectors of SPIR-V; only vectors of bytes are longer, and are moved as words."""
+
+
+def _words(lowering: Lowering, value: SSAValue) -> SSAValue:
+    return vector_bitcast(lowering, value, VectorType(i32, [length_of(value) // 4]))
+
+
+def _bytes(lowering: Lowering, words: SSAValue) -> SSAValue:
+    return vector_bitcast(lowering, words, VectorType(i8, [length_of(words) * 4]))
+
+
+def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> SSAValue:
+    """The same bits as another vector."""
+    if value.type == target:
+        return value
+    operation = vector.BitcastOp.build(operands=[value], result_types=[target])
+    return lowering.shared(
+        ("bitcast", value, target), (value,), lambda: lowering.emit(operation).results[0]
+    )
 
 
 def _list(number: int) -> ArrayAttr[IntegerAttr]:
@@ -60,12 +85,21 @@ def joined(lowering: Lowering, parts: Sequence[SSAValue]) -> SSAValue:
 
 
 def _joined(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
+    if length_of(a) + length_of(b) > _MOST_ELEMENTS:
+        return _bytes(lowering, _joined(lowering, _words(lowering, a), _words(lowering, b)))
     return _shuffled(lowering, a, b, range(length_of(a) + length_of(b)))
 
 
-def interleaved(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
-    """The elements of two vectors in turn; the same for the same vectors."""
+def interleaved(lowering: Lowering, parts: Sequence[SSAValue]) -> SSAValue:
+    """The elements of vectors in turn, a power of two of them; the same for the same vectors."""
+    if len(parts) == 1:
+        return parts[0]
+    a, b = interleaved(lowering, parts[::2]), interleaved(lowering, parts[1::2])
     length = length_of(a)
+    if 2 * length > _MOST_ELEMENTS:
+        half = length // 2
+        sides = [[slice_of(lowering, x, at, half) for x in (a, b)] for at in (0, half)]
+        return joined(lowering, [interleaved(lowering, side) for side in sides])
     numbers = [
         i for pair in zip(range(length), range(length, 2 * length), strict=True) for i in pair
     ]

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     VectorType,
     bf16,
+    f16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -21,13 +22,20 @@ from xdsl.utils.hints import isa
 from xtile.dialects.vector import ContractionOp
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.bfloat16 import widen
-from xtile.translate.core_to_xegpu.blocks import vector_bitcast
-from xtile.translate.core_to_xegpu.fragments import PIECE, Fragment, Layout, of_values, spans
+from xtile.translate.core_to_xegpu.fragments import (
+    PIECE,
+    BlockForm,
+    Fragment,
+    Layout,
+    of_values,
+    spans,
+)
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 from xtile.translate.core_to_xegpu.pieces import (
     from_scalars,
     interleaved,
     length_of,
+    vector_bitcast,
     with_piece,
 )
 from xtile.translate.core_to_xegpu.scattered import entries
@@ -51,6 +59,24 @@ def uses_matrix_unit(lowering: Lowering, operation: Operation) -> bool:
     return _misfit(lowering, operation) is None
 
 
+def form_of_operand(lowering: Lowering, result: SSAValue) -> BlockForm:
+    """The blocks that products on the matrix unit want of a matrix, if nothing else uses it."""
+    unit = lowering.device.matrix_unit
+    element = cast("VectorType[Attribute]", result.type).element_type
+    if unit is not None and _is_only_operand(lowering, result, 0):
+        return BlockForm(neighbours=unit.depth(element) // unit.execution_size)
+    if unit is not None and _is_only_operand(lowering, result, 1):
+        return BlockForm(rows=unit.depth(element), is_packed=True)
+    return BlockForm()
+
+
+def _is_only_operand(lowering: Lowering, result: SSAValue, index: int) -> bool:
+    """Whether a matrix is only used as one operand of products on the matrix unit."""
+    return bool(result.uses) and all(
+        use.index == index and uses_matrix_unit(lowering, use.operation) for use in result.uses
+    )
+
+
 def _misfit(lowering: Lowering, operation: Operation) -> str | None:
     """Why the matrix unit does not compute a product; None if it does."""
     unit = lowering.device.matrix_unit
@@ -62,13 +88,13 @@ def _misfit(lowering: Lowering, operation: Operation) -> str | None:
         return f"{lowering.device.name} has none"
     if element != right.element_type or element not in unit.accumulators:
         return f"it has no products of {element} and {right.element_type}"
-    if not _is_exact(element, accumulator.element_type):
+    if not unit.is_exact(element, accumulator.element_type):
         return f"it has no exact products of {element} with sums of {accumulator.element_type}"
     if unit.execution_size != lowering.subgroup_size:
         return f"it needs subgroups of {unit.execution_size} lanes"
-    depth = unit.depth(16)
-    if depth != lowering.subgroup_size and lowering.device.is_for_llvm:
-        return f"{lowering.subgroup_size} lanes do not hold a row of {depth} elements one each"
+    if lowering.device.is_for_llvm and unit.depth(f16) != unit.execution_size:
+        return f"LLVM has none for subgroups of {unit.execution_size} lanes"
+    depth = unit.depth(element)
     if left.get_shape()[1] % depth != 0:
         return f"the depth {left.get_shape()[1]} is no multiple of {depth}"
     if right.get_shape()[1] % unit.execution_size != 0:
@@ -77,13 +103,6 @@ def _misfit(lowering: Lowering, operation: Operation) -> str | None:
     if not rows <= set(unit.repeat_counts):
         return f"it has no products with {max(rows - set(unit.repeat_counts))} rows"
     return None
-
-
-def _is_exact(element: Attribute, accumulator: Attribute) -> bool:
-    """Whether the unit computes what is written: f32 as tf32 would round the inputs."""
-    from xdsl.dialects.builtin import Float16Type, Float32Type
-
-    return isinstance(element, Float16Type | BFloat16Type) and isinstance(accumulator, Float32Type)
 
 
 def _contract(operation: Operation, lowering: Lowering) -> None:
@@ -108,13 +127,16 @@ def _on_matrix_unit(
 ) -> Fragment:
     unit = lowering.device.matrix_unit
     assert unit is not None
-    depth = unit.depth(16)
     element = cast("VectorType[Attribute]", operation.operands[0].type).element_type
-    left = with_piece(lowering, left, PIECE)
-    if depth == lowering.subgroup_size:
-        rows, columns = left.blocks, with_piece(lowering, right, depth).blocks
+    depth = unit.depth(element)
+    neighbours = depth // unit.execution_size
+    if left.neighbours == neighbours:
+        rows = with_piece(lowering, left, PIECE * neighbours).blocks
+        columns = with_piece(lowering, right, depth).blocks
     else:
-        rows, columns = _in_pairs(lowering, left, with_piece(lowering, right, PIECE))
+        left = with_piece(lowering, left, PIECE)
+        right = with_piece(lowering, right, unit.execution_size)
+        rows, columns = _as_neighbours(lowering, left, right, neighbours)
     result: list[SSAValue] = []
     for column, sums in zip(columns, accumulator.blocks, strict=True):
         for row, total in enumerate(sums):
@@ -130,19 +152,22 @@ _Parts = Sequence[Sequence[SSAValue]]
 """For each block of columns of a matrix its pieces."""
 
 
-def _in_pairs(lowering: Lowering, left: Fragment, right: Fragment) -> tuple[_Parts, _Parts]:
-    """The operands of a unit with rows of A that are twice as long as there are lanes.
+def _as_neighbours(
+    lowering: Lowering, left: Fragment, right: Fragment, count: int
+) -> tuple[_Parts, _Parts]:
+    """The operands of a unit with rows of A that are `count` times as long as there are lanes.
 
-    A lane holds pairs of elements of a row of A, and of a column of B. Which elements of A they are
-    does not matter, as long as those of B have the same numbers: lane p has columns p and p + 8 of
-    A, as fragments do, so rows p and p + 8 of B make a pair. No element moves between lanes.
+    A lane holds so many neighbours of a row of A, and of a column of B. Which elements of A they
+    are does not matter, as long as those of B have the same numbers: of L lanes lane p has columns
+    p, p + L, ... of A, as fragments do, so rows p, p + L, ... of B are neighbours. No element moves
+    between lanes.
     """
+    groups = [left.blocks[i : i + count] for i in range(0, len(left.blocks), count)]
     rows = [
-        [interleaved(lowering, *pair) for pair in zip(*blocks, strict=True)]
-        for blocks in zip(left.blocks[::2], left.blocks[1::2], strict=True)
+        [interleaved(lowering, pieces) for pieces in zip(*blocks, strict=True)] for blocks in groups
     ]
     columns = [
-        [interleaved(lowering, *pair) for pair in zip(pieces[::2], pieces[1::2], strict=True)]
+        [interleaved(lowering, pieces[i : i + count]) for i in range(0, len(pieces), count)]
         for pieces in right.blocks
     ]
     return rows, columns

@@ -116,7 +116,7 @@ def _misfit(product: Product, device: Device) -> str | None:
         return f"it needs subgroups of {unit.execution_size} lanes"
     if product.sum not in unit.accumulators.get(product.factor, ()):
         return f"it has no products of {product.factor} with sums of {product.sum}"
-    if product.depth != unit.depth(bit_width(product.factor)):
+    if product.depth != unit.depth(product.factor):
         return f"it has no products of {product.factor} with a depth of {product.depth}"
     if product.rows not in unit.repeat_counts:
         return f"it has no products with {product.rows} rows"
