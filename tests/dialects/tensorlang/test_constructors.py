@@ -247,10 +247,8 @@ def test_every_instruction_is_built() -> None:
 
 
 def test_parameters_may_have_attributes() -> None:
-
-    function = ops.FuncOp(
-        "f", [MATRIX], parameter_attributes=[{"alignment": integer_attribute(64)}]
-    )
+    known = {"alignment": integer_attribute(64)}
+    function = ops.FuncOp("f", [MATRIX], parameter_attributes=[known])
     check(function)
     assert "%0: memref<f32x16x16> {alignment=64}" in xtile.to_text(ModuleOp([function.clone()]))
 

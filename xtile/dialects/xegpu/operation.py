@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from typing_extensions import override
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ContainerType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ContainerType, DenseArrayBase, VectorType, i64
 from xdsl.dialects.utils.dynamic_index_list import get_dynamic_index_list
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, opt_prop_def
@@ -42,6 +42,47 @@ class XeGPUOperation(IRDLOperation, ABC):
             if name in self.attributes and name not in self.properties:
                 self.properties[name] = self.attributes.pop(name)
         super().__post_init__()
+
+
+Operand: TypeAlias = SSAValue | Operation
+"""What constructors take as an operand: a value, or the operation whose only result it is."""
+
+
+def split_mixed(
+    numbers: Sequence[Operand | int] | None,
+) -> tuple[DenseArrayBase | None, list[SSAValue]]:
+    """A list such as `[%i, 4]` as operations keep it: its numbers, and the values among them."""
+    if numbers is None:
+        return None, []
+    constants = [number if isinstance(number, int) else DYNAMIC_INDEX for number in numbers]
+    values = [SSAValue.get(number) for number in numbers if not isinstance(number, int)]
+    return DenseArrayBase.from_list(i64, constants), values
+
+
+def hint_properties(
+    l1_hint: CachePolicy | None,
+    l2_hint: CachePolicy | None,
+    l3_hint: CachePolicy | None,
+    layout: DistributeLayoutAttr | None,
+) -> dict[str, Attribute | None]:
+    """What loads, prefetches and stores have in common, as properties."""
+    hints = {"l1_hint": l1_hint, "l2_hint": l2_hint, "l3_hint": l3_hint}
+    properties: dict[str, Attribute | None] = {
+        name: None if hint is None else CachePolicyAttr(hint) for name, hint in hints.items()
+    }
+    return {**properties, "layout": layout}
+
+
+def block_type(descriptor: Operand) -> VectorType[Attribute]:
+    """The vector that a whole block is, as a subgroup loads it.
+
+    Raises:
+        ValueError: It is not the descriptor of one block.
+    """
+    type = SSAValue.get(descriptor).type
+    if not isinstance(type, TensorDescType) or type.is_scattered or type.array_length != 1:
+        raise ValueError(f"a load by {type} needs a result_type")
+    return VectorType(type.element_type, type.get_shape())
 
 
 class CachedOperation(XeGPUOperation, ABC):

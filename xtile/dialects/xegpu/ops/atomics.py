@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -23,7 +23,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.atomic_kinds import AtomicKind, AtomicRMWKind, kind_of
 from xtile.dialects.xegpu.constraints import LAYOUT, MASK, TENSOR_DESC, VALUE
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
+    Operand,
     XeGPUOperation,
     expect_same_element_type,
     shape_of,
@@ -57,6 +59,21 @@ class AtomicRMWOp(XeGPUOperation):
         "type($tensorDesc) `,` type($mask) `,` type($value) `->` type($result)"
     )
     custom_directives: ClassVar = (AtomicKind,)
+
+    def __init__(
+        self,
+        kind: AtomicRMWKind,
+        tensor_desc: Operand,
+        mask: Operand,
+        value: Operand,
+        *,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[tensor_desc, mask, value],
+            properties={"kind": IntegerAttr(int(kind), i64), "layout": layout},
+            result_types=[SSAValue.get(value).type],
+        )
 
     @property
     def update(self) -> AtomicRMWKind:

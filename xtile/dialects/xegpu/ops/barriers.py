@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
 
-from xtile.dialects.xegpu.attributes import FenceScopeAttr, MemorySpaceAttr
+from xtile.dialects.xegpu.attributes import FenceScope, FenceScopeAttr, MemorySpace, MemorySpaceAttr
 from xtile.dialects.xegpu.constraints import I8, NBARRIER
-from xtile.dialects.xegpu.operation import XeGPUOperation
+from xtile.dialects.xegpu.operation import Operand, XeGPUOperation
+from xtile.dialects.xegpu.types import NbarrierType
 
 
 @irdl_op_definition
@@ -30,6 +31,9 @@ class AllocNbarrierOp(XeGPUOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$nbarrier_num attr-dict"
+
+    def __init__(self, nbarrier_num: int) -> None:
+        super().__init__(properties={"nbarrier_num": IntegerAttr(nbarrier_num, i64)})
 
 
 @irdl_op_definition
@@ -53,6 +57,11 @@ class InitNbarrierOp(XeGPUOperation):
         "type($participant_thread_num) `->` type($result)"
     )
 
+    def __init__(self, nbarrier_id: Operand, participant_thread_num: Operand) -> None:
+        super().__init__(
+            operands=[nbarrier_id, participant_thread_num], result_types=[NbarrierType()]
+        )
+
 
 @irdl_op_definition
 class NbarrierArriveOp(XeGPUOperation):
@@ -69,6 +78,9 @@ class NbarrierArriveOp(XeGPUOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
+
+    def __init__(self, nbarrier: Operand) -> None:
+        super().__init__(operands=[nbarrier])
 
 
 @irdl_op_definition
@@ -87,6 +99,9 @@ class NbarrierWaitOp(XeGPUOperation):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
 
+    def __init__(self, nbarrier: Operand) -> None:
+        super().__init__(operands=[nbarrier])
+
 
 @irdl_op_definition
 class FenceOp(XeGPUOperation):
@@ -104,6 +119,14 @@ class FenceOp(XeGPUOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`memory_kind` `=` $memory_kind `,` `fence_scope` `=` $fence_scope attr-dict"
+
+    def __init__(self, memory_kind: MemorySpace, fence_scope: FenceScope) -> None:
+        super().__init__(
+            properties={
+                "memory_kind": MemorySpaceAttr(memory_kind),
+                "fence_scope": FenceScopeAttr(fence_scope),
+            }
+        )
 
 
 OPERATIONS: list[type[Operation]] = [

@@ -5,11 +5,12 @@ Source: MLIR (LLVM 22), `XeGPUOps.td` and `XeGPUOps.cpp`, `prefetch_nd`, `load_n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -23,15 +24,21 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.xegpu.assembly import OptionalDynamicIndexList, XeGPUPropDict, integers
+from xtile.dialects.xegpu.attributes import CachePolicy
 from xtile.dialects.xegpu.constraints import INDEX, INTEGERS, TENSOR_DESC, VALUE
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
+    Operand,
     ReadingOperation,
     WritingOperation,
+    block_type,
     expect_block,
     expect_same_element_type,
+    hint_properties,
     mixed,
     shape_of,
     shape_text,
+    split_mixed,
     tensor_desc,
     verify_offsets,
     verify_places,
@@ -87,6 +94,25 @@ class PrefetchNdOp(ReadingOperation):
     )
     custom_directives: ClassVar = (OptionalDynamicIndexList, HintsPropDict)
 
+    def __init__(
+        self,
+        tensor_desc: Operand,
+        offsets: Sequence[Operand | int] | None = None,
+        *,
+        l1_hint: CachePolicy | None = None,
+        l2_hint: CachePolicy | None = None,
+        l3_hint: CachePolicy | None = None,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        constants, values = split_mixed(offsets)
+        super().__init__(
+            operands=[tensor_desc, values],
+            properties={
+                "const_offsets": constants,
+                **hint_properties(l1_hint, l2_hint, l3_hint, layout),
+            },
+        )
+
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:
         """The offsets in elements; none if the descriptor has them."""
@@ -132,6 +158,32 @@ class LoadNdOp(ReadingOperation):
         "attr-dict `:` type($TensorDesc) `->` type($value)"
     )
     custom_directives: ClassVar = (OptionalDynamicIndexList, LoadPropDict)
+
+    def __init__(
+        self,
+        tensor_desc: Operand,
+        offsets: Sequence[Operand | int] | None = None,
+        result_type: Attribute | None = None,
+        *,
+        packed: bool = False,
+        transpose: Sequence[int] | None = None,
+        l1_hint: CachePolicy | None = None,
+        l2_hint: CachePolicy | None = None,
+        l3_hint: CachePolicy | None = None,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        constants, values = split_mixed(offsets)
+        swapped = None if transpose is None else DenseArrayBase.from_list(i64, transpose)
+        super().__init__(
+            operands=[tensor_desc, values],
+            properties={
+                "const_offsets": constants,
+                "packed": UnitAttr() if packed else None,
+                "transpose": swapped,
+                **hint_properties(l1_hint, l2_hint, l3_hint, layout),
+            },
+            result_types=[result_type or block_type(tensor_desc)],
+        )
 
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:
@@ -219,6 +271,26 @@ class StoreNdOp(WritingOperation):
         "attr-dict `:` type($value) `,` type($TensorDesc)"
     )
     custom_directives: ClassVar = (OptionalDynamicIndexList, HintsPropDict)
+
+    def __init__(
+        self,
+        value: Operand,
+        tensor_desc: Operand,
+        offsets: Sequence[Operand | int] | None = None,
+        *,
+        l1_hint: CachePolicy | None = None,
+        l2_hint: CachePolicy | None = None,
+        l3_hint: CachePolicy | None = None,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        constants, values = split_mixed(offsets)
+        super().__init__(
+            operands=[value, tensor_desc, values],
+            properties={
+                "const_offsets": constants,
+                **hint_properties(l1_hint, l2_hint, l3_hint, layout),
+            },
+        )
 
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:

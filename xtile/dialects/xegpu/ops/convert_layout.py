@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.xegpu.constraints import LAYOUT, SOURCE_VECTOR
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
-from xtile.dialects.xegpu.operation import XeGPUOperation, shape_of, shape_text
+from xtile.dialects.xegpu.operation import Operand, XeGPUOperation, shape_of, shape_text
 from xtile.text.directives import PropDict
 
 
@@ -61,6 +61,18 @@ class ConvertLayoutOp(XeGPUOperation):
         "$source custom<LayoutsPropDict>($input_layout, $target_layout) attr-dict `:` type($source)"
     )
     custom_directives: ClassVar = (LayoutsPropDict,)
+
+    def __init__(
+        self,
+        source: Operand,
+        input_layout: DistributeLayoutAttr,
+        target_layout: DistributeLayoutAttr,
+    ) -> None:
+        super().__init__(
+            operands=[source],
+            properties={"input_layout": input_layout, "target_layout": target_layout},
+            result_types=[SSAValue.get(source).type],
+        )
 
     @override
     def verify_(self) -> None:

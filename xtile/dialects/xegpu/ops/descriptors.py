@@ -6,12 +6,13 @@ Source: MLIR (LLVM 22), `XeGPUOps.td`, `create_nd_tdesc`, `update_nd_offset`, `c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType
 from xdsl.dialects.utils.dynamic_index_list import DynamicIndexList
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     ParsePropInAttrDict,
@@ -40,6 +41,7 @@ from xtile.dialects.xegpu.constraints import (
 )
 from xtile.dialects.xegpu.memory import memory_space_number
 from xtile.dialects.xegpu.operation import (
+    Operand,
     XeGPUOperation,
     expect_block,
     expect_same_element_type,
@@ -48,6 +50,7 @@ from xtile.dialects.xegpu.operation import (
     points,
     shape_of,
     shape_text,
+    split_mixed,
     tensor_desc,
     verify_offsets,
     verify_places,
@@ -97,6 +100,28 @@ class CreateNdDescOp(XeGPUOperation):
         "attr-dict `:` type($source) `->` type($TensorDesc)"
     )
     custom_directives: ClassVar = (OptionalDynamicIndexList, DimensionList)
+
+    def __init__(
+        self,
+        source: Operand,
+        offsets: Sequence[Operand | int] | None = None,
+        shape: Sequence[Operand | int] | None = None,
+        strides: Sequence[Operand | int] | None = None,
+        *,
+        result_type: Attribute,
+    ) -> None:
+        const_offsets, offset_values = split_mixed(offsets)
+        const_shape, shape_values = split_mixed(shape)
+        const_strides, stride_values = split_mixed(strides)
+        super().__init__(
+            operands=[source, offset_values, shape_values, stride_values],
+            properties={
+                "const_offsets": const_offsets,
+                "const_shape": const_shape,
+                "const_strides": const_strides,
+            },
+            result_types=[result_type],
+        )
 
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:
@@ -182,6 +207,18 @@ class UpdateNdOffsetOp(XeGPUOperation):
     )
     custom_directives: ClassVar = (DynamicIndexList,)
 
+    def __init__(
+        self,
+        tensor_desc: Operand,
+        offsets: Sequence[Operand | int],
+    ) -> None:
+        constants, values = split_mixed(offsets)
+        super().__init__(
+            operands=[tensor_desc, values],
+            properties={"const_offsets": constants},
+            result_types=[SSAValue.get(tensor_desc).type],
+        )
+
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:
         """The offsets in elements."""
@@ -216,6 +253,14 @@ class CreateDescOp(XeGPUOperation):
     assembly_format = (
         "$source `,` $offsets attr-dict `:` type($source) `,` type($offsets) `->` type($TensorDesc)"
     )
+
+    def __init__(
+        self,
+        source: Operand,
+        offsets: Operand,
+        result_type: Attribute,
+    ) -> None:
+        super().__init__(operands=[source, offsets], result_types=[result_type])
 
     @override
     def verify_(self) -> None:
@@ -254,6 +299,15 @@ class UpdateOffsetOp(XeGPUOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$TensorDesc `,` $offsets attr-dict `:` type($TensorDesc) `,` type($offsets)"
+
+    def __init__(
+        self,
+        tensor_desc: Operand,
+        offsets: Operand,
+    ) -> None:
+        super().__init__(
+            operands=[tensor_desc, offsets], result_types=[SSAValue.get(tensor_desc).type]
+        )
 
     @override
     def verify_(self) -> None:

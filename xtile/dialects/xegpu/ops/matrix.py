@@ -6,6 +6,7 @@ Source: MLIR (LLVM 22), `XeGPUOps.td` and `XeGPUOps.cpp`, `create_mem_desc`, `lo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
@@ -41,10 +42,12 @@ from xtile.dialects.xegpu.constraints import (
 )
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
+    Operand,
     XeGPUOperation,
     expect_same_element_type,
     mixed,
     shape_text,
+    split_mixed,
     verify_places,
 )
 from xtile.dialects.xegpu.types import MemDescType, bit_width
@@ -76,6 +79,13 @@ class CreateMemDescOp(XeGPUOperation):
     traits = traits_def(Pure())
     # Upstream's empty property dictionary leaves a space behind.
     assembly_format = "$source ` ` attr-dict `` `:` type($source) `->` type($mem_desc)"
+
+    def __init__(
+        self,
+        source: Operand,
+        result_type: Attribute,
+    ) -> None:
+        super().__init__(operands=[source], result_types=[result_type])
 
     @override
     def verify_(self) -> None:
@@ -115,6 +125,26 @@ class LoadMatrixOp(XeGPUOperation):
     )
     custom_directives: ClassVar = (DynamicIndexList, MatrixPropDict)
 
+    def __init__(
+        self,
+        mem_desc: Operand,
+        offsets: Sequence[Operand | int],
+        result_type: Attribute,
+        *,
+        subgroup_block_io: bool = False,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        constants, values = split_mixed(offsets)
+        super().__init__(
+            operands=[mem_desc, values],
+            properties={
+                "const_offsets": constants,
+                "subgroup_block_io": UnitAttr() if subgroup_block_io else None,
+                "layout": layout,
+            },
+            result_types=[result_type],
+        )
+
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:
         """The offsets in elements."""
@@ -153,6 +183,25 @@ class StoreMatrixOp(XeGPUOperation):
         "custom<MatrixPropDict>($subgroup_block_io, $layout) attr-dict `` `:` type(operands)"
     )
     custom_directives: ClassVar = (DynamicIndexList, MatrixPropDict)
+
+    def __init__(
+        self,
+        data: Operand,
+        mem_desc: Operand,
+        offsets: Sequence[Operand | int],
+        *,
+        subgroup_block_io: bool = False,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        constants, values = split_mixed(offsets)
+        super().__init__(
+            operands=[data, mem_desc, values],
+            properties={
+                "const_offsets": constants,
+                "subgroup_block_io": UnitAttr() if subgroup_block_io else None,
+                "layout": layout,
+            },
+        )
 
     @property
     def mixed_offsets(self) -> list[SSAValue | int]:

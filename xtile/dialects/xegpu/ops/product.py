@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -22,7 +22,9 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.constraints import DPAS_OPERAND, DPAS_RESULT, LAYOUT
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
+    Operand,
     XeGPUOperation,
     expect_same_element_type,
     shape_of,
@@ -63,6 +65,27 @@ class DpasOp(XeGPUOperation):
         "$lhs `,` $rhs (`,` $acc^)? attr-dict `:` type($lhs) `,` type($rhs) (`,` type($acc)^)? "
         "`->` type($result)"
     )
+
+    def __init__(
+        self,
+        lhs: Operand,
+        rhs: Operand,
+        acc: Operand | None = None,
+        result_type: Attribute | None = None,
+        *,
+        layout_a: DistributeLayoutAttr | None = None,
+        layout_b: DistributeLayoutAttr | None = None,
+        layout_cd: DistributeLayoutAttr | None = None,
+    ) -> None:
+        if result_type is None:
+            if acc is None:
+                raise ValueError("a product that is added to nothing needs a result_type")
+            result_type = SSAValue.get(acc).type
+        super().__init__(
+            operands=[lhs, rhs, acc],
+            properties={"layout_a": layout_a, "layout_b": layout_b, "layout_cd": layout_cd},
+            result_types=[result_type],
+        )
 
     @property
     def is_for_lane(self) -> bool:

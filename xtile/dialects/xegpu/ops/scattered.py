@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, VectorType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import XeGPUPropDict
+from xtile.dialects.xegpu.attributes import CachePolicy
 from xtile.dialects.xegpu.constraints import (
     GATHER_SOURCE,
     MASK_OR_I1,
@@ -33,11 +34,14 @@ from xtile.dialects.xegpu.constraints import (
     OFFSETS_OR_INDEX,
     VALUE_OR_SCALAR,
 )
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
+    Operand,
     ReadingOperation,
     WritingOperation,
     expect_same_element_type,
     expect_scattered,
+    hint_properties,
     points,
     shape_of,
     shape_text,
@@ -93,6 +97,26 @@ class PrefetchOp(ReadingOperation):
     )
     custom_directives: ClassVar = (PrefetchPropDict,)
 
+    def __init__(
+        self,
+        source: Operand,
+        offsets: Operand | None = None,
+        *,
+        offset_align_byte: int | None = None,
+        l1_hint: CachePolicy | None = None,
+        l2_hint: CachePolicy | None = None,
+        l3_hint: CachePolicy | None = None,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        alignment = None if offset_align_byte is None else IntegerAttr(offset_align_byte, i64)
+        super().__init__(
+            operands=[source, offsets],
+            properties={
+                "offset_align_byte": alignment,
+                **hint_properties(l1_hint, l2_hint, l3_hint, layout),
+            },
+        )
+
     @override
     def verify_(self) -> None:
         _verify_source(self.source, self.offsets)
@@ -136,6 +160,26 @@ class LoadGatherOp(ReadingOperation):
     )
     custom_directives: ClassVar = (ChunkPropDict,)
 
+    def __init__(
+        self,
+        source: Operand,
+        offsets: Operand | None,
+        mask: Operand,
+        result_type: Attribute,
+        *,
+        chunk_size: int | None = None,
+        l1_hint: CachePolicy | None = None,
+        l2_hint: CachePolicy | None = None,
+        l3_hint: CachePolicy | None = None,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        chunk = None if chunk_size is None else IntegerAttr(chunk_size, i64)
+        super().__init__(
+            operands=[source, offsets, mask],
+            properties={"chunk_size": chunk, **hint_properties(l1_hint, l2_hint, l3_hint, layout)},
+            result_types=[result_type],
+        )
+
     @property
     def effective_chunk_size(self) -> int:
         """How many elements each point has."""
@@ -175,6 +219,25 @@ class StoreScatterOp(WritingOperation):
         "attr-dict `:` type(operands)"
     )
     custom_directives: ClassVar = (ChunkPropDict,)
+
+    def __init__(
+        self,
+        value: Operand,
+        dest: Operand,
+        offsets: Operand | None,
+        mask: Operand,
+        *,
+        chunk_size: int | None = None,
+        l1_hint: CachePolicy | None = None,
+        l2_hint: CachePolicy | None = None,
+        l3_hint: CachePolicy | None = None,
+        layout: DistributeLayoutAttr | None = None,
+    ) -> None:
+        chunk = None if chunk_size is None else IntegerAttr(chunk_size, i64)
+        super().__init__(
+            operands=[value, dest, offsets, mask],
+            properties={"chunk_size": chunk, **hint_properties(l1_hint, l2_hint, l3_hint, layout)},
+        )
 
     @property
     def effective_chunk_size(self) -> int:

@@ -1,0 +1,59 @@
+"""The operations of the core form, each by its name."""
+
+from __future__ import annotations
+
+from xtile.dialects.core.atomic_scatter import (
+    AtomicScatterOp,
+)
+from xtile.dialects.core.blas import (
+    AxpbyOp,
+    CumsumOp,
+    GemmOp,
+    GemvOp,
+    GerOp,
+    HadamardOp,
+    SumOp,
+)
+from xtile.dialects.core.complex_parts import (
+    ComplexPartOp,
+)
+from xtile.dialects.core.cooperative_matrix import (
+    CooperativeMatrixFillOp,
+    CooperativeMatrixLoadOp,
+    CooperativeMatrixMultiplyAddOp,
+    CooperativeMatrixStoreOp,
+)
+from xtile.dialects.core.subgroup import (
+    AtomicUpdateOp,
+    FragmentExtractOp,
+    FragmentInsertOp,
+    MapOp,
+    ParallelOp,
+    PrefetchOp,
+    SubgroupScanOp,
+    YieldOp,
+)
+
+__all__ = [
+    "AtomicScatterOp",
+    "AtomicUpdateOp",
+    "AxpbyOp",
+    "ComplexPartOp",
+    "CooperativeMatrixFillOp",
+    "CooperativeMatrixLoadOp",
+    "CooperativeMatrixMultiplyAddOp",
+    "CooperativeMatrixStoreOp",
+    "CumsumOp",
+    "FragmentExtractOp",
+    "FragmentInsertOp",
+    "GemmOp",
+    "GemvOp",
+    "GerOp",
+    "HadamardOp",
+    "MapOp",
+    "ParallelOp",
+    "PrefetchOp",
+    "SubgroupScanOp",
+    "SumOp",
+    "YieldOp",
+]

@@ -1,0 +1,40 @@
+"""The `scf` dialect's operations, each by its name; of xDSL's own those that are complete."""
+
+from __future__ import annotations
+
+from xdsl.dialects.scf import (
+    ConditionOp,
+    ReduceReturnOp,
+    YieldOp,
+)
+
+from xtile.dialects.scf.branches import (
+    ExecuteRegionOp,
+    IfOp,
+    IndexSwitchOp,
+)
+from xtile.dialects.scf.forall import (
+    ForallOp,
+    InParallelOp,
+)
+from xtile.dialects.scf.loops import (
+    ForOp,
+    ParallelOp,
+    ReduceOp,
+    WhileOp,
+)
+
+__all__ = [
+    "ConditionOp",
+    "ExecuteRegionOp",
+    "ForOp",
+    "ForallOp",
+    "IfOp",
+    "InParallelOp",
+    "IndexSwitchOp",
+    "ParallelOp",
+    "ReduceOp",
+    "ReduceReturnOp",
+    "WhileOp",
+    "YieldOp",
+]

@@ -1,0 +1,78 @@
+"""The `transform` dialect's operations, each by its name; of xDSL's own those that are complete."""
+
+from __future__ import annotations
+
+from xdsl.dialects.transform import (
+    ApplyRegisteredPassOp,
+    CastOp,
+    GetConsumersOfResultOp,
+    GetDefiningOp,
+    GetParentOp,
+    GetProducerOfOperandOp,
+    GetResultOp,
+    GetTypeOp,
+    IncludeOp,
+    MatchOp,
+    MatchOperationEmptyOp,
+    MatchOperationNameOp,
+    MatchParamCmpIOp,
+    MergeHandlesOp,
+    NamedSequenceOp,
+    SelectOp,
+    SequenceOp,
+    SplitHandleOp,
+    TileOp,
+    TileToForallOp,
+    YieldOp,
+)
+
+from xtile.dialects.transform.handles import (
+    ApplyCanonicalizationPatternsOp,
+    ApplyPatternsOp,
+    EmitRemarkAtOp,
+    GetOperandOp,
+    ParamConstantOp,
+)
+from xtile.dialects.transform.xegpu import (
+    ConvertLayoutOp,
+    GetDescOp,
+    InsertPrefetchOp,
+    SetDescLayoutOp,
+    SetGPULaunchThreadsOp,
+    SetOpLayoutAttrOp,
+)
+
+__all__ = [
+    "ApplyCanonicalizationPatternsOp",
+    "ApplyPatternsOp",
+    "ApplyRegisteredPassOp",
+    "CastOp",
+    "ConvertLayoutOp",
+    "EmitRemarkAtOp",
+    "GetConsumersOfResultOp",
+    "GetDefiningOp",
+    "GetDescOp",
+    "GetOperandOp",
+    "GetParentOp",
+    "GetProducerOfOperandOp",
+    "GetResultOp",
+    "GetTypeOp",
+    "IncludeOp",
+    "InsertPrefetchOp",
+    "MatchOp",
+    "MatchOperationEmptyOp",
+    "MatchOperationNameOp",
+    "MatchParamCmpIOp",
+    "MergeHandlesOp",
+    "NamedSequenceOp",
+    "ParamConstantOp",
+    "SelectOp",
+    "SequenceOp",
+    "SetDescLayoutOp",
+    "SetGPULaunchThreadsOp",
+    "SetOpLayoutAttrOp",
+    "SplitHandleOp",
+    "TileOp",
+    "TileToForallOp",
+    "YieldOp",
+]
