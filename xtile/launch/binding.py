@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from xtile.launch.array_arguments import flattened, takes_pointers
 from xtile.launch.arrays import Output
 from xtile.launch.device_memory import DeviceArray, DeviceView, is_of_pyopencl
 from xtile.launch.errors import ArgumentError, describe_type
@@ -47,16 +48,17 @@ def bind(
         ArgumentError: Arguments are missing, superfluous, or do not fit.
     """
     parameters = signature.parameters
-    values = _in_order(signature.name, parameters, arguments)
+    values = _in_order(signature, arguments)
     return [
         _bind_one(parameter, value, index in signature.written, check_promises)
         for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
     ]
 
 
-def _in_order(
-    name: str, parameters: Sequence[Parameter], arguments: Sequence[Any] | Mapping[str, Any]
-) -> list[Any]:
+def _in_order(signature: Signature, arguments: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
+    name, parameters = signature.name, signature.parameters
+    if isinstance(arguments, list | tuple | Mapping) and takes_pointers(signature):
+        return flattened(signature, arguments)
     if isinstance(arguments, Mapping):
         return _by_name(name, parameters, arguments)
     if isinstance(arguments, list | tuple):

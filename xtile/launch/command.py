@@ -20,6 +20,7 @@ from xtile.command import (
     is_colored,
     print_table,
 )
+from xtile.launch.array_arguments import MissingValueError, flattened, takes_pointers
 from xtile.launch.binding import bind
 from xtile.launch.devices import Device, Executable, Kernel, LaunchResult, find_device
 from xtile.launch.errors import ArgumentError, DeviceError
@@ -61,7 +62,7 @@ def _run_kernel(options: Namespace) -> int:
     parameters = executable.signature.parameters
     outputs = _by_parameter("--out", options.out, parameters)
     _check_directories(outputs)
-    values = _values(options, parameters)
+    values = _values(options, executable.signature)
     _check_outputs(outputs, parameters, values)
     result = None
     if executable.is_host:
@@ -128,12 +129,24 @@ def _check_directories(outputs: dict[str, str]) -> None:
             raise UsageError(f"--out {name}: there is no directory {directory}")
 
 
-def _values(options: Namespace, parameters: Sequence[Parameter]) -> list[Any]:
+def _values(options: Namespace, signature: Signature) -> list[Any]:
     """Returns the kernel's arguments as the command line describes them."""
+    parameters = signature.parameters
     texts = _by_parameter("--arg", options.arg, parameters)
     sizes = _by_parameter("--size", options.size, parameters)
     generator = np.random.default_rng(options.seed)
-    return [_value(options, parameter, texts, sizes, generator) for parameter in parameters]
+    if not takes_pointers(signature):
+        return [_value(options, parameter, texts, sizes, generator) for parameter in parameters]
+    # Sizes and strides that are left out follow from the array before them.
+    given = {
+        parameter.name: _value(options, parameter, texts, sizes, generator)
+        for parameter in parameters
+        if parameter.name in texts or (options.rand and parameter.is_memory)
+    }
+    try:
+        return flattened(signature, given)
+    except MissingValueError as error:
+        raise _missing(error.parameter) from None
 
 
 def _value(
@@ -149,8 +162,12 @@ def _value(
     is_memory = parameter.is_memory
     if options.rand and is_memory:
         return random_value(parameter, sizes.get(name), generator)
-    hint = " or --rand" if is_memory else ""
-    raise ArgumentError(f"{parameter}: no value is given; add --arg {name}=...{hint}")
+    raise _missing(parameter)
+
+
+def _missing(parameter: Parameter) -> ArgumentError:
+    hint = " or --rand" if parameter.is_memory else ""
+    return ArgumentError(f"{parameter}: no value is given; add --arg {parameter.name}=...{hint}")
 
 
 def _launch(

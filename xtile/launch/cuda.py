@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from xtile.launch.array_arguments import flattened, takes_pointers
 from xtile.launch.binding import BoundArgument, bind
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
 from xtile.launch.errors import ArgumentError, DeviceError
@@ -154,6 +155,8 @@ class CudaExecutable:
         """
         from xtile.backends.nvidia.cuda.launching import launch, launch_again
 
+        if takes_pointers(self.signature) and isinstance(arguments, list | tuple | Mapping):
+            arguments = flattened(self.signature, arguments)
         session, kernel = self.loaded()
         repeated = kernel.plans.repeated(self.signature, arguments, may_overlap=self.may_overlap)
         if repeated is not None:
