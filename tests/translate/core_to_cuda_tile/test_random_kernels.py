@@ -52,17 +52,16 @@ REFUSALS = ("an input that is the output too must be copied, which needs a stati
 
 
 def special_numbers(random: np.random.Generator, dtype: np.dtype, count: int) -> Memory:
-    """Numbers as in `any_numbers`; a few real ones are zeros, infinities and NaN.
-
-    There are no large ones, whose sums may or may not be 0 before they meet an infinity.
-    """
+    """Numbers as in `any_numbers`; a few real ones are zeros, infinities, NaN and very large."""
     numbers = any_numbers(random, dtype, count)
     if dtype.kind in "iuc":
         return numbers
-    special = random.choice([0.0, -0.0, np.inf, -np.inf, np.nan], count).astype(dtype)
+    with np.errstate(over="ignore"):
+        special = random.choice(_SPECIAL_NUMBERS, count).astype(dtype)
     return np.where(random.random(count) < _SPECIAL, special, numbers).astype(dtype)
 
 
+_SPECIAL_NUMBERS = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30)
 _SPECIAL = 0.02
 
 _NUMBERS = (plain_numbers, any_numbers, special_numbers)
