@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.seeds import fresh_generator
 from tests.tile_tools import machine_code
 from tests.transforms.distribute.kernels import arguments_of, printed, read
 from tests.translate.core_to_cuda_tile.entries import entry_of, from_block_level, verify
@@ -87,7 +88,7 @@ def test_value_is_that_before_the_write(ordering: str) -> None:
     read_once(module)
     verify(module)
     assert not is_read_again(module)
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     b = generator.integers(-(2**31), 2**31, (8, 8)).astype(np.int32)
     a, before = np.zeros_like(b), b.copy()
     launch(entry_of(read(printed(module))), arguments_of([a, b]), (1, 1, 1))
@@ -116,7 +117,7 @@ def test_every_bit_is_kept(dtype: type[np.floating]) -> None:
     module = overwriting(f"%y = permute %x [1, 0] : {tile} -> {tile}", type_=name)
     assert read_once(module)
     bits = np.dtype(f"i{np.dtype(dtype).itemsize}")
-    numbers = np.random.default_rng().integers(
+    numbers = fresh_generator().integers(
         np.iinfo(bits).min, np.iinfo(bits).max, (8, 8), dtype=bits, endpoint=True
     )
     a, b = np.zeros((8, 8), dtype), numbers.view(dtype).copy()

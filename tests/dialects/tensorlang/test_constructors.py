@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 import xtile
+from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang import ops
 from xtile.dialects.tensorlang.attributes import (
     AddressSpace,
@@ -273,7 +274,7 @@ def test_what_is_built_runs() -> None:
     a, b, c = function.parameters
     one, zero = ops.ConstantOp(1.0, F32), ops.ConstantOp(0.0, F32)
     function.body.block.add_ops([one, zero, ops.GemmOp(one, a, b, zero, c, transpose_b=True)])
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     left, right = (np.asfortranarray(generator.random((16, 16), np.float32)) for _ in "ab")
     result = np.full((16, 16), np.nan, np.float32, order="F")
     xtile.run(ModuleOp([function]), [left, right, result])
