@@ -88,7 +88,7 @@ def test_three_devices_with_nvidias_packages() -> None:
 
 def test_readme_has_its_blocks() -> None:
     assert len(CONSOLE_BLOCKS) == 12
-    assert len(PYTHON_BLOCKS) == 4
+    assert len(PYTHON_BLOCKS) == 5
     assert len(SHELL_BLOCKS) == 2
     assert len(TEXT_BLOCKS) == 2
 
