@@ -117,7 +117,9 @@ def launch_entry(
     """Runs an entry with the arguments of the kernel that it was."""
     padded = _Padded()
     flat = [padded.argument(argument) for argument in _all_flattened(function, arguments)]
-    launch(entry, flat, grid)
+    warnings = launch(entry, flat, grid)
+    # No translation leaves a view's index space.
+    assert warnings.diagnostics() == []
     padded.copy_back()
 
 
