@@ -150,7 +150,16 @@ class ConstantOp(CudaTileOperation):
     assembly_format = "custom<Constant>($value, type($result)) attr-dict"
     custom_directives: ClassVar = (Constant,)
 
-    def __init__(self, value: DenseIntOrFPElementsAttr) -> None:
+    def __init__(
+        self,
+        value: DenseIntOrFPElementsAttr | float | Sequence[float],
+        result_type: TileType | None = None,
+    ) -> None:
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            if result_type is None:
+                raise ValueError("a constant of numbers needs a result_type")
+            values = value if isinstance(value, Sequence) else [value]
+            value = constant_attribute(result_type, values)
         super().__init__(properties={"value": value}, result_types=(tile_of(value),))
 
     @classmethod
