@@ -15,7 +15,8 @@ from xtile.dialects.spirv import instruction_class
 from xtile.universe import all_dialects
 
 DIALECTS = (
-    *("arith", "core", "cuda_tile", "gpu", "memref", "scf", "tensorlang", "transform"),
+    *("arith", "cf", "complex", "core", "cuda_tile", "func", "gpu", "index", "llvm", "math"),
+    *("memref", "scf", "tensorlang", "transform"),
     *("vector", "xegpu"),
 )
 OWN = ("cuda_tile", "tensorlang", "xegpu")

@@ -1,4 +1,4 @@
-"""The `gpu` dialect's operations, each by its name; of xDSL's own those that are complete."""
+"""The `gpu` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
 from __future__ import annotations
 
