@@ -153,9 +153,11 @@ def memory(body: Body, matrix: Any, vector: Any, group: Any) -> None:
     assert view.type == MemrefType.get(F32, [DYNAMIC])
     part = body(ops.SubviewOp(matrix, [(0, 8), (i, 4)]))
     assert part.type == MemrefType.get(F32, [8, 4], [1, 16])
-    body(ops.ExpandOp(vector, 0, [2, 8], MemrefType.get(F32, [2, 8])))
-    body(ops.ExpandOp(vector, 0, [2, n], MemrefType.get(F32, [2, DYNAMIC])))
-    body(ops.FuseOp(matrix, 0, 1, MemrefType.get(F32, [256])))
+    assert body(ops.ExpandOp(vector, 0, [2, 8])).type == MemrefType.get(F32, [2, 8])
+    expanded = body(ops.ExpandOp(matrix, 1, [2, n]))
+    assert expanded.type == MemrefType.get(F32, [16, 2, DYNAMIC])
+    body(ops.ExpandOp(vector, 0, [n, 2], MemrefType.get(F32, [DYNAMIC, 2])))
+    assert body(ops.FuseOp(matrix, 0, 1)).type == MemrefType.get(F32, [256])
 
 
 def work_items(body: Body, matrix: Any, vector: Any, *_: SSAValue) -> None:
@@ -202,15 +204,13 @@ def matrices(body: Body, memory: Any, *_: SSAValue) -> None:
     assert body(ops.CooperativeMatrixExtractOp(c, 0)).type == F32
     assert body(ops.CooperativeMatrixInsertOp(number, c, 0)).type == ACC
     body(ops.CooperativeMatrixPrefetchOp(0, *at, 16, 16))
-    row = CoopmatrixType.get(F32, 16, 1, MatrixUse.ACC)
-    column = CoopmatrixType.get(F32, 1, 16, MatrixUse.ACC)
     for kind in (
         ops.CooperativeMatrixReduceAddOp,
         ops.CooperativeMatrixReduceMaxOp,
         ops.CooperativeMatrixReduceMinOp,
     ):
-        body(kind(ReduceMode.ROW, c, row))
-        body(kind(ReduceMode.COLUMN, c, column))
+        rows, columns = body(kind(ReduceMode.ROW, c)), body(kind(ReduceMode.COLUMN, c))
+        assert (rows.type.shape, columns.type.shape) == ((16, 1), (1, 16))
     apply = ops.CooperativeMatrixApplyOp(c)
     assert [value.type for value in apply.body.block.args] == [I32, I32, F32]
     Body(apply.body)(ops.YieldOp([apply.body.block.args[2]]))
@@ -267,6 +267,10 @@ def test_only_memory_is_loaded_from() -> None:
         ops.LoadOp(ops.ConstantOp(1.0, F32))
     with pytest.raises(ValueError, match="expected a memref, but got f32"):
         ops.SubviewOp(ops.ConstantOp(1.0, F32), [])
+    with pytest.raises(ValueError, match="expected a cooperative matrix, but got f32"):
+        ops.CooperativeMatrixReduceAddOp(ReduceMode.ROW, ops.ConstantOp(1.0, F32))
+    with pytest.raises(ValueError, match="memref<f32x4> has no mode 1"):
+        ops.FuseOp(ops.AllocaOp(MemrefType.get(F32, [4])), 0, 1)
 
 
 def test_what_is_built_runs() -> None:

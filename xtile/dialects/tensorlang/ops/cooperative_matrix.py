@@ -41,7 +41,7 @@ from xtile.dialects.tensorlang.operation import (
     unit,
 )
 from xtile.dialects.tensorlang.ops.memory import AtomicOperation, atomic_modifiers
-from xtile.dialects.tensorlang.types import I32, component_type
+from xtile.dialects.tensorlang.types import I32, CoopmatrixType, component_type, type_text
 
 
 class CooperativeMatrixOperation(TensorLangOperation, ABC):
@@ -419,11 +419,16 @@ class CooperativeMatrixReduce(CooperativeMatrixOperation, ABC):
     reduce_mode = prop_def(ReduceModeAttr)
     result = result_def(COOPMATRIX)
 
-    def __init__(self, reduce_mode: ReduceMode, matrix: Operand, result_type: Attribute) -> None:
+    def __init__(self, reduce_mode: ReduceMode, matrix: Operand) -> None:
+        type = SSAValue.get(matrix).type
+        if not isinstance(type, CoopmatrixType):
+            raise ValueError(f"expected a cooperative matrix, but got {type_text(type)}")
+        rows, columns = (type.rows, 1) if reduce_mode is ReduceMode.ROW else (1, type.columns)
+        reduced = CoopmatrixType.get(type.component_type, rows, columns, type.use)
         super().__init__(
             operands=[matrix],
             properties={"reduce_mode": ReduceModeAttr(reduce_mode)},
-            result_types=[result_type],
+            result_types=[reduced],
         )
 
 

@@ -6,6 +6,7 @@ Source: tensor language reference, sections "Associated", "Atomic load", "Atomic
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
@@ -263,13 +264,14 @@ class ExpandOp(TensorLangOperation):
         memref: Operand,
         mode: int,
         expand_shape: Sequence[Operand | int],
-        result_type: Attribute,
+        result_type: Attribute | None = None,
     ) -> None:
         static, dynamic = split_mixed(expand_shape)
+        type = SSAValue.get(memref).type
         super().__init__(
             operands=[memref, dynamic],
             properties={"mode": integer_attribute(mode), "static_expand_shape": static},
-            result_types=[result_type],
+            result_types=[result_type or _expanded_type(type, mode, static)],
         )
 
 
@@ -291,15 +293,20 @@ class FuseOp(TensorLangOperation):
     result = result_def(MEMREF)
 
     def __init__(
-        self, memref: Operand, from_mode: int, to_mode: int, result_type: Attribute
+        self,
+        memref: Operand,
+        from_mode: int,
+        to_mode: int,
+        result_type: Attribute | None = None,
     ) -> None:
+        type = SSAValue.get(memref).type
         super().__init__(
             operands=[memref],
             properties={
                 "from_mode": integer_attribute(from_mode),
                 "to_mode": integer_attribute(to_mode),
             },
-            result_types=[result_type],
+            result_types=[result_type or _fused_type(type, from_mode, to_mode)],
         )
 
 
@@ -429,9 +436,40 @@ def split_mixed(
 
 def _subview_type(type: Attribute, static_sizes: DenseArrayBase[I64]) -> Attribute:
     """The modes that have a size stay, with the strides that they had."""
-    if not isinstance(type, MemrefType):
-        raise ValueError(f"expected a memref, but got {type_text(type)}")
+    type = _memref_type(type)
     sizes = [int(size) for size in static_sizes.get_values()]
     kept = [mode for mode, size in enumerate(sizes) if size != 0]
     shape, strides = [sizes[mode] for mode in kept], [type.strides[mode] for mode in kept]
     return MemrefType.get(type.element_type, shape, strides, type.address_space)
+
+
+def _expanded_type(type: Attribute, mode: int, static_sizes: DenseArrayBase[I64]) -> Attribute:
+    """The new modes lie behind each other where the old one was."""
+    type = _memref_type(type, mode)
+    sizes = [int(size) for size in static_sizes.get_values()]
+    strides = [type.strides[mode]]
+    for size in sizes[:-1]:
+        strides.append(DYNAMIC if DYNAMIC in (strides[-1], size) else strides[-1] * size)
+    shape = [*type.shape[:mode], *sizes, *type.shape[mode + 1 :]]
+    strides = [*type.strides[:mode], *strides, *type.strides[mode + 1 :]]
+    return MemrefType.get(type.element_type, shape, strides, type.address_space)
+
+
+def _fused_type(type: Attribute, first: int, last: int) -> Attribute:
+    """The modes become one, whose neighbours are as far apart as the first one's."""
+    type = _memref_type(type, first, last)
+    fused = type.shape[first : last + 1]
+    size = DYNAMIC if DYNAMIC in fused else math.prod(fused)
+    shape = [*type.shape[:first], size, *type.shape[last + 1 :]]
+    strides = [*type.strides[: first + 1], *type.strides[last + 1 :]]
+    return MemrefType.get(type.element_type, shape, strides, type.address_space)
+
+
+def _memref_type(type: Attribute, *modes: int) -> MemrefType:
+    """A type that must be a memref's, with these modes."""
+    if not isinstance(type, MemrefType):
+        raise ValueError(f"expected a memref, but got {type_text(type)}")
+    for mode in modes:
+        if not 0 <= mode < type.order:
+            raise ValueError(f"{type_text(type)} has no mode {mode}")
+    return type
