@@ -108,6 +108,28 @@ PROGRAMS = {
             }
             store %c, %A[%two]
         }""",
+    "some of the subgroups": """
+        func @f(%A: memref<f32x48x64>, %B: memref<f32x48x64>)
+                attributes {work_group_size=[64,1], subgroup_size=16} {
+            parallel {
+                %c0 = constant 0 : index
+                %group = subgroup_linear_id : i32
+                %lanes = subgroup_size : i32
+                %lane = subgroup_local_id : i32
+                %first = mul %group, %lanes : i32
+                %number = add %first, %lane : i32
+                %bound = constant 32 : i32
+                %is = less_than %number, %bound : bool
+                if %is {
+                    %column = cast %first : index
+                    %a = cooperative_matrix_load.n %A[%c0,%column] : coopmatrix<f32x16x8,matrix_a>
+                    %b = cooperative_matrix_load.t %A[%c0,%column] : coopmatrix<f32x8x16,matrix_b>
+                    %z = constant 0.0 : coopmatrix<f32x16x16,matrix_acc>
+                    %p = cooperative_matrix_mul_add %a, %b, %z : coopmatrix<f32x16x16,matrix_acc>
+                    cooperative_matrix_store %p, %B[%c0,%column]
+                }
+            }
+        }""",
     "an empty foreach": """
         func @f(%A: memref<i32x4>, %n: index) {
             %from = constant 9223372036854775807 : index

@@ -1,4 +1,4 @@
-"""What a value is in the first work-items of a subgroup, or in the first subgroups.
+"""What a value is in the first work-items of the first subgroups.
 
 A condition such as `equal %local_id, %c0` is decided by trying it.
 """
@@ -25,22 +25,48 @@ _MOST_BITS_SHIFTED = 31
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The values of one variable in consecutive work-items or subgroups.
+    """The values of one variable in consecutive work-items of consecutive subgroups.
 
     Attributes:
-        axis: What is counted; `lane` for work-items, else a name for a numbering of subgroups.
-        values: The variable's value for 0, 1, ... on the axis.
-        is_complete: Whether there are no more work-items or subgroups than values.
+        axis: The numbering of the subgroups; None if the variable is the same in all of them.
+        values: For each subgroup the values for lanes 0, 1, ...; for all subgroups if they are the
+            same in all, and for all lanes if they are the same in a subgroup.
+        is_complete: Whether there are no more work-items than values.
     """
 
-    axis: str
-    values: tuple[int, ...]
+    axis: str | None
+    values: tuple[tuple[int, ...], ...]
     is_complete: bool
 
     @property
-    def differ(self) -> bool:
-        """Whether the variable has different values on the axis."""
+    def depends_on_lane(self) -> bool:
+        """Whether work-items of a subgroup may have different values."""
+        return len(self.values[0]) > 1
+
+    @property
+    def differ_within(self) -> bool:
+        """Whether work-items of a subgroup have different values."""
+        return any(len(set(row)) > 1 for row in self.values)
+
+    @property
+    def differ_between(self) -> bool:
+        """Whether subgroups have different values."""
         return len(set(self.values)) > 1
+
+
+def lane_samples(count: int, is_complete: bool) -> Samples:
+    """The number of a work-item in its subgroup."""
+    return Samples(None, (tuple(range(count)),), is_complete)
+
+
+def subgroup_samples(axis: str, count: int, is_complete: bool) -> Samples:
+    """The number of a subgroup along an axis."""
+    known = min(count, _MOST_SUBGROUPS)
+    return Samples(axis, tuple((i,) for i in range(known)), is_complete and known == count)
+
+
+_MOST_SUBGROUPS = 16
+"""How many subgroups are looked at."""
 
 
 def _divide(a: int, b: int) -> int:
@@ -95,7 +121,7 @@ def evaluate(operation: Operation, operands: Sequence[Samples | int | None]) -> 
     if function is None or largest is None:
         return None
     samples = combine(function, operands)
-    if samples is None or any(abs(value) > largest for value in samples.values):
+    if samples is None or any(abs(value) > largest for row in samples.values for value in row):
         return None
     return samples
 
@@ -104,16 +130,27 @@ def combine(
     function: Callable[..., Any], operands: Sequence[Samples | int | None]
 ) -> Samples | None:
     """`function` of each sample; None where an operand is unknown or the axes differ."""
-    axes = [operand for operand in operands if isinstance(operand, Samples)]
-    if not axes or None in operands or any(other.axis != axes[0].axis for other in axes):
+    given = [operand for operand in operands if isinstance(operand, Samples)]
+    axes = {operand.axis for operand in given} - {None}
+    if not given or None in operands or len(axes) > 1:
         return None
-    count = len(axes[0].values)
-    columns = [
-        operand.values if isinstance(operand, Samples) else (operand,) * count
-        for operand in operands
-    ]
+    rows = max(len(operand.values) for operand in given)
+    lanes = max(len(operand.values[0]) for operand in given)
+    spread = [_spread(operand, rows, lanes) for operand in operands]
     try:
-        values = tuple(function(*row) for row in zip(*columns, strict=True))
+        values = tuple(
+            tuple(function(*numbers) for numbers in zip(*row, strict=True))
+            for row in zip(*spread, strict=True)
+        )
     except (ArithmeticError, ValueError):
         return None
-    return Samples(axes[0].axis, values, axes[0].is_complete)
+    axis = axes.pop() if axes else None
+    return Samples(axis, values, all(operand.is_complete for operand in given))
+
+
+def _spread(operand: Samples | int | None, rows: int, lanes: int) -> Sequence[Sequence[Any]]:
+    """An operand's values for each subgroup and lane."""
+    if not isinstance(operand, Samples):
+        return ((operand,) * lanes,) * rows
+    values = operand.values if len(operand.values) == rows else operand.values * rows
+    return [row if len(row) == lanes else row * lanes for row in values]

@@ -47,7 +47,14 @@ from xtile.dialects.tensorlang.verifier.problem import (
     mnemonic_of,
     operand_index,
 )
-from xtile.dialects.tensorlang.verifier.samples import Samples, combine, evaluate, trip_count
+from xtile.dialects.tensorlang.verifier.samples import (
+    Samples,
+    combine,
+    evaluate,
+    lane_samples,
+    subgroup_samples,
+    trip_count,
+)
 from xtile.dialects.tensorlang.verifier.uniformity_state import (
     SAME_IN_SUBGROUP,
     UNIFORM,
@@ -74,7 +81,17 @@ _PRESERVING = (
     arith.ComparisonOperation,
 )
 """Another operand gives another result if the rest is uniform. Comparisons and products could be
-exceptions for some run-time values, but a kernel that is right only for those is wrong."""
+exceptions for some run-time values, but a kernel that is right only for those is wrong. Only which
+work-items are before a bound is often meant to be a question of whole subgroups (`_ORDERINGS`)."""
+
+_ORDERINGS = (
+    arith.GreaterThanOp,
+    arith.GreaterThanEqualOp,
+    arith.LessThanOp,
+    arith.LessThanEqualOp,
+)
+"""Comparisons with a bound. A number such as `subgroup_id * subgroup_size + subgroup_local_id` is
+below each multiple of the subgroup's size in all work-items of a subgroup or in none."""
 
 _ELEMENTWISE = (
     arith.BinaryArithmeticOperation,
@@ -171,12 +188,12 @@ class UniformityAnalysis:
         return self._states.get(value, UNIFORM)
 
     def _is_uniform(self, values: Iterable[SSAValue]) -> bool:
-        return not any(value in self._states for value in values)
+        return all(self._state(value).is_uniform for value in values)
 
     def _set(self, value: SSAValue, state: State) -> None:
         if isinstance(value.type, CoopmatrixType):
             state = SAME_IN_SUBGROUP
-        if state.within or state.between:
+        if state.samples is not None or not state.is_uniform:
             self._states[value] = state
 
     def forget(self, operation: Operation) -> None:
@@ -189,21 +206,32 @@ class UniformityAnalysis:
 
     def _samples(self, value: SSAValue) -> Samples | int | None:
         state = self._states.get(value)
-        return integer_of(value) if state is None else state.samples
+        return _uniform_number(value) if state is None else state.samples
 
     # Following values
 
     def follow_elementwise(self, operation: TensorLangOperation) -> None:
         """The result depends on the operands only."""
         operands, result = tuple(operation.operands), operation.results[0]
-        if self._is_uniform(operands) or (type(operation) is arith.MulOp and _is_zero(result)):
+        if not any(operand in self._states for operand in operands) or (
+            type(operation) is arith.MulOp and _is_zero(result)
+        ):
             return
         states = [self._state(operand) for operand in operands]
         samples = evaluate(operation, [self._samples(operand) for operand in operands])
         if samples is not None:
             self._set(result, sampled(samples, origin_of(states)))
-        else:
-            self._set(result, combined(states, isinstance(operation, _PRESERVING)))
+        elif not self._is_uniform(operands):
+            self._set(result, combined(states, self._preserves(operation, states)))
+
+    def _preserves(self, operation: TensorLangOperation, states: Sequence[State]) -> bool:
+        """Whether another operand gives another result if the rest is uniform."""
+        if isinstance(operation, _ORDERINGS) and any(
+            state.varies and (state.samples is None or state.samples.axis is not None)
+            for state in states
+        ):
+            return False
+        return isinstance(operation, _PRESERVING)
 
     def follow_uniform(self, operation: TensorLangOperation) -> None:
         """The result is the same in the whole work-group."""
@@ -423,19 +451,30 @@ def _yielded(operation: IfOp, index: int) -> Iterator[SSAValue]:
             yield last.operands[index]
 
 
+def _uniform_number(value: SSAValue) -> int | None:
+    """The integer that a uniform value is: a constant, or the size of a subgroup."""
+    owner = value.owner
+    if isinstance(owner, arith.CastOp):
+        return _uniform_number(owner.operands[0])
+    if isinstance(owner, builtins.SubgroupSizeOp):
+        function = function_of(owner)
+        return positive_integer(function.properties.get("subgroup_size")) if function else None
+    return integer_of(value)
+
+
 def _identity_samples(operation: TensorLangOperation) -> Samples:
     """The values of a builtin that tells work-items or subgroups apart."""
     function = function_of(operation)
     properties = function.properties if function else {}
     size = positive_integer(properties.get("subgroup_size"))
     if isinstance(operation, builtins.SubgroupLocalIdOp):
-        return Samples("lane", tuple(range(size or _SMALLEST_SUBGROUP)), size is not None)
+        return lane_samples(size or _SMALLEST_SUBGROUP, size is not None)
     is_component = isinstance(operation, builtins.SubgroupIdOp)
     axis = operation.component.data.value if is_component else "linear"
     group = integer_list(properties.get("work_group_size"))
     count = 1 if axis == Component.Z else _subgroup_count(group or [], size, axis)
     # Without a work-group size there may be more subgroups, and are more than one.
-    return Samples(axis, tuple(range(count or 2)), count is not None)
+    return subgroup_samples(axis, count or 2, count is not None)
 
 
 def _subgroup_count(group: Sequence[int], subgroup_size: int | None, axis: str) -> int | None:

@@ -29,7 +29,7 @@ class State:
     Attributes:
         within: Whether it differs between the work-items of a subgroup.
         between: Whether it differs between the subgroups of a work-group.
-        samples: Its values, where they are known.
+        samples: Its values, where they are known; a uniform value may have some, too.
         origin: The instruction that made it vary.
     """
 
@@ -37,6 +37,11 @@ class State:
     between: Fact
     samples: Samples | None = None
     origin: Operation | None = None
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all work-items of a work-group certainly have the same value."""
+        return self.within is self.between is Fact.UNIFORM
 
     @property
     def varies(self) -> bool:
@@ -51,12 +56,15 @@ SAME_IN_SUBGROUP = State(Fact.UNIFORM, Fact.UNKNOWN)
 
 def sampled(samples: Samples, origin: Operation | None) -> State:
     """The state of a value whose first values are known."""
-    if samples.is_complete and not samples.differ:
-        return UNIFORM
-    fact = Fact.VARYING if samples.differ else Fact.UNKNOWN
-    if samples.axis == "lane":
-        return State(fact, Fact.UNIFORM, samples, origin)
-    return State(Fact.UNIFORM, fact, samples, origin)
+    within = _sampled_fact(samples, samples.differ_within, samples.depends_on_lane)
+    between = _sampled_fact(samples, samples.differ_between, samples.axis is not None)
+    return State(within, between, samples, origin)
+
+
+def _sampled_fact(samples: Samples, differ: bool, may_differ: bool) -> Fact:
+    if differ:
+        return Fact.VARYING
+    return Fact.UNKNOWN if may_differ and not samples.is_complete else Fact.UNIFORM
 
 
 def combined(states: Sequence[State], preserves: bool) -> State:
