@@ -19,6 +19,10 @@ TEXT_NAME = "<text>"
 """What messages call a text that comes from no file."""
 
 
+class UnknownLanguageError(ValueError):
+    """The name of a file does not tell what language it is in, or there is no such language."""
+
+
 def parse(
     kernel: str | os.PathLike[str],
     *,
@@ -43,7 +47,7 @@ def parse(
 
     Raises:
         DiagnosticError: The file cannot be read, or the text has errors; it holds all of them.
-        ValueError: The extension of the file is of no known language.
+        UnknownLanguageError: The extension of the file is of no known language.
     """
     source, reader = read_source(kernel, language)
     collected = Diagnostics() if diagnostics is None else diagnostics
@@ -81,7 +85,7 @@ def to_text(
 
     Raises:
         DiagnosticError: The language cannot express the module.
-        ValueError: The language is none of the three.
+        UnknownLanguageError: The language is none of the three.
     """
     output = StringIO()
     if language == "tensorlang":
@@ -157,7 +161,7 @@ def read_source(kernel: str | os.PathLike[str], name: str | None = None) -> tupl
 
     Raises:
         DiagnosticError: The file cannot be read.
-        ValueError: The language is not known.
+        UnknownLanguageError: The language is not known.
     """
     if isinstance(kernel, str) and not _is_path(kernel):
         source = Source(TEXT_NAME, kernel)
@@ -167,7 +171,7 @@ def read_source(kernel: str | os.PathLike[str], name: str | None = None) -> tupl
         return Source.from_path(path, _language(name).is_binary), _language(name)
     extension = os.path.splitext(path)[1].removeprefix(".")
     if extension not in LANGUAGES:
-        raise ValueError(
+        raise UnknownLanguageError(
             f"{path}: expected a file ending with {file_endings()}, or the argument language="
         )
     return Source.from_path(path, LANGUAGES[extension].is_binary), LANGUAGES[extension]
@@ -186,10 +190,10 @@ def _language(name: str) -> Language:
     raise _unknown_language(name, (language.name for language in LANGUAGES.values()))
 
 
-def _unknown_language(name: str, known_names: Iterable[str]) -> ValueError:
+def _unknown_language(name: str, known_names: Iterable[str]) -> UnknownLanguageError:
     """Returns the error for a language that there is not."""
     known = " or ".join(f"'{known}'" for known in known_names)
-    return ValueError(f"expected language {known}, but got '{name}'")
+    return UnknownLanguageError(f"expected language {known}, but got '{name}'")
 
 
 def show_warnings(diagnostics: Iterable[Diagnostic]) -> None:

@@ -151,12 +151,17 @@ def _discard_standard_streams() -> None:
         os.dup2(null, stream.fileno())
 
 
-def _report_internal_error(name: str, error: Exception) -> int:
-    """Shows a defect in one line, and how to see more."""
+def show_trace() -> None:
+    """Shows the Python trace of the error that is handled, where a user asks for it."""
     if os.environ.get(TRACE_VARIABLE):
         import traceback
 
         traceback.print_exc()
+
+
+def _report_internal_error(name: str, error: Exception) -> int:
+    """Shows a defect in one line, and how to see more."""
+    show_trace()
     reason = " ".join(str(error).split())
     sys.stderr.write(
         f"{name}: internal error: {type(error).__name__}: {reason}\n"

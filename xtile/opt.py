@@ -25,13 +25,16 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
+    EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
     is_colored,
     run_command,
+    show_trace,
     write_standard_output,
 )
 from xtile.opt_arguments import COMPILING, ENCODED, TRANSLATIONS, add_arguments
 from xtile.opt_steps import StepLog
+from xtile.step_errors import StepError, step_error
 from xtile.text.diagnostics import (
     Diagnostic,
     DiagnosticError,
@@ -83,6 +86,7 @@ class XtileOptMain(xDSLOptMain):
         self._universe = _installed_universe()
         self._diagnostics = Diagnostics()
         self._running_step = ""
+        self._running: object = None
         self._emitter: Target | None = None
         super().__init__(args=args)
 
@@ -127,6 +131,8 @@ class XtileOptMain(xDSLOptMain):
             )
         except ValueError as error:
             self._usage_error(f"argument -p/--passes: {error}")
+        except ImportError as error:
+            raise step_error(error, f"a pass of '{self.args.passes}'", self) from error
 
     @override
     def run(self) -> None:
@@ -188,6 +194,8 @@ class XtileOptMain(xDSLOptMain):
                 diagnostics.add(diagnostic)
         except DiagnosticException as error:
             diagnostics.error(source, None, f"{self._running_step} failed: {error}")
+        except Exception as error:
+            raise step_error(error, self._running_step, self._running) from error
         return None
 
     def _translate(self, module: ModuleOp, diagnostics: Diagnostics) -> ModuleOp:
@@ -203,7 +211,7 @@ class XtileOptMain(xDSLOptMain):
         from xtile.translate.contracts import DEVICE_CODE, warn_of_left_out
         from xtile.translate.route import target_of, translate
 
-        self._running_step = f"translation '{route}'"
+        self._running_step, self._running = f"translation '{route}'", self
         if target_of(route) in DEVICE_CODE:
             warn_of_left_out(module, diagnostics)
         wanted = diagnostics if self.args.remarks else None
@@ -261,6 +269,7 @@ class XtileOptMain(xDSLOptMain):
             self._verify(module, found)
             if found.has_errors:
                 raise DiagnosticError([_after_pass(error, previous) for error in found])
+        self._running = self._emitter if following is None else following
         if following is None:
             self._running_step = f"target '{self._target.name}'"
         else:
@@ -440,6 +449,8 @@ class XtileOptMain(xDSLOptMain):
             return self._universe.all_targets[self._target.name]().from_spec(self._target)
         except ValueError as error:
             self._usage_error(f"argument -t/--target: {error}")
+        except ImportError as error:
+            raise step_error(error, f"target '{self._target.name}'", self) from error
 
     @property
     def _target_name(self) -> str:
@@ -538,12 +549,15 @@ def _run(args: Sequence[str] | None) -> int:
     # A module is one large graph that lives to the end, so looking for garbage in it is lost time.
     gc.set_threshold(_COLLECTION_THRESHOLD)
     try:
-        driver = XtileOptMain(args)
+        return XtileOptMain(args).execute()
     # xDSL parses the target's and the passes' options, and its error is none of `Exception`.
     except ArgSpecParseError as error:
         sys.stderr.write(f"xtile-opt: error: {error}\n")
         return EXIT_USAGE_WRONG
-    return driver.execute()
+    except StepError as error:
+        show_trace()
+        sys.stderr.write(f"xtile-opt: error: {error}\n")
+        return EXIT_TOOL_FAILED
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xtile
@@ -16,6 +17,7 @@ from xtile.backends.intel.devices import DEVICES
 from xtile.backends.nvidia.sidecar import read_cubin
 from xtile.cli import main
 from xtile.launch import ArgumentError
+from xtile.launch.opencl import available_devices
 from xtile.text.diagnostics import Diagnostics
 
 KERNELS = """
@@ -195,3 +197,79 @@ def test_options_of_the_function(options: dict[str, Any]) -> None:
         xtile.compile(KERNELS, output, **options)
     with pytest.raises(ArgumentError):
         xtile.compile(KERNELS, "k.cubin", entry="g")
+
+
+WARP = """
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    gpu.func @k(%m: memref<32xf32>) kernel {
+      %lane = gpu.lane_id
+      gpu.warp_execute_on_lane_0(%lane)[32] {
+        %v = gpu.thread_id x
+      }
+      gpu.return
+    }
+  }
+  func.func @main() {
+    return
+  }
+}
+"""
+
+
+def test_an_omitted_yield_beside_code_of_the_host(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("warp.mlir").write_text(WARP)
+    assert main(["compile", "warp.mlir", "-o", "warp.spv"]) == 1
+    message = "error: gpu.warp_execute_on_lane_0 cannot be translated to SPIR-V"
+    assert f"warp.mlir:6.7-8.7: {message}" in capsys.readouterr().err
+
+
+SAME_NAME = """
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    gpu.func @test(%a: memref<4xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %v = memref.load %a[%c0] : memref<4xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %a[%c0] : memref<4xf32>
+      gpu.return
+    }
+  }
+  func.func @test(%a: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @m::@test blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<4xf32>)
+    gpu.launch_func @m::@test blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<4xf32>)
+    return
+  }
+}
+"""
+
+
+def test_a_function_of_the_host_with_the_name_of_the_kernel() -> None:
+    Path("same.mlir").write_text(SAME_NAME)
+    assert main(["compile", "same.mlir", "-o", "same.spv"]) == 0
+    assert b"test\0" in Path("same.spv").read_bytes()
+    assert main(["compile", "same.mlir", "--entry", "test", "-o", "same.spv"]) == 0
+    for entry, factor in ((None, 2.0), ("m::test", 2.0), ("test", 4.0)):
+        array = np.array([1.0, 1.0, 1.0, 1.0], np.float32)
+        xtile.run("same.mlir", [array], entry=entry)
+        assert array.tolist() == [factor, 1.0, 1.0, 1.0]
+    if available_devices():
+        array = np.array([1.0, 1.0, 1.0, 1.0], np.float32)
+        xtile.run("same.mlir", [array], device="opencl")
+        assert array.tolist() == [2.0, 1.0, 1.0, 1.0]
+
+
+def test_two_kernels_with_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    kernels = SAME_NAME.partition("  func.func")[0]
+    Path("two.mlir").write_text(
+        kernels + kernels.partition("container_module} {")[2].replace("@m", "@n") + "}"
+    )
+    assert main(["compile", "two.mlir", "-o", "two.spv"]) == 1
+    message = "two kernels have the name 'test', by which a device knows them; rename 'n::test'"
+    assert message in capsys.readouterr().err
+    array = np.array([1.0, 1.0, 1.0, 1.0], np.float32)
+    xtile.run("two.mlir", [array], entry="n::test")
+    assert array[0] == 2.0

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from xtile.cli import main
+from xtile.launch import devices
+from xtile.launch.devices import Executable, Kernel
 from xtile.launch.opencl import available_devices
 
 SCALE = """\
@@ -149,3 +152,14 @@ def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:
         )
         message = fail(capsys, 1, "no.ir", "--device", device)
         assert message == "no.ir: error: cannot read the file: No such file or directory\n"
+
+
+def test_a_value_error_within_is_no_usage_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(kernel: Kernel) -> Executable:
+        raise ValueError("zip() argument 2 is longer than argument 1")
+
+    monkeypatch.setitem(devices.DEVICES, "reference", replace(devices.REFERENCE, load=load))
+    message = fail(capsys, 3, "scale.ir", *ARGUMENTS)
+    assert message.startswith("xtile: internal error: ValueError: zip() argument 2 is longer")

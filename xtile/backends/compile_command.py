@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from xtile.api import UnknownLanguageError
 from xtile.backends.compiling import compile as compile_kernels
 from xtile.chips import OptionError
 from xtile.command import (
@@ -40,7 +41,7 @@ def run_compile(options: Namespace) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         return _fail(f"cannot write {options.output}: {reason}", EXIT_INPUT_WRONG)
-    except ValueError:
+    except UnknownLanguageError:
         message = f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc"
         return _fail(message, EXIT_USAGE_WRONG)
 

@@ -91,24 +91,23 @@ def _read(kernel: ModuleOp | str | os.PathLike[str], diagnostics: Diagnostics) -
 
 def _kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
     """A module without functions of the host, and without other kernels if one is named."""
-    from xtile.launch.kernel import functions_of, is_host_function, name_of
+    from xtile.launch.kernel import hosts_of, kernels_of, name_of, signatures_of
 
-    functions = functions_of(module)
-    kernels = [name for name, function in functions.items() if not is_host_function(function)]
+    kernels, hosts = list(signatures_of(module)), hosts_of(module)
     if not kernels:
         raise ArgumentError("there is no kernel to compile")
     kept = kernels if entry is None else [choose_entry(kernels, [], entry)]
-    if len(kept) == len(functions):
+    if len(kept) == len(kernels) + len(hosts):
         return module
     copy = clone_with_names(module)
     source = source_of(module)
     if source is not None:
         attach_source(copy, source)
         source.record_copy(module, copy)
-    for function in functions_of(copy).values():
-        if name_of(function) not in kept:
-            function.detach()
-            function.erase(safe_erase=False)
+    others = [function for function in kernels_of(copy).values() if name_of(function) not in kept]
+    for function in (*others, *hosts_of(copy).values()):
+        function.detach()
+        function.erase(safe_erase=False)
     return copy
 
 

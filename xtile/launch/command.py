@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xtile.api import UnknownLanguageError
 from xtile.chips import OptionError
 from xtile.command import (
     EXIT_INPUT_WRONG,
@@ -86,9 +87,7 @@ def _load(options: Namespace, device: Device) -> Executable:
     )
     try:
         executable = device.load(kernel)
-    except ArgumentError:
-        raise
-    except ValueError:
+    except UnknownLanguageError:
         hint = "; a cubin runs with --device cuda" if options.kernel.endswith(".cubin") else ""
         raise UsageError(
             f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc{hint}"

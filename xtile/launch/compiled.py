@@ -127,14 +127,10 @@ def _read(text: Text, diagnostics: Diagnostics) -> ModuleOp:
 def _compile(
     module: ModuleOp, compiler: Compiler[ProgramT], diagnostics: Diagnostics
 ) -> Compiled[ProgramT]:
-    from xtile.launch.kernel import functions_of, is_host_function, signature_of
+    from xtile.launch.kernel import hosts_of, signatures_of
 
-    functions = functions_of(module)
-    hosts = [name for name, function in functions.items() if is_host_function(function)]
+    hosts, signatures = list(hosts_of(module)), signatures_of(module)
     program = compiler.compile(_without(hosts, module), diagnostics)
-    signatures = {
-        name: signature_of(function) for name, function in functions.items() if name not in hosts
-    }
     return Compiled(program, signatures, hosts, _warnings(diagnostics))
 
 
@@ -171,16 +167,10 @@ def read_signatures(text: Text) -> tuple[dict[str, Signature], Sequence[Diagnost
     Raises:
         DiagnosticError: The text has errors.
     """
-    from xtile.launch.kernel import functions_of, is_host_function, signature_of
+    from xtile.launch.kernel import signatures_of
 
     collected = Diagnostics()
-    functions = functions_of(_read(text, collected))
-    signatures = {
-        name: signature_of(function)
-        for name, function in functions.items()
-        if not is_host_function(function)
-    }
-    return signatures, _warnings(collected)
+    return signatures_of(_read(text, collected)), _warnings(collected)
 
 
 def _without(hosts: Sequence[str], module: ModuleOp) -> ModuleOp:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import cast
 
@@ -67,16 +68,48 @@ def choose_function(module: ModuleOp, entry: str | None) -> Operation:
     Raises:
         ArgumentError: There is no such function, or several and no `entry`.
     """
-    functions = functions_of(module)
-    hosts = [name for name, function in functions.items() if is_host_function(function)]
-    kernels = [name for name in functions if name not in hosts]
-    return functions[choose_entry(kernels, hosts, entry)]
+    kernels, hosts = kernels_of(module), hosts_of(module)
+    return (kernels | hosts)[choose_entry(list(kernels), list(hosts), entry)]
 
 
-def functions_of(module: ModuleOp) -> dict[str, Operation]:
-    """The kernels and the functions of the host of a module, by name."""
-    kernels = {name_of(op): op for op in module.walk() if _is_kernel(op)}
-    return kernels | {name_of(op): op for op in module.walk() if is_host_function(op)}
+def kernels_of(module: ModuleOp) -> dict[str, Operation]:
+    """The kernels of a module, by the names that `entry` takes.
+
+    That is a kernel's own name or, where another function has that, too, `module::kernel`.
+    """
+    kernels = [op for op in module.walk() if _is_kernel(op)]
+    uses = Counter([*map(name_of, kernels), *hosts_of(module)])
+    return {_path_of(op) if uses[name_of(op)] > 1 else name_of(op): op for op in kernels}
+
+
+def signatures_of(module: ModuleOp) -> dict[str, Signature]:
+    """The signatures of a module's kernels by their own names, which a device knows them by.
+
+    Raises:
+        ArgumentError: Two kernels have one name.
+    """
+    signatures: dict[str, Signature] = {}
+    for path, function in kernels_of(module).items():
+        name = name_of(function)
+        if name in signatures:
+            raise ArgumentError(
+                f"two kernels have the name '{name}', by which a device knows them; rename '{path}'"
+            )
+        signatures[name] = signature_of(function)
+    return signatures
+
+
+def hosts_of(module: ModuleOp) -> dict[str, Operation]:
+    """The functions of the host of a module, by name."""
+    return {name_of(op): op for op in module.walk() if is_host_function(op)}
+
+
+def _path_of(function: Operation) -> str:
+    """The names of a function and of the modules around it, from the outermost one on."""
+    around = function.parent_op()
+    if around is None or around.get_attr_or_prop("sym_name") is None:
+        return name_of(function)
+    return f"{_path_of(around)}::{name_of(function)}"
 
 
 def _is_kernel(operation: Operation) -> bool:

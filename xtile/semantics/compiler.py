@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from xtile.semantics.capacity import TOO_LITTLE, check_values
 from xtile.semantics.configuration import Configuration
 from xtile.semantics.errors import ExecutionError, UnlocatedError
 from xtile.semantics.language import handler_of
@@ -72,6 +73,8 @@ class Body:
                 step(state)
         except UnlocatedError as error:
             raise self._located(step, str(error)) from None
+        except MemoryError:
+            raise self._located(step, TOO_LITTLE) from None
         except OverflowError:
             # Numbers that all work-items share have no width while they are added up.
             message = "a size, an index or a number of iterations does not fit into 64 bits"
@@ -177,7 +180,10 @@ class Compiler:
         if handler is None:
             raise ExecutionError(operation, f"{operation.name} cannot be executed")
         try:
+            check_values(operation)
             return handler(operation, self)
+        except MemoryError as error:
+            raise ExecutionError(operation, TOO_LITTLE) from error
         except (UnlocatedError, ValueError) as error:
             raise ExecutionError(operation, str(error)) from error
 

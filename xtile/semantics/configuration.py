@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from xtile.backends.intel.devices import LARGEST_WORK_GROUP
+from xtile.semantics.errors import ExecutionError
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
@@ -73,8 +76,16 @@ def configuration_of(function: Operation, grid: Size3, block: Size3 | None = Non
         block: Work-items of a work-group in three dimensions, where the launch says so.
 
     Raises:
-        ExecutionError: The sizes contradict each other or are not positive.
+        ExecutionError: The sizes contradict each other, are not positive, or no device has them.
     """
     from xtile.semantics.language import language_of
 
-    return language_of(function).configure(function, grid, block)
+    configuration = language_of(function).configure(function, grid, block)
+    largest = max(configuration.work_items, configuration.subgroup_size)
+    if largest > LARGEST_WORK_GROUP:
+        raise ExecutionError(
+            function,
+            f"{largest} work-items are too many for a work-group: no device has more than "
+            f"{LARGEST_WORK_GROUP}",
+        )
+    return configuration

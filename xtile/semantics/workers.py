@@ -29,6 +29,9 @@ from xtile.semantics.values import Array
 
 _WAIT_SECONDS = 0.1
 
+_MOST_WORKERS = 256
+"""More processes than these are of no use on any machine."""
+
 
 class _Group(NamedTuple):
     """What a process tells of a work-group; operations are numbers.
@@ -66,7 +69,7 @@ def launch_in_processes(
     shared = _SharedMemory()
     program = prepare(function, [shared.argument(argument) for argument in arguments], grid, block)
     total = grid[0] * grid[1] * grid[2]
-    workers = min(workers, total)
+    workers = min(workers, total, _MOST_WORKERS)
     context = multiprocessing.get_context("fork")
     operations = list(function.walk())
     readers: list[Connection] = []

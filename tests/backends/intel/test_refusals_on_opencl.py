@@ -62,7 +62,7 @@ def test_subgroup_sizes_that_are_not_there(size: int) -> None:
 def test_too_many_work_items() -> None:
     text = _empty("attributes {subgroup_size=16, work_group_size=[16,513]}")
     assert _refusal(text, ARRAY).splitlines()[0].partition(" error: ")[2] == (
-        f"a work-group has 8208 work-items, but {CPU} allows 8192"
+        "a work-group has 8208 work-items, but no device allows more than 8192"
     )
 
 

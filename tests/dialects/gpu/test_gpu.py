@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import xtile
 from tests.dialects.upstream_text import check_agreement, in_function, read, upstream_errors
 
 
@@ -496,3 +497,13 @@ def test_refuses_as_mlir_opt(name: str) -> None:
     rendered = read(piece)
     assert isinstance(rendered, str), rendered.custom
     assert message in rendered
+
+
+def test_a_copy_of_what_omits_its_yield_has_one_block() -> None:
+    module = xtile.parse(
+        "func.func @f(%i: index) {\n  gpu.warp_execute_on_lane_0(%i)[32] {\n  }\n  return\n}\n",
+        language="mlir",
+    )
+    names = [operation.name for operation in module.walk()]
+    assert [operation.name for operation in module.clone().walk()] == names
+    assert names.count("gpu.yield") == 1

@@ -304,3 +304,6 @@ CPU_AMX = replace(
 
 DEVICES: Mapping[str, Device] = {device.name: device for device in (PVC, BMG, DG2, CPU, CPU_AMX)}
 """Every architecture by its name."""
+
+LARGEST_WORK_GROUP = max(device.most_work_items for device in DEVICES.values())
+"""Work-items of a work-group that some device can have; NVIDIA's GPUs can have 1024."""

@@ -102,13 +102,9 @@ def compile_to_cubin(
         DiagnosticError: A kernel cannot be compiled for the architecture.
     """
     from xtile.backends.nvidia.tools import find_tileiras
-    from xtile.launch.kernel import functions_of, is_host_function, signature_of
+    from xtile.launch.kernel import signatures_of
 
-    signatures = {
-        name: signature_of(function)
-        for name, function in functions_of(module).items()
-        if not is_host_function(function)
-    }
+    signatures = signatures_of(module)
     program = compile_program(module, chip, diagnostics, may_overlap=may_overlap)
     source = source_of(module)
     code = build_cubin(

@@ -77,8 +77,7 @@ class WarpExecuteOnLane0Op(IRDLOperation):
             result_types=[result_types],
             regions=[body],
         )
-
-    def __post_init__(self) -> None:
+        # xDSL's `__post_init__` would give a copy, whose region is empty at first, a second block.
         for trait in self.get_traits_of_type(SingleBlockImplicitTerminator):
             ensure_terminator(self, trait)
 

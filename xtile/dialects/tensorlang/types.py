@@ -74,6 +74,9 @@ SCALAR_TYPES: dict[str, Attribute] = {"bool": BOOL, **NUMBER_TYPES}
 
 SCALAR_NAMES: dict[Attribute, str] = {type: name for name, type in SCALAR_TYPES.items()}
 
+_MOST_COMPONENTS = 1 << 24
+"""Components of a cooperative matrix; no subgroup has registers or private memory for more."""
+
 SIZE_IN_BYTES: dict[Attribute, int] = {
     I8: 1,
     I16: 2,
@@ -492,6 +495,11 @@ class CoopmatrixType(ParametrizedAttribute, TypeAttribute):
         for size in self.shape:
             if size < 1:
                 raise VerifyException(f"coopmatrix mode size {size} must be at least 1")
+        if self.rows * self.columns > _MOST_COMPONENTS:
+            raise VerifyException(
+                f"a coopmatrix has at most {_MOST_COMPONENTS} components, but this one has "
+                f"{self.rows * self.columns}"
+            )
 
     def text(self) -> str:
         """The type as the tensor language writes it."""

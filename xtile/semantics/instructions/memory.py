@@ -13,6 +13,7 @@ from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import arithmetic, collective, memory
 from xtile.semantics import access
 from xtile.semantics.arithmetic import binary_function
+from xtile.semantics.capacity import check_memory
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import (
@@ -52,6 +53,7 @@ def _alloca(operation: collective.AllocaOp, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         # All bits set: NaN in floating types, -1 in integer types, and so easily noticed.
+        check_memory(size)
         data = np.full(size, 0xFF, np.uint8).view(dtype)
         buffer = Buffer(data, name, is_local=True, is_initialized=False)
         state.values[result] = View(buffer, 0, shape, strides)

@@ -14,6 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.semantics.capacity import check_memory
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.memory import Buffer, Parts, View
 from xtile.semantics.state import State
@@ -41,7 +42,12 @@ def is_shared(space: Attribute | None) -> bool:
 
 
 def undefined(count: int, dtype: np.dtype[Any]) -> Array:
-    """Elements with all bits set: NaN in floating types, -1 in integers, and so easily noticed."""
+    """Elements with all bits set: NaN in floating types, -1 in integers, and so easily noticed.
+
+    Raises:
+        MemoryError: There is not so much memory.
+    """
+    check_memory(count * dtype.itemsize)
     if dtype == np.bool_:
         return np.ones(count, np.bool_)
     return np.full(count * dtype.itemsize, _ALL_BITS, np.uint8).view(dtype)

@@ -53,6 +53,9 @@ STRIDE_GCD_ATTRIBUTE = "core.stride_gcd"
 Number = SSAValue | int
 """An index: a value, or a number that is known."""
 
+_MOST_COMPONENTS = 1 << 13
+"""Components of a matrix that a lane holds, each of which is code: registers hold a sixteenth."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -171,6 +174,12 @@ class Lowering(Rebuilder):
     def layout(self, type_: Attribute) -> Layout:
         """How a matrix of this vector type is spread over the lanes."""
         rows, columns = matrix_shape(type_)
+        most = _MOST_COMPONENTS * self.subgroup_size
+        if rows * columns > most:
+            raise self.error(
+                f"a subgroup cannot hold a matrix of {rows} x {columns}: its {self.subgroup_size} "
+                f"lanes take at most {most} components; use smaller matrices in a loop"
+            )
         return Layout(rows, columns, self.subgroup_size)
 
     def types(self, type_: Attribute) -> list[Attribute]:

@@ -32,6 +32,9 @@ from xtile.translate.xegpu_to_spirv.types import (
     size_in_bytes,
 )
 
+_MOST_PRIVATE_MEMORY = 2**31 - 1
+"""Bytes of a variable: drivers count them in 32 bits."""
+
 _VARIABLE_ALIGNMENT = 64
 """Bytes that variables are aligned to, so that the widest vectors are, too."""
 
@@ -55,8 +58,14 @@ def allocate(
         )
     count = max(layout.allocated_elements(), 1)
     element = memory_type(type_.element_type)
+    size = count * size_in_bytes(type_.element_type)
     if storage_class == "Workgroup":
-        count_local_memory(lowering, count * size_in_bytes(type_.element_type))
+        count_local_memory(lowering, size)
+    elif size > _MOST_PRIVATE_MEMORY:
+        raise lowering.error(
+            f"a work-item cannot have {size} bytes of private memory; it has at most "
+            f"{_MOST_PRIVATE_MEMORY}"
+        )
     array = PointerType(ArrayType(element, count), storage_class)
     variable = operation("Variable", array, storage_class)
     variable.results[0].name_hint = name

@@ -98,10 +98,16 @@ def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:
     """What a function says of its launch.
 
     Raises:
-        DiagnosticError: The device has not the size of subgroups.
+        DiagnosticError: The device has not the size of work-groups or of subgroups.
     """
+    size, device = _sizes(function, "known_block_size"), lowering.device
+    if size is not None and prod(size) > device.most_work_items:
+        raise lowering.error(
+            f"a work-group has {prod(size)} work-items, but {device.name} allows "
+            f"{device.most_work_items}"
+        )
     return Kernel(
-        _sizes(function, "known_block_size"),
+        size,
         _sizes(function, "known_grid_size"),
         _subgroup_size(function, lowering),
         has_rows=lowering.device.vector_unit is not None,

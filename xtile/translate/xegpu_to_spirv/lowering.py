@@ -20,6 +20,7 @@ from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import Kernel
 from xtile.translate.xegpu_to_spirv.types import (
+    check_length,
     is_vector,
     memref_type,
     natural_alignment,
@@ -82,6 +83,9 @@ class Lowering(BlockBuilder):
     def translate(self, operation: Operation) -> None:
         before, self._current = self._current, operation
         try:
+            for result in operation.results:
+                if is_vector(result.type):
+                    check_length(result.type)
             self.rule_of(operation)(operation, self)
         except ValueError as error:
             # What a type cannot be is found out far from the operation.

@@ -40,6 +40,9 @@ from xtile.dialects.core import CooperativeMatrixType, MatrixUse
 LEGAL_LENGTHS = (16, 8, 4, 2)
 """The lengths of vectors in which longer ones are cut; 3 is legal too, but takes 4 in memory."""
 
+_MOST_ELEMENTS = 1 << 16
+"""Elements of one vector of a work-item; no device has registers for as many."""
+
 _INTEGERS = {width: IntegerType(width) for width in (1, 8, 16, 32, 64)}
 """The integers of kernels, which have no sign, by their widths."""
 
@@ -161,8 +164,23 @@ def length_of(type_: Attribute) -> int:
 
 def piece_lengths(type_: VectorType[Attribute]) -> tuple[int, ...]:
     """The lengths of a vector's pieces: those of each row, one after the other."""
+    check_length(type_)
     *outer, innermost = type_.get_shape() or (1,)
     return legal_lengths(innermost) * prod(outer)
+
+
+def check_length(type_: VectorType[Attribute]) -> None:
+    """Checks that a work-item can hold a vector.
+
+    Raises:
+        ValueError: It is too long.
+    """
+    length = prod(type_.get_shape())
+    if length > _MOST_ELEMENTS:
+        raise ValueError(
+            f"a work-item cannot hold a vector of {length} elements; it takes at most "
+            f"{_MOST_ELEMENTS}"
+        )
 
 
 def piece_types(type_: Attribute) -> tuple[Attribute, ...]:

@@ -54,6 +54,9 @@ from xtile.dialects.tensorlang.verifier.problem import (
 DEFAULT_ALIGNMENT = 128
 """Alignment in bytes of memory for which the kernel asks nothing else ("Calling convention")."""
 
+_MOST_LOCAL_MEMORY = 2**31 - 1
+"""Bytes: far more than any device has, which says itself what it has."""
+
 _ORDERS = {0: "scalar (order 0)", 1: "vector (order 1)", 2: "matrix (order 2)"}
 
 
@@ -356,7 +359,7 @@ def parallel_arguments(operation: ParallelOp) -> Problems:
 
 @rule(AllocaOp)
 def alloca_memory(operation: AllocaOp) -> Problems:
-    """The memref is local and its size is known at compile time."""
+    """The memref is local, its size is known at compile time, and some device has so much."""
     type = operation.result.type
     assert isinstance(type, MemrefType)
     if type.address_space is not AddressSpace.LOCAL:
@@ -367,6 +370,10 @@ def alloca_memory(operation: AllocaOp) -> Problems:
             message = f"{what} {sizes.index(DYNAMIC)} of {type_text(type)} is dynamic; "
             yield Problem(operation, f"{message}alloca needs a static shape", "result")
             break
+    size = (type.allocated_elements or 0) * SIZE_IN_BYTES.get(type.element_type, 1)
+    if size > _MOST_LOCAL_MEMORY:
+        message = f"{type_text(type)} has {size} bytes, but no device has more than "
+        yield Problem(operation, f"{message}{_MOST_LOCAL_MEMORY} bytes of local memory", "result")
     if operation.alignment is not None:
         yield from _alloca_alignment(operation, operation.alignment.value.data, type)
 

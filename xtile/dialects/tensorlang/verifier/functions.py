@@ -6,11 +6,13 @@ common divisor (GCD) attributes".
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute, BlockArgument
 
+from xtile.backends.intel.devices import LARGEST_WORK_GROUP
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import (
     DYNAMIC,
@@ -40,12 +42,13 @@ def function_name(function: FuncOp) -> Problems:
 
 @rule(FuncOp)
 def launch_attributes(function: FuncOp) -> Problems:
-    """The subgroup size divides the first work-group size, and all are positive integers."""
+    """The subgroup size divides the first work-group size, and some device has such sizes."""
     size, group = function.subgroup_size, function.work_group_size
     subgroup_size = positive_integer(size)
     if size is not None and subgroup_size is None:
         message = "subgroup_size must be a positive integer, such as 16 or 32"
         yield Problem(function, message, "header")
+    yield from _too_large(function, "subgroup", subgroup_size or 0)
     if group is None:
         return
     sizes = integer_list(group)
@@ -55,6 +58,14 @@ def launch_attributes(function: FuncOp) -> Problems:
     elif subgroup_size is not None and sizes[0] % subgroup_size != 0:
         message = f"the first work-group size is {sizes[0]} but must be a multiple of the subgroup "
         yield Problem(function, f"{message}size, {subgroup_size}", "header")
+    else:
+        yield from _too_large(function, "work-group", math.prod(sizes))
+
+
+def _too_large(function: FuncOp, what: str, work_items: int) -> Problems:
+    if work_items > LARGEST_WORK_GROUP:
+        message = f"a {what} has {work_items} work-items, but no device allows more than "
+        yield Problem(function, f"{message}{LARGEST_WORK_GROUP}", "header")
 
 
 @rule(FuncOp)

@@ -17,6 +17,7 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
+from xtile.backends.intel.devices import LARGEST_WORK_GROUP
 from xtile.dialects.tensorlang.attributes import Component
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import arithmetic as arith
@@ -466,15 +467,21 @@ def _identity_samples(operation: TensorLangOperation) -> Samples:
     """The values of a builtin that tells work-items or subgroups apart."""
     function = function_of(operation)
     properties = function.properties if function else {}
-    size = positive_integer(properties.get("subgroup_size"))
+    size = _sampled(positive_integer(properties.get("subgroup_size")))
     if isinstance(operation, builtins.SubgroupLocalIdOp):
         return lane_samples(size or _SMALLEST_SUBGROUP, size is not None)
     is_component = isinstance(operation, builtins.SubgroupIdOp)
     axis = operation.component.data.value if is_component else "linear"
     group = integer_list(properties.get("work_group_size"))
     count = 1 if axis == Component.Z else _subgroup_count(group or [], size, axis)
+    count = _sampled(count)
     # Without a work-group size there may be more subgroups, and are more than one.
     return subgroup_samples(axis, count or 2, count is not None)
+
+
+def _sampled(count: int | None) -> int | None:
+    """How many of work-items or subgroups are tried: more than a device has are an error anyway."""
+    return None if count is None else min(count, LARGEST_WORK_GROUP)
 
 
 def _subgroup_count(group: Sequence[int], subgroup_size: int | None, axis: str) -> int | None:
