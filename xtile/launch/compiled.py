@@ -130,6 +130,8 @@ def _compile(
     from xtile.launch.kernel import hosts_of, signatures_of
 
     hosts, signatures = list(hosts_of(module)), signatures_of(module)
+    if hosts and not signatures:
+        raise _host_error(hosts[0])
     program = compiler.compile(_without(hosts, module), diagnostics)
     return Compiled(program, signatures, hosts, _warnings(diagnostics))
 
@@ -150,11 +152,15 @@ def choose_kernel(
     """
     name = choose_entry(list(signatures), hosts, entry)
     if name not in signatures:
-        raise HostFunctionError(
-            f"@{name} is a function of the host, which runs on the device 'reference' only; "
-            "choose a kernel with entry"
-        )
+        raise _host_error(name)
     return signatures[name]
+
+
+def _host_error(name: str) -> HostFunctionError:
+    return HostFunctionError(
+        f"@{name} is a function of the host, which runs on the device 'reference' only; "
+        "choose a kernel with entry"
+    )
 
 
 def _warnings(diagnostics: Diagnostics) -> list[Diagnostic]:
