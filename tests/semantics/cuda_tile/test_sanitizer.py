@@ -307,6 +307,40 @@ class TestContent:
         ((message, _),) = reports(A, lines, Output(array()))
         assert "is read, but nothing was written to it" in message
 
+    @pytest.mark.parametrize("place", range(4))
+    @pytest.mark.parametrize("is_first", [True, False])
+    def test_a_word_that_keeps_some_of_its_elements(self, place: int, is_first: bool) -> None:
+        """Atomic updates of small elements exchange whole words, and change one element of each."""
+        exchange = """
+        %w = ptr_to_ptr %a : tile<ptr<i8>> -> tile<ptr<i32>>
+        %old = constant <i32: 0> : tile<i32>
+        %new = constant <i32: 256> : tile<i32>
+        %x, %x_t = atomic_cas_tko relaxed device %w, %old, %new
+          : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+        """
+        access = f"""
+        %i = constant <i32: {place}> : tile<i32>
+        %p = offset %a, %i : tile<ptr<i8>>, tile<i32> -> tile<ptr<i8>>
+        %y, %y_t = load_ptr_tko weak %p : tile<ptr<i8>> -> tile<i8>, token
+        """
+        lines = access + exchange if is_first else exchange + access
+        parameters = "%a: tile<ptr<i8>>"
+        found = [message for message, _ in reports(parameters, lines, np.zeros(8, np.int8))]
+        assert len(found) == (place == 1)
+        assert all("element [1] of memory %a is accessed" in message for message in found)
+        # A store of the element does conflict, as the word may be exchanged before it.
+        store = """
+        %v = constant <i8: 5> : tile<i8>
+        %z_t = store_ptr_tko weak %p, %v token=%y_t : tile<ptr<i8>>, tile<i8> -> token
+        """
+        lines = access + (store + exchange if is_first else exchange + store)
+        found = [" ".join(each) for each in reports(parameters, lines, np.zeros(8, np.int8))]
+        assert any(
+            f"element [{place}] of memory %a" in text
+            and ("store_ptr_tko" in text and "atomic_cas_tko" in text)
+            for text in found
+        )
+
     def test_what_lies_outside(self) -> None:
         offset = "%b = offset %a, %c2 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>"
         ((message, text),) = reports(A, body(offset, load("x", "b")), array(2))

@@ -77,6 +77,7 @@ def _atomic_rmw(operation: AtomicRMWTkoOp, compiler: Compiler) -> Step:
         lambda state: (np.ravel(state.values[argument]), function),
         (argument,),
         None,
+        None,
     )
 
 
@@ -93,7 +94,7 @@ def _atomic_cas(operation: AtomicCASTkoOp, compiler: Compiler) -> Step:
 
         return np.arange(new.size), update
 
-    return _through_pointers(operation, compiler, updates, (compared, value), compared)
+    return _through_pointers(operation, compiler, updates, (compared, value), compared, value)
 
 
 def _through_pointers(
@@ -102,6 +103,7 @@ def _through_pointers(
     updates: Callable[[State], tuple[Array, _Update]],
     given: Sequence[int],
     unchanged: int | None,
+    new: int | None,
 ) -> Step:
     """Updates what pointers point to, and gives what was there.
 
@@ -111,6 +113,7 @@ def _through_pointers(
         updates: Gives an operand for each element, and the update that takes it.
         given: Where the operands are that the update depends on.
         unchanged: What the result is where the mask is false; None: anything.
+        new: Where the values are that it stores; None: they depend on what was there.
     """
     storage = pointee_storage(operation.pointers)
     ordering = Ordering(operation, compiler)
@@ -127,7 +130,8 @@ def _through_pointers(
                 matters = ALL if chosen is None else np.asarray(chosen)
                 reach(state, operation, slot, STORED, matters)
         places = list(places_of(values[pointers], chosen, storage, state.addresses))
-        ordering.observe(state, AccessKind.ATOMIC_UPDATE, places, storage)
+        stored = None if new is None else np.ravel(values[new])
+        ordering.observe(state, AccessKind.ATOMIC_UPDATE, places, storage, stored)
         operands, function = updates(state)
         old = storage.undefined((operands.size,))
         if unchanged is not None:

@@ -118,7 +118,8 @@ class Ordering:
             kind: A read, write or update; whether it is atomic follows from the operation.
             places: What is accessed.
             storage: How elements lie in memory.
-            values: What is written, indexed as the places say; None if it is not known yet.
+            values: What is written, indexed as the places say; None if it is not known yet. Of an
+                update, what it stores where it does.
         """
         observer = state.observer
         if observer is None:
@@ -128,8 +129,41 @@ class Ordering:
         order = Order(token, self._semantics, self._scope)
         strong = _ATOMIC[kind] if order.is_strong else kind
         state.values[self._result] = observer.on_tile_access(
-            [self._access(strong, place, storage, values) for place in places], order
+            [
+                access
+                for place in places
+                for access in self._accesses(strong, place, storage, values)
+            ],
+            order,
         )
+
+    def _accesses(
+        self, kind: AccessKind, place: Place, storage: Storage, values: Array | None
+    ) -> Iterator[Access]:
+        if kind is not AccessKind.ATOMIC_UPDATE:
+            yield self._access(kind, place, storage, values)
+        elif values is None or not _has_parts(place, storage):
+            yield self._access(kind, place, storage, None)
+        else:
+            yield from self._updates_of_parts(place, storage, values)
+
+    def _updates_of_parts(self, place: Place, storage: Storage, values: Array) -> Iterator[Access]:
+        """An update of words that hold several elements of the memory.
+
+        The elements that the new words keep are only read: it is no matter when others read them.
+        """
+        root = place.buffer.root
+        words = np.ravel(storage.units(place.elements))
+        count = place.buffer.data.dtype.itemsize // root.data.dtype.itemsize
+        new = np.ravel(storage.encoded(values[place.chosen]))
+        old = place.buffer.data[words]
+        shape = (words.size, count, root.data.dtype.itemsize)
+        changes = (_bytes_of(new, shape) != _bytes_of(old, shape)).any(axis=2)
+        elements = words[:, np.newaxis] * count + np.arange(count)
+        kinds = ((AccessKind.ATOMIC_UPDATE, changes), (AccessKind.ATOMIC_READ, ~changes))
+        for kind, which in kinds:
+            if which.any():
+                yield self._of_elements(kind, root, elements[which], None)
 
     def _access(
         self, kind: AccessKind, place: Place, storage: Storage, values: Array | None
@@ -138,9 +172,25 @@ class Ordering:
         written = None
         if values is not None and not storage.is_packed:
             written = np.ravel(storage.encoded(values[place.chosen]))
-        buffer = place.buffer
-        size = np.broadcast_to(np.int64(buffer.size), units.shape)
-        return Access(self._operation, kind, buffer, units, (units,), (size,), None, written)
+        return self._of_elements(kind, place.buffer, units, written)
+
+    def _of_elements(
+        self, kind: AccessKind, buffer: Buffer, elements: IntArray, written: Array | None
+    ) -> Access:
+        size = np.broadcast_to(np.int64(buffer.size), elements.shape)
+        return Access(self._operation, kind, buffer, elements, (elements,), (size,), None, written)
+
+
+def _has_parts(place: Place, storage: Storage) -> bool:
+    """Whether what is accessed lies in memory of smaller elements, and inside of it."""
+    buffer = place.buffer
+    units = storage.units(place.elements)
+    is_inside = bool(np.all((units >= 0) & (units < buffer.size)))
+    return is_inside and buffer.root.data.dtype.itemsize < buffer.data.dtype.itemsize
+
+
+def _bytes_of(words: Array, shape: tuple[int, int, int]) -> Array:
+    return np.ascontiguousarray(words).view(np.uint8).reshape(shape)
 
 
 _ATOMIC = {
