@@ -96,6 +96,10 @@ def numbers(b: Body) -> None:
         b(kind(b.n, b.n, signedness=SIGNED))
     b(ops.AbsIOp(b.n), ops.NegIOp(b.n))
     b(ops.SelectOp(b.m, b.x, b.x))
+    # An operation with one result stands for it.
+    one = ops.ConstantOp(1.0, b.x.type)
+    total = ops.AddFOp(one, b.x)
+    b(one, total, ops.ReshapeOp(total, [4, 2]))
 
 
 FUNCTIONS = (

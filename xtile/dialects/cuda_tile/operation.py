@@ -5,11 +5,15 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.cuda_tile.versions import V13_1, Version
+
+Operand: TypeAlias = SSAValue | Operation
+"""What constructors take as an operand: a value, or the operation whose only result it is."""
 
 
 class CudaTileOperation(IRDLOperation, ABC):

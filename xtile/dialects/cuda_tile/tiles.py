@@ -5,12 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import AnyFloat, FloatTF32Type, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.cuda_tile.operation import Operand
 from xtile.dialects.cuda_tile.types import TileType
 
 
-def tile_type(value: SSAValue) -> TileType:
+def tile_type(value: Operand) -> TileType:
     """The type of a value that is a tile."""
-    type = value.type
+    type = SSAValue.get(value).type
     assert isinstance(type, TileType)
     return type
 

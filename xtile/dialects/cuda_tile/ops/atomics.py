@@ -63,7 +63,7 @@ from xtile.dialects.cuda_tile.keywords import (
     parse_ordering,
     print_semantics,
 )
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.memory_rules import (
     ATOMIC_ORDERINGS,
     verify_exchangeable,
@@ -120,11 +120,11 @@ class AtomicCASTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        pointers: SSAValue,
-        cmp: SSAValue,
-        val: SSAValue,
-        mask: SSAValue | None = None,
-        token: SSAValue | None = None,
+        pointers: Operand,
+        cmp: Operand,
+        val: Operand,
+        mask: Operand | None = None,
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.RELAXED,
         scope: MemoryScope = MemoryScope.DEVICE,
@@ -135,7 +135,7 @@ class AtomicCASTkoOp(CudaTileOperation):
                 "memory_ordering_semantics": enumerated(ordering),
                 "memory_scope": enumerated(scope),
             },
-            result_types=(val.type, TokenType()),
+            result_types=(SSAValue.get(val).type, TokenType()),
         )
 
     @override
@@ -183,11 +183,11 @@ class AtomicRMWTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        pointers: SSAValue,
+        pointers: Operand,
         mode: AtomicRMWMode,
-        arg: SSAValue,
-        mask: SSAValue | None = None,
-        token: SSAValue | None = None,
+        arg: Operand,
+        mask: Operand | None = None,
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.RELAXED,
         scope: MemoryScope = MemoryScope.DEVICE,
@@ -199,7 +199,7 @@ class AtomicRMWTkoOp(CudaTileOperation):
                 "memory_scope": enumerated(scope),
                 "mode": enumerated(mode),
             },
-            result_types=(arg.type, TokenType()),
+            result_types=(SSAValue.get(arg).type, TokenType()),
         )
 
     @override
@@ -240,11 +240,11 @@ class AtomicRedViewTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        view: SSAValue,
-        index: Sequence[SSAValue],
+        view: Operand,
+        index: Sequence[Operand],
         mode: AtomicRMWMode,
-        value: SSAValue,
-        token: SSAValue | None = None,
+        value: Operand,
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.RELAXED,
         scope: MemoryScope = MemoryScope.DEVICE,

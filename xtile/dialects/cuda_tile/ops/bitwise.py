@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import INTEGER_TILE, SameType
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 
 
 class _BitwiseOperation(CudaTileOperation, ABC):
@@ -30,8 +30,8 @@ class _BitwiseOperation(CudaTileOperation, ABC):
     assembly_format = "$lhs `,` $rhs attr-dict `:` custom<CudaTileType>(type($result))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, lhs: SSAValue, rhs: SSAValue) -> None:
-        super().__init__(operands=(lhs, rhs), result_types=(lhs.type,))
+    def __init__(self, lhs: Operand, rhs: Operand) -> None:
+        super().__init__(operands=(lhs, rhs), result_types=(SSAValue.get(lhs).type,))
 
 
 @irdl_op_definition

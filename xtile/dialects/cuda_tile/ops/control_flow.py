@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import FunctionType, StringAttr, i1
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import BOOLEAN_TILE, SCALAR_BOOLEAN, VALUE
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.control_flow_rules import (
     FOR,
     IF,
@@ -56,7 +56,7 @@ class _Terminator(CudaTileOperation, ABC):
     assembly_format = "attr-dict ($arguments^ `:` custom<CudaTileType>(type($arguments)))?"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, arguments: Sequence[SSAValue] = ()) -> None:
+    def __init__(self, arguments: Sequence[Operand] = ()) -> None:
         super().__init__(operands=(arguments,))
 
 
@@ -153,7 +153,7 @@ class AssertOp(CudaTileOperation):
     assembly_format = "$condition `,` $message attr-dict `:` custom<CudaTileType>(type($condition))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, condition: SSAValue, message: str) -> None:
+    def __init__(self, condition: Operand, message: str) -> None:
         super().__init__(operands=(condition,), properties={"message": StringAttr(message)})
 
 
@@ -182,7 +182,7 @@ class IfOp(CudaTileOperation):
 
     def __init__(
         self,
-        condition: SSAValue,
+        condition: Operand,
         result_types: Sequence[Attribute],
         then_region: Region,
         else_region: Region | None = None,

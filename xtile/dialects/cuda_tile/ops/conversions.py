@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import FixedBitwidthType, Float8E8M0FNUType, FloatTF32Type, UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -48,7 +48,7 @@ from xtile.dialects.cuda_tile.constraints import (
     RoundingModeAmong,
 )
 from xtile.dialects.cuda_tile.enumerations import IntegerOverflow, RoundingMode, Signedness
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.conversion_rounding import conversion_modes
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_1, V13_4, Version
@@ -86,7 +86,7 @@ class _ReinterpretingOperation(_ConversionOperation, ABC):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue, result_type: Attribute) -> None:
+    def __init__(self, source: Operand, result_type: Attribute) -> None:
         super().__init__(operands=(source,), result_types=(result_type,))
 
 
@@ -155,7 +155,7 @@ class ExtIOp(_ConversionOperation):
     )
     custom_directives: ClassVar = (CudaTileType, SignednessOf)
 
-    def __init__(self, from_: SSAValue, to_type: Attribute, *, signedness: Signedness) -> None:
+    def __init__(self, from_: Operand, to_type: Attribute, *, signedness: Signedness) -> None:
         super().__init__(
             operands=(from_,),
             result_types=(to_type,),
@@ -198,7 +198,7 @@ class FToFOp(_ConversionOperation):
 
     def __init__(
         self,
-        from_: SSAValue,
+        from_: Operand,
         to_type: Attribute,
         *,
         rounding_mode: RoundingMode = RoundingMode.NEAREST_EVEN,
@@ -259,7 +259,7 @@ class FToIOp(_ConversionOperation):
 
     def __init__(
         self,
-        from_: SSAValue,
+        from_: Operand,
         to_type: Attribute,
         *,
         signedness: Signedness,
@@ -318,7 +318,7 @@ class IToFOp(_ConversionOperation):
 
     def __init__(
         self,
-        from_: SSAValue,
+        from_: Operand,
         to_type: Attribute,
         *,
         signedness: Signedness,
@@ -402,7 +402,7 @@ class TruncIOp(_ConversionOperation):
 
     def __init__(
         self,
-        from_: SSAValue,
+        from_: Operand,
         to_type: Attribute,
         *,
         overflow: IntegerOverflow = IntegerOverflow.NONE,

@@ -41,7 +41,7 @@ from xtile.dialects.cuda_tile.constraints import (
     TILE,
     SameType,
 )
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.shape_rules import (
     verify_broadcast,
     verify_concatenation,
@@ -69,7 +69,7 @@ class _ShapingOperation(CudaTileOperation, ABC):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue, shape: Sequence[int]) -> None:
+    def __init__(self, source: Operand, shape: Sequence[int]) -> None:
         result = TileType(shape, tile_type(source).element_type)
         super().__init__(operands=(source,), result_types=(result,))
 
@@ -115,7 +115,7 @@ class CatOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, lhs: SSAValue, rhs: SSAValue, dim: int) -> None:
+    def __init__(self, lhs: Operand, rhs: Operand, dim: int) -> None:
         shape = list(tile_type(lhs).get_shape())
         shape[dim] += tile_type(rhs).get_shape()[dim]
         super().__init__(
@@ -199,7 +199,7 @@ class ExtractOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], shape: Sequence[int]) -> None:
+    def __init__(self, source: Operand, indices: Sequence[Operand], shape: Sequence[int]) -> None:
         result = TileType(shape, tile_type(source).element_type)
         super().__init__(operands=(source, indices), result_types=(result,))
 
@@ -260,8 +260,8 @@ class OffsetOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, ptr: SSAValue, offset: SSAValue) -> None:
-        super().__init__(operands=(ptr, offset), result_types=(ptr.type,))
+    def __init__(self, ptr: Operand, offset: Operand) -> None:
+        super().__init__(operands=(ptr, offset), result_types=(SSAValue.get(ptr).type,))
 
     @override
     def verify_(self) -> None:
@@ -291,7 +291,7 @@ class PermuteOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue, permutation: Sequence[int]) -> None:
+    def __init__(self, source: Operand, permutation: Sequence[int]) -> None:
         type = tile_type(source)
         shape = [type.get_shape()[dimension] for dimension in permutation]
         super().__init__(
@@ -349,9 +349,10 @@ class SelectOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, cond: SSAValue, val_if_true: SSAValue, val_if_false: SSAValue) -> None:
+    def __init__(self, cond: Operand, val_if_true: Operand, val_if_false: Operand) -> None:
         super().__init__(
-            operands=(cond, val_if_true, val_if_false), result_types=(val_if_true.type,)
+            operands=(cond, val_if_true, val_if_false),
+            result_types=(SSAValue.get(val_if_true).type,),
         )
 
     @override

@@ -20,7 +20,7 @@ from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.attributes import RoundingModeAttr
 from xtile.dialects.cuda_tile.constraints import BASE_FLOAT_TILE, SameType
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.types import TileType
 
 ONLY_F32 = (RoundingMode.APPROX, RoundingMode.FULL)
@@ -70,9 +70,11 @@ class UnaryFloatOperation(FloatOperation, ABC):
     custom_directives: ClassVar = (CudaTileType,)
 
     def __init__(
-        self, source: SSAValue, *, properties: Mapping[str, Attribute | None] | None = None
+        self, source: Operand, *, properties: Mapping[str, Attribute | None] | None = None
     ) -> None:
-        super().__init__(operands=(source,), result_types=(source.type,), properties=properties)
+        super().__init__(
+            operands=(source,), result_types=(SSAValue.get(source).type,), properties=properties
+        )
 
 
 class BinaryFloatOperation(FloatOperation, ABC):
@@ -90,9 +92,11 @@ class BinaryFloatOperation(FloatOperation, ABC):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
         *,
         properties: Mapping[str, Attribute | None] | None = None,
     ) -> None:
-        super().__init__(operands=(lhs, rhs), result_types=(lhs.type,), properties=properties)
+        super().__init__(
+            operands=(lhs, rhs), result_types=(SSAValue.get(lhs).type,), properties=properties
+        )

@@ -50,7 +50,7 @@ from xtile.dialects.cuda_tile.enumerations import (
     ComparisonPredicate,
     RoundingMode,
 )
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.comparison import boolean_type, verify_comparison
 from xtile.dialects.cuda_tile.ops.elementwise import (
     BinaryFloatOperation,
@@ -83,8 +83,8 @@ class _RoundedOperation(BinaryFloatOperation, ABC):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
         *,
         rounding_mode: RoundingMode = RoundingMode.NEAREST_EVEN,
         flush_to_zero: bool = False,
@@ -113,8 +113,8 @@ class _ExtremumOperation(BinaryFloatOperation, ABC):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
         *,
         propagate_nan: bool = False,
         flush_to_zero: bool = False,
@@ -200,12 +200,12 @@ class CmpFOp(CudaTileOperation):
         self,
         comparison_predicate: ComparisonPredicate,
         comparison_ordering: ComparisonOrdering,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
     ) -> None:
         super().__init__(
             operands=(lhs, rhs),
-            result_types=(boolean_type(lhs.type),),
+            result_types=(boolean_type(SSAValue.get(lhs).type),),
             properties={
                 "comparison_predicate": ComparisonPredicateAttr(comparison_predicate),
                 "comparison_ordering": ComparisonOrderingAttr(comparison_ordering),
@@ -240,8 +240,8 @@ class DivFOp(BinaryFloatOperation):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
         *,
         rounding_mode: RoundingMode = RoundingMode.NEAREST_EVEN,
         flush_to_zero: bool = False,
@@ -299,16 +299,16 @@ class FmaOp(FloatOperation):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        acc: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
+        acc: Operand,
         *,
         rounding_mode: RoundingMode = RoundingMode.NEAREST_EVEN,
         flush_to_zero: bool = False,
     ) -> None:
         super().__init__(
             operands=(lhs, rhs, acc),
-            result_types=(lhs.type,),
+            result_types=(SSAValue.get(lhs).type,),
             properties={
                 "rounding_mode": RoundingModeAttr(rounding_mode),
                 "flush_to_zero": flag(flush_to_zero),

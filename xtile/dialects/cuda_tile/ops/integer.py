@@ -41,7 +41,7 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
     Signedness,
 )
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.comparison import boolean_type, verify_comparison
 from xtile.dialects.cuda_tile.versions import V13_2, Version
 
@@ -59,10 +59,10 @@ class _BinaryIntegerOperation(CudaTileOperation, ABC):
 
     custom_directives: ClassVar = (CudaTileType, SignednessOf)
 
-    def __init__(
-        self, lhs: SSAValue, rhs: SSAValue, *, properties: Mapping[str, Attribute]
-    ) -> None:
-        super().__init__(operands=(lhs, rhs), result_types=(lhs.type,), properties=properties)
+    def __init__(self, lhs: Operand, rhs: Operand, *, properties: Mapping[str, Attribute]) -> None:
+        super().__init__(
+            operands=(lhs, rhs), result_types=(SSAValue.get(lhs).type,), properties=properties
+        )
 
 
 class _WrappingOperation(_BinaryIntegerOperation, ABC):
@@ -77,7 +77,7 @@ class _WrappingOperation(_BinaryIntegerOperation, ABC):
     )
 
     def __init__(
-        self, lhs: SSAValue, rhs: SSAValue, *, overflow: IntegerOverflow = IntegerOverflow.NONE
+        self, lhs: Operand, rhs: Operand, *, overflow: IntegerOverflow = IntegerOverflow.NONE
     ) -> None:
         super().__init__(lhs, rhs, properties={"overflow": IntegerOverflowAttr(overflow)})
 
@@ -93,7 +93,7 @@ class _SignedOperation(_BinaryIntegerOperation, ABC):
         "custom<CudaTileType>(type($result))"
     )
 
-    def __init__(self, lhs: SSAValue, rhs: SSAValue, *, signedness: Signedness) -> None:
+    def __init__(self, lhs: Operand, rhs: Operand, *, signedness: Signedness) -> None:
         super().__init__(lhs, rhs, properties={"signedness": SignednessAttr(signedness)})
 
 
@@ -118,8 +118,8 @@ class AbsIOp(CudaTileOperation):
     assembly_format = "$source attr-dict `:` custom<CudaTileType>(type($result))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue) -> None:
-        super().__init__(operands=(source,), result_types=(source.type,))
+    def __init__(self, source: Operand) -> None:
+        super().__init__(operands=(source,), result_types=(SSAValue.get(source).type,))
 
 
 @irdl_op_definition
@@ -166,14 +166,14 @@ class CmpIOp(CudaTileOperation):
     def __init__(
         self,
         comparison_predicate: ComparisonPredicate,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
         *,
         signedness: Signedness,
     ) -> None:
         super().__init__(
             operands=(lhs, rhs),
-            result_types=(boolean_type(lhs.type),),
+            result_types=(boolean_type(SSAValue.get(lhs).type),),
             properties={
                 "comparison_predicate": ComparisonPredicateAttr(comparison_predicate),
                 "signedness": SignednessAttr(signedness),
@@ -212,8 +212,8 @@ class DivIOp(_BinaryIntegerOperation):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
         *,
         signedness: Signedness,
         rounding: RoundingMode = RoundingMode.ZERO,
@@ -285,8 +285,8 @@ class MulhiIOp(CudaTileOperation):
     assembly_format = "$x `,` $y attr-dict `:` custom<CudaTileType>(type($result))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, x: SSAValue, y: SSAValue) -> None:
-        super().__init__(operands=(x, y), result_types=(x.type,))
+    def __init__(self, x: Operand, y: Operand) -> None:
+        super().__init__(operands=(x, y), result_types=(SSAValue.get(x).type,))
 
 
 @irdl_op_definition
@@ -328,11 +328,11 @@ class NegIOp(CudaTileOperation):
     custom_directives: ClassVar = (CudaTileType,)
 
     def __init__(
-        self, source: SSAValue, *, overflow: IntegerOverflow = IntegerOverflow.NONE
+        self, source: Operand, *, overflow: IntegerOverflow = IntegerOverflow.NONE
     ) -> None:
         super().__init__(
             operands=(source,),
-            result_types=(source.type,),
+            result_types=(SSAValue.get(source).type,),
             properties={"overflow": IntegerOverflowAttr(overflow)},
         )
 

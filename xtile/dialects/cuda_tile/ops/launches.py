@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.irdl import irdl_op_definition, opt_operand_def, result_def
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import TOKEN
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_4, Version
 
@@ -32,7 +32,7 @@ class _DependencyOperation(CudaTileOperation, ABC):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, token: SSAValue | None = None) -> None:
+    def __init__(self, token: Operand | None = None) -> None:
         super().__init__(operands=(token,), result_types=(TokenType(),))
 
 

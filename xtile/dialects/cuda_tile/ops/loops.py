@@ -28,7 +28,7 @@ from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.constraints import SCALAR_INTEGER, VALUE, SameType
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ReturnOp
 from xtile.dialects.cuda_tile.ops.control_flow_rules import (
     verify_carried,
@@ -76,10 +76,10 @@ class ForOp(CudaTileOperation):
 
     def __init__(
         self,
-        lower_bound: SSAValue,
-        upper_bound: SSAValue,
-        step: SSAValue,
-        init_values: Sequence[SSAValue],
+        lower_bound: Operand,
+        upper_bound: Operand,
+        step: Operand,
+        init_values: Sequence[Operand],
         region: Region,
         *,
         unsigned_cmp: bool = False,
@@ -87,7 +87,7 @@ class ForOp(CudaTileOperation):
         super().__init__(
             operands=(lower_bound, upper_bound, step, init_values),
             properties={"unsignedCmp": UnitAttr() if unsigned_cmp else None},
-            result_types=([value.type for value in init_values],),
+            result_types=([SSAValue.get(value).type for value in init_values],),
             regions=(region,),
         )
 
@@ -195,7 +195,7 @@ class LoopOp(CudaTileOperation):
     traits = traits_def(RecursiveMemoryEffect())
 
     def __init__(
-        self, init_values: Sequence[SSAValue], result_types: Sequence[Attribute], region: Region
+        self, init_values: Sequence[Operand], result_types: Sequence[Attribute], region: Region
     ) -> None:
         super().__init__(operands=(init_values,), result_types=(result_types,), regions=(region,))
 

@@ -36,7 +36,7 @@ from xtile.dialects.cuda_tile.constraints import (
     SameType,
 )
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.elementwise import UnaryFloatOperation, flag
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_same_shape
 from xtile.dialects.cuda_tile.tiles import tile_type
@@ -58,9 +58,7 @@ class _FullOperation(UnaryFloatOperation, ABC):
     )
     custom_directives: ClassVar = (CudaTileType, FullRounding)
 
-    def __init__(
-        self, source: SSAValue, *, rounding_mode: RoundingMode = RoundingMode.FULL
-    ) -> None:
+    def __init__(self, source: Operand, *, rounding_mode: RoundingMode = RoundingMode.FULL) -> None:
         super().__init__(source, properties={"rounding_mode": RoundingModeAttr(rounding_mode)})
 
 
@@ -74,7 +72,7 @@ class _FlushingOperation(UnaryFloatOperation, ABC):
         "custom<CudaTileType>(type($result))"
     )
 
-    def __init__(self, source: SSAValue, *, flush_to_zero: bool = False) -> None:
+    def __init__(self, source: Operand, *, flush_to_zero: bool = False) -> None:
         super().__init__(source, properties={"flush_to_zero": flag(flush_to_zero)})
 
 
@@ -101,8 +99,8 @@ class Atan2Op(CudaTileOperation):
     assembly_format = "$x `,` $y attr-dict `:` custom<CudaTileType>(type($result))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, x: SSAValue, y: SSAValue) -> None:
-        super().__init__(operands=(x, y), result_types=(x.type,))
+    def __init__(self, x: Operand, y: Operand) -> None:
+        super().__init__(operands=(x, y), result_types=(SSAValue.get(x).type,))
 
 
 @irdl_op_definition
@@ -206,8 +204,8 @@ class PowOp(CudaTileOperation):
     assembly_format = "$source `,` $exponent attr-dict `:` custom<CudaTileType>(type($result))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue, exponent: SSAValue) -> None:
-        super().__init__(operands=(source, exponent), result_types=(source.type,))
+    def __init__(self, source: Operand, exponent: Operand) -> None:
+        super().__init__(operands=(source, exponent), result_types=(SSAValue.get(source).type,))
 
 
 @irdl_op_definition
@@ -239,8 +237,8 @@ class FPowIOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, source: SSAValue, exponent: SSAValue) -> None:
-        super().__init__(operands=(source, exponent), result_types=(source.type,))
+    def __init__(self, source: Operand, exponent: Operand) -> None:
+        super().__init__(operands=(source, exponent), result_types=(SSAValue.get(source).type,))
 
     @override
     def verify_(self) -> None:
@@ -309,7 +307,7 @@ class SqrtOp(UnaryFloatOperation):
 
     def __init__(
         self,
-        source: SSAValue,
+        source: Operand,
         *,
         rounding_mode: RoundingMode = RoundingMode.NEAREST_EVEN,
         flush_to_zero: bool = False,

@@ -43,7 +43,7 @@ from xtile.dialects.cuda_tile.assembly_numbers import SignednessOf
 from xtile.dialects.cuda_tile.attributes import SignednessAttr
 from xtile.dialects.cuda_tile.constraints import BYTE_TILE, I32_TILE, SameType, TileOf
 from xtile.dialects.cuda_tile.enumerations import Signedness
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.elementwise import flag
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
@@ -183,12 +183,10 @@ class MmaFOp(_MatrixMultiplyOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(
-        self, lhs: SSAValue, rhs: SSAValue, acc: SSAValue, *, fast_acc: bool = False
-    ) -> None:
+    def __init__(self, lhs: Operand, rhs: Operand, acc: Operand, *, fast_acc: bool = False) -> None:
         super().__init__(
             operands=(lhs, rhs, acc),
-            result_types=(acc.type,),
+            result_types=(SSAValue.get(acc).type,),
             properties={"fast_acc": flag(fast_acc)},
         )
 
@@ -237,13 +235,15 @@ class MmaFScaledOp(_MatrixMultiplyOperation):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        acc: SSAValue,
-        lhs_scale: SSAValue,
-        rhs_scale: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
+        acc: Operand,
+        lhs_scale: Operand,
+        rhs_scale: Operand,
     ) -> None:
-        super().__init__(operands=(lhs, rhs, acc, lhs_scale, rhs_scale), result_types=(acc.type,))
+        super().__init__(
+            operands=(lhs, rhs, acc, lhs_scale, rhs_scale), result_types=(SSAValue.get(acc).type,)
+        )
 
     @override
     def verify_(self) -> None:
@@ -314,16 +314,16 @@ class MmaIOp(_MatrixMultiplyOperation):
 
     def __init__(
         self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        acc: SSAValue,
+        lhs: Operand,
+        rhs: Operand,
+        acc: Operand,
         *,
         signedness_lhs: Signedness,
         signedness_rhs: Signedness,
     ) -> None:
         super().__init__(
             operands=(lhs, rhs, acc),
-            result_types=(acc.type,),
+            result_types=(SSAValue.get(acc).type,),
             properties={
                 "signedness_lhs": SignednessAttr(signedness_lhs),
                 "signedness_rhs": SignednessAttr(signedness_rhs),

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -42,7 +42,7 @@ from xtile.dialects.cuda_tile.mask_text import (
     MaskAndPaddingTypes,
     reads_as_mask,
 )
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.memory_rules import (
     LOAD_ORDERINGS,
     STORE_ORDERINGS,
@@ -141,7 +141,7 @@ class JoinTokensOp(CudaTileOperation):
     assembly_format = "$tokens attr-dict `:` custom<CudaTileType>(type($result))"
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(self, tokens: Sequence[SSAValue]) -> None:
+    def __init__(self, tokens: Sequence[Operand]) -> None:
         super().__init__(operands=(tokens,), result_types=(TokenType(),))
 
     @override
@@ -196,10 +196,10 @@ class LoadPtrTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        source: SSAValue,
-        mask: SSAValue | None = None,
-        padding_value: SSAValue | None = None,
-        token: SSAValue | None = None,
+        source: Operand,
+        mask: Operand | None = None,
+        padding_value: Operand | None = None,
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.WEAK,
         scope: MemoryScope | None = None,
@@ -261,10 +261,10 @@ class StorePtrTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        destination: SSAValue,
-        value: SSAValue,
-        mask: SSAValue | None = None,
-        token: SSAValue | None = None,
+        destination: Operand,
+        value: Operand,
+        mask: Operand | None = None,
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.WEAK,
         scope: MemoryScope | None = None,
@@ -307,7 +307,7 @@ class MemoryFenceAliasTkoOp(CudaTileOperation):
 
     assembly_format = "$token attr-dict"
 
-    def __init__(self, token: SSAValue) -> None:
+    def __init__(self, token: Operand) -> None:
         super().__init__(operands=(token,), result_types=(TokenType(),))
 
 

@@ -41,7 +41,7 @@ from xtile.dialects.cuda_tile.attributes import (
     SameElementsAttr,
 )
 from xtile.dialects.cuda_tile.constraints import ASSUME_PREDICATE, TILE, TOKEN, VALUE, SameType
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.miscellaneous_rules import verify_format, verify_predicate
 from xtile.dialects.cuda_tile.type_text import DIALECT_PREFIX
 from xtile.dialects.cuda_tile.types import TokenType
@@ -106,9 +106,11 @@ class AssumeOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType, AssumePredicate)
 
-    def __init__(self, value: SSAValue, predicate: AssumePredicateAttr) -> None:
+    def __init__(self, value: Operand, predicate: AssumePredicateAttr) -> None:
         super().__init__(
-            operands=(value,), properties={"predicate": predicate}, result_types=(value.type,)
+            operands=(value,),
+            properties={"predicate": predicate},
+            result_types=(SSAValue.get(value).type,),
         )
 
     @override
@@ -145,7 +147,7 @@ class PrintTkoOp(CudaTileOperation):
     custom_directives: ClassVar = (CudaTileType,)
 
     def __init__(
-        self, text: str, args: Sequence[SSAValue] = (), token: SSAValue | None = None
+        self, text: str, args: Sequence[Operand] = (), token: Operand | None = None
     ) -> None:
         super().__init__(
             operands=(args, token),

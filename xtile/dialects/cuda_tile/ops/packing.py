@@ -10,14 +10,14 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import i8
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import BYTE_TILE, UNPACKED_TILE
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.tiles import element_bits, tile_type
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
@@ -76,7 +76,7 @@ class PackOp(_PackingOperation):
     source = operand_def(UNPACKED_TILE)
     result = result_def(BYTE_TILE)
 
-    def __init__(self, source: SSAValue) -> None:
+    def __init__(self, source: Operand) -> None:
         type = tile_type(source)
         size = type.number_of_elements * element_bits(type.element_type) // 8
         super().__init__(operands=(source,), result_types=(TileType((size,), i8),))
@@ -97,7 +97,7 @@ class UnpackOp(_PackingOperation):
     source = operand_def(BYTE_TILE)
     result = result_def(UNPACKED_TILE)
 
-    def __init__(self, source: SSAValue, element_type: Attribute) -> None:
+    def __init__(self, source: Operand, element_type: Attribute) -> None:
         size = tile_type(source).number_of_elements * 8 // element_bits(element_type)
         super().__init__(operands=(source,), result_types=(TileType((size,), element_type),))
 

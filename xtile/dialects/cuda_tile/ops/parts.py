@@ -22,7 +22,7 @@ from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import SCALAR_I32, TILE, SameType
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_extraction
 from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.versions import V13_4, Version
@@ -55,10 +55,10 @@ class InsertOp(CudaTileOperation):
     )
     custom_directives: ClassVar = (CudaTileType,)
 
-    def __init__(
-        self, source: SSAValue, destination: SSAValue, indices: Sequence[SSAValue]
-    ) -> None:
-        super().__init__(operands=(source, destination, indices), result_types=(destination.type,))
+    def __init__(self, source: Operand, destination: Operand, indices: Sequence[Operand]) -> None:
+        super().__init__(
+            operands=(source, destination, indices), result_types=(SSAValue.get(destination).type,)
+        )
 
     @override
     def verify_(self) -> None:

@@ -26,7 +26,7 @@ from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.constraints import TILE
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.aggregate_rules import (
     verify_combination,
     verify_identities,
@@ -174,7 +174,7 @@ class ReduceOp(_AggregateOperation):
 
     def __init__(
         self,
-        sources: Sequence[SSAValue],
+        sources: Sequence[Operand],
         dim: int,
         identities: Sequence[Attribute],
         body: Region,
@@ -215,7 +215,7 @@ class ScanOp(_AggregateOperation):
 
     def __init__(
         self,
-        sources: Sequence[SSAValue],
+        sources: Sequence[Operand],
         dim: int,
         identities: Sequence[Attribute],
         body: Region,
@@ -229,7 +229,7 @@ class ScanOp(_AggregateOperation):
                 "reverse": BoolAttr.from_bool(reverse),
                 "identities": ArrayAttr(identities),
             },
-            result_types=([source.type for source in sources],),
+            result_types=([SSAValue.get(source).type for source in sources],),
             regions=(body,),
         )
 

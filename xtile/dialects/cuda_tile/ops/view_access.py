@@ -44,7 +44,7 @@ from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr, enumerate
 from xtile.dialects.cuda_tile.constraints import INTEGER_TILE, TILE, TILE_VIEW, TOKEN
 from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
 from xtile.dialects.cuda_tile.keywords import parse_optional_scope, parse_ordering, print_semantics
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.memory_rules import (
     LOAD_ORDERINGS,
     STORE_ORDERINGS,
@@ -85,16 +85,17 @@ class LoadViewTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        view: SSAValue,
-        index: Sequence[SSAValue],
-        token: SSAValue | None = None,
+        view: Operand,
+        index: Sequence[Operand],
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.WEAK,
         scope: MemoryScope | None = None,
         optimization_hints: OptimizationHintsAttr | None = None,
         inbounds: Sequence[bool] = (),
     ) -> None:
-        assert isinstance(view.type, TileView)
+        type = SSAValue.get(view).type
+        assert isinstance(type, TileView)
         super().__init__(
             operands=(view, index, token),
             properties={
@@ -103,7 +104,7 @@ class LoadViewTkoOp(CudaTileOperation):
                 "optimization_hints": optimization_hints,
                 "inbounds": inbounds_of(inbounds),
             },
-            result_types=(view.type.tile_type, TokenType()),
+            result_types=(type.tile_type, TokenType()),
         )
 
     @override
@@ -192,10 +193,10 @@ class StoreViewTkoOp(CudaTileOperation):
 
     def __init__(
         self,
-        tile: SSAValue,
-        view: SSAValue,
-        index: Sequence[SSAValue],
-        token: SSAValue | None = None,
+        tile: Operand,
+        view: Operand,
+        index: Sequence[Operand],
+        token: Operand | None = None,
         *,
         ordering: MemoryOrderingSemantics = MemoryOrderingSemantics.WEAK,
         scope: MemoryScope | None = None,

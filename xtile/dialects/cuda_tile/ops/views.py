@@ -34,7 +34,7 @@ from xtile.dialects.cuda_tile.constraints import (
     TENSOR_VIEW,
     TILE_VIEW,
 )
-from xtile.dialects.cuda_tile.operation import CudaTileOperation
+from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.view_rules import (
     verify_sizes,
     verify_tensor_view,
@@ -76,10 +76,10 @@ class MakeTensorViewOp(CudaTileOperation):
 
     def __init__(
         self,
-        base: SSAValue,
+        base: Operand,
         result_type: TensorViewType,
-        dynamic_shape: Sequence[SSAValue] = (),
-        dynamic_strides: Sequence[SSAValue] = (),
+        dynamic_shape: Sequence[Operand] = (),
+        dynamic_strides: Sequence[Operand] = (),
     ) -> None:
         super().__init__(
             operands=(base, dynamic_shape, dynamic_strides), result_types=(result_type,)
@@ -118,7 +118,7 @@ class _MakeViewOperation(CudaTileOperation, ABC):
 
     traits = traits_def(Pure())
 
-    def __init__(self, tensor_view: SSAValue, result_type: Attribute) -> None:
+    def __init__(self, tensor_view: Operand, result_type: Attribute) -> None:
         super().__init__(operands=(tensor_view,), result_types=(result_type,))
 
     @override
@@ -264,8 +264,8 @@ class GetIndexSpaceShapeOp(_ShapeOperation):
 
     src = operand_def(TILE_VIEW)
 
-    def __init__(self, src: SSAValue, result_type: Attribute = _SIZE) -> None:
-        results = [result_type] * (self.rank_of(src.type) or 0)
+    def __init__(self, src: Operand, result_type: Attribute = _SIZE) -> None:
+        results = [result_type] * (self.rank_of(SSAValue.get(src).type) or 0)
         super().__init__(operands=(src,), result_types=(results,))
 
     @classmethod
@@ -288,8 +288,8 @@ class GetTensorShapeOp(_ShapeOperation):
 
     src = operand_def(TENSOR_VIEW)
 
-    def __init__(self, src: SSAValue, result_type: Attribute = _SIZE) -> None:
-        results = [result_type] * (self.rank_of(src.type) or 0)
+    def __init__(self, src: Operand, result_type: Attribute = _SIZE) -> None:
+        results = [result_type] * (self.rank_of(SSAValue.get(src).type) or 0)
         super().__init__(operands=(src,), result_types=(results,))
 
     @classmethod
