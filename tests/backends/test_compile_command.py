@@ -16,7 +16,7 @@ from xtile.backends.intel.compilation import compile_program
 from xtile.backends.intel.devices import DEVICES
 from xtile.backends.nvidia.sidecar import read_cubin
 from xtile.cli import main
-from xtile.launch import ArgumentError
+from xtile.launch import ArgumentError, opencl
 from xtile.launch.opencl import available_devices
 from xtile.text.diagnostics import Diagnostics
 
@@ -68,6 +68,17 @@ def test_one_kernel() -> None:
 
 def test_spirv() -> None:
     assert main(["compile", "k.ir", "-o", "k.spv", "--chip", "pvc"]) == 0
+    program = compile_program(xtile.parse(KERNELS), DEVICES["pvc"])
+    assert Path("k.spv").read_bytes() == program.spirv
+
+
+def test_spirv_is_for_the_device_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    (device,) = opencl.available_devices()
+    xtile.compile(KERNELS, "k.spv")
+    program = compile_program(xtile.parse(KERNELS), device.architecture)
+    assert Path("k.spv").read_bytes() == program.spirv
+    monkeypatch.setattr(opencl, "available_devices", lambda: ())
+    xtile.compile(KERNELS, "k.spv")
     program = compile_program(xtile.parse(KERNELS), DEVICES["pvc"])
     assert Path("k.spv").read_bytes() == program.spirv
 
