@@ -43,7 +43,7 @@ def test_integers_and_what_is_rounded_once_are_exact() -> None:
         assert not tolerance.ulps.keys() & INTEGER_TYPES, name
         assert all(ulps > 0 for ulps in tolerance.ulps.values())
     assert not TOLERANCES.keys() & {"add", "sub", "rem", "max", "min", "neg", "conj", "cast"}
-    for name in ("mul", "div", "abs"):
+    for name in ("mul", "div", "abs", "cooperative_matrix_scale"):
         assert TOLERANCES[name].ulps.keys() == COMPLEX_TYPES
 
 

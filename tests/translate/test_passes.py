@@ -33,10 +33,11 @@ func @f(%alpha: f16, %A: memref<f16x64x64>, %B: memref<f16x64x64>, %beta: f32,
 }
 """
 
-COMPLEX = """\
-func @f() {
+NARROW = """\
+func @f(%A: memref<i8x64>) {
     parallel {
-        %a = constant [1.0, 2.0] : coopmatrix<c32x16x16,matrix_acc>
+        %a = constant 1 : coopmatrix<i8x64x8,matrix_b>
+        %b = cooperative_matrix_extract %a[1] : i8
     }
 }
 """
@@ -78,10 +79,10 @@ def test_stock_xdsl_opt_runs_the_steps(path: Path) -> None:
 
 def test_stock_xdsl_opt_tells_that_a_pass_failed(tmp_path: Path) -> None:
     path = tmp_path / "kernel.mlir"
-    path.write_text(xtile.to_text(_module(COMPLEX), "mlir"))
+    path.write_text(xtile.to_text(_module(NARROW), "mlir"))
     result = _xdsl_opt(path, "-p", "tensorlang-to-core")
     assert result.returncode != 0
-    assert "MLIR's vectors hold no complex numbers" in result.stderr
+    assert "give the function the attribute subgroup_size" in result.stderr
 
 
 @pytest.mark.parametrize("chip", ["pvc", "bmg", "dg2"])
@@ -108,11 +109,11 @@ def test_unknown_chips(kind: type[TensorLangToXeGPUPass | CoreToXeGPUPass]) -> N
 
 def test_a_failure_is_located_and_known_to_xdsl() -> None:
     with pytest.raises(PassFailedException) as caught:
-        TensorLangToCorePass().apply(Context(), _module(COMPLEX))
+        TensorLangToCorePass().apply(Context(), _module(NARROW))
     assert isinstance(caught.value, DiagnosticError)
     assert str(caught.value).startswith(
-        "<text>:3.14-67: error: coopmatrix<c32x16x16,matrix_acc> cannot be translated: "
-        "MLIR's vectors hold no complex numbers\n"
+        "<text>:4.14-50: error: which component entry 1 of coopmatrix<i8x64x8,matrix_b> is depends "
+        "on the subgroup size; give the function the attribute subgroup_size\n"
     )
 
 

@@ -46,10 +46,11 @@ func @f(%A: memref<f16x?x?>, %C: memref<f16x64x64>) attributes {subgroup_size=16
 }
 """
 
-COMPLEX = """\
-func @f() {
+NARROW = """\
+func @f(%A: memref<i8x64>) {
     parallel {
-        %a = constant [1.0, 2.0] : coopmatrix<c32x16x16,matrix_acc>
+        %a = constant 1 : coopmatrix<i8x64x8,matrix_b>
+        %b = cooperative_matrix_extract %a[1] : i8
     }
 }
 """
@@ -118,9 +119,9 @@ def test_messages_point_at_the_source_at_every_step() -> None:
     diagnostics = Diagnostics()
     translate(xtile.parse(MATRIX, language="tensorlang"), "tensorlang-to-xegpu", None, diagnostics)
     with pytest.raises(
-        DiagnosticError, match=re.escape("<text>:3.14-67: error: coopmatrix<c32x16x16")
+        DiagnosticError, match=re.escape("<text>:4.14-50: error: which component entry 1")
     ):
-        translate(xtile.parse(COMPLEX, language="tensorlang"), "tensorlang-to-xegpu")
+        translate(xtile.parse(NARROW, language="tensorlang"), "tensorlang-to-xegpu")
     assert [message.message for message in diagnostics] == [PITCH]
 
 
@@ -263,14 +264,14 @@ def test_remarks(kernel: Path, capsys: Opt) -> None:
 
 
 def test_what_cannot_be_translated(kernel: Path, capsys: Opt) -> None:
-    kernel.write_text(COMPLEX)
+    kernel.write_text(NARROW)
     code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-xegpu")
     assert (code, out) == (1, "")
     assert err == (
-        "kernel.ir:3.14-67: error: coopmatrix<c32x16x16,matrix_acc> cannot be translated: "
-        "MLIR's vectors hold no complex numbers\n"
-        "        %a = constant [1.0, 2.0] : coopmatrix<c32x16x16,matrix_acc>\n"
-        "             ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "kernel.ir:4.14-50: error: which component entry 1 of coopmatrix<i8x64x8,matrix_b> is "
+        "depends on the subgroup size; give the function the attribute subgroup_size\n"
+        "        %b = cooperative_matrix_extract %a[1] : i8\n"
+        "             ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
     )
 
 
@@ -340,7 +341,7 @@ def test_garbage_is_collected_again_afterwards() -> None:
     translate(xtile.parse(GEMM, language="tensorlang"), "tensorlang-to-xegpu")
     assert gc.isenabled()
     with pytest.raises(DiagnosticError):
-        translate(xtile.parse(COMPLEX, language="tensorlang"), "tensorlang-to-xegpu")
+        translate(xtile.parse(NARROW, language="tensorlang"), "tensorlang-to-xegpu")
     assert gc.isenabled()
 
 

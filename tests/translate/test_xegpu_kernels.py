@@ -94,7 +94,7 @@ def test_examples_compile_to_spirv(name: str) -> None:
 
 
 def test_random_kernels_compile_to_spirv() -> None:
-    """All in one module: a kernel for each seed whose matrices have no complex components."""
+    """All in one module: a kernel for each seed."""
     functions: list[FuncOp] = []
     for seed in range(200, 300):
         module = random_kernel(seed, 8)

@@ -91,18 +91,19 @@ def _insert(operation: FragmentInsertOp, compiler: Compiler) -> Step:
 
 
 def _map(operation: MapOp, compiler: Compiler) -> Step:
-    layout = _layout(operation.source, compiler)
-    row, column, element = compiler.slots(operation.body.block.args)
-    source, result = compiler.slots((operation.source, operation.result))
+    layout = _layout(operation.sources[0], compiler)
+    row, column, *elements = compiler.slots(operation.body.block.args)
+    sources, results = compiler.slots(operation.sources), compiler.slots(operation.mapped)
     body = compiler.region(operation.body)
-    dtype = number_of(operation.result.type).dtype
+    dtypes = [number_of(result.type).dtype for result in operation.mapped]
 
     def step(state: State) -> None:
         require_converged(state, operation)
         values = state.values
-        matrix = _transposed(values[source])
-        operand = np.broadcast_to(matrix, (state.rows, *matrix.shape[1:]))
-        mapped = np.zeros(operand.shape, dtype)
+        matrices = [_transposed(values[source]) for source in sources]
+        shape = (state.rows, *matrices[0].shape[1:])
+        operands = [np.broadcast_to(matrix, shape) for matrix in matrices]
+        mapped = [np.zeros(shape, dtype) for dtype in dtypes]
         before = state.mask
         try:
             for entry in range(layout.length):
@@ -113,13 +114,16 @@ def _map(operation: MapOp, compiler: Compiler) -> Step:
                     continue
                 values[row] = layout.columns[entry][np.newaxis, :]
                 values[column] = layout.rows[entry][np.newaxis, :]
-                values[element] = extract(operand, layout, entry)
+                for element, operand in zip(elements, operands, strict=True):
+                    values[element] = extract(operand, layout, entry)
                 state.mask = None if active.all() else active
                 body.run(state)
-                insert(mapped, layout, entry, state.full(values[body.yields[0]]), active)
+                for matrix, value in zip(mapped, body.yields, strict=True):
+                    insert(matrix, layout, entry, state.full(values[value]), active)
         finally:
             state.mask = before
-        values[result] = _from_transposed(mapped)
+        for result, matrix in zip(results, mapped, strict=True):
+            values[result] = _from_transposed(matrix)
 
     return step
 

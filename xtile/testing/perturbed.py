@@ -154,6 +154,8 @@ def _function(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
         numbers = [np.asarray(state.values[slot]) for slot in operands]
         step(state)
         value = np.asarray(state.values[result])
+        # The scalar that scales a matrix is the work-items', not the components'.
+        numbers = [number for number in numbers if number.ndim in (0, value.ndim)]
         error = compiler.part * ulps * unit_in_last_place(value, result_type)
         moved = _moved(value, error, result_type, value.dtype, compiler.random, numbers)
         state.values[result] = moved[()]

@@ -111,13 +111,16 @@ def _native(name: str) -> Tolerance:
     return Tolerance(ulps, "measured on Intel's CPU runtime; OpenCL C leaves it to the device")
 
 
+_PRODUCT = Tolerance(
+    {C32: 5.0, C64: 5.0},
+    "each product is within sqrt(5) units of roundoff of its modulus, fused or not",
+)
+
 TOLERANCES: Mapping[str, Tolerance] = {
     **_FUNCTIONS,
     **{f"native_{name}": _native(name) for name in _FUNCTIONS},
-    "mul": Tolerance(
-        {C32: 5.0, C64: 5.0},
-        "each product is within sqrt(5) units of roundoff of its modulus, fused or not",
-    ),
+    "mul": _PRODUCT,
+    "cooperative_matrix_scale": _PRODUCT,
     "div": Tolerance(
         {C32: 16.0, C64: 16.0},
         "7 roundings on each device, each of them at most a unit of the modulus, and 2 more for "

@@ -26,7 +26,6 @@ from tests.seeds import given_seed
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.types import COMPLEX_TYPES, CoopmatrixType
 from xtile.launch.errors import DeviceError
 from xtile.semantics.arguments import Argument
 from xtile.semantics.errors import ExecutionError
@@ -56,7 +55,7 @@ _REFUSALS = (
     "bytes of local memory",
     "a group of memrefs cannot pass through control flow",
 )
-"""What a kernel may be refused for, beside matrices of complex numbers."""
+"""What a kernel may be refused for."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +102,9 @@ def _kernels(first: int) -> Iterator[_Random]:
         for operation in list(random_kernel(seed, _SIZE).body.block.ops):
             assert isinstance(operation, FuncOp)
             operation.detach()
-            kernel = None if _has_complex_matrices(operation) else _prepared(seed, operation)
+            kernel = _prepared(seed, operation)
             if kernel is not None:
                 yield kernel
-
-
-def _has_complex_matrices(function: FuncOp) -> bool:
-    values = [value for operation in function.walk() for value in operation.results]
-    types = [value.type for value in values if isinstance(value.type, CoopmatrixType)]
-    return any(type.component_type in COMPLEX_TYPES for type in types)
 
 
 def _prepared(seed: int, function: FuncOp) -> _Random | None:

@@ -87,22 +87,6 @@ def test_a_truth_value_as_a_parameter() -> None:
     )
 
 
-def test_matrices_of_complex_numbers() -> None:
-    kernel = """
-func @f(%A: memref<c32x16x8>) attributes {subgroup_size=16} {
-    parallel {
-        %i = constant 0 : index
-        %m = cooperative_matrix_load %A[%i,%i] : coopmatrix<c32x16x8,matrix_acc>
-    }
-}
-"""
-    array = np.zeros((16, 8), np.complex64, order="F")
-    assert _refusal(kernel, array).splitlines()[0] == (
-        "<text>:5.14-80: error: coopmatrix<c32x16x8,matrix_acc> cannot be translated: MLIR's "
-        "vectors hold no complex numbers"
-    )
-
-
 def test_arguments_that_do_not_fit() -> None:
     assert _refusal(_empty(), np.zeros(5, np.float32)) == (
         "argument 'A' (memref<f32x4>): expected shape (4,), given shape (5,)"

@@ -33,7 +33,6 @@ SIZE = 8
 REFUSALS = (
     "not lifted to tiles yet",
     "an input that is the output too must be copied",
-    "MLIR's vectors hold no complex numbers",
     "needs a constant beta",
 )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from typing_extensions import override
 from xdsl.dialects.builtin import (
     I64,
     DenseArrayBase,
@@ -25,8 +28,10 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
+    var_result_def,
 )
 from xdsl.traits import IsTerminator, NoTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.core.attributes import AtomicKind, ScanKind
 
@@ -67,7 +72,7 @@ class ParallelOp(IRDLOperation):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends the region of `core.map` and returns one component of its result.
+    """Ends the region of `core.map` and returns one component of each of its results.
 
     ```
     core.yield %value : f32
@@ -76,16 +81,16 @@ class YieldOp(IRDLOperation):
 
     name = "core.yield"
 
-    value = operand_def(Attribute)
+    values = var_operand_def(Attribute)
 
     traits = traits_def(IsTerminator())
 
-    assembly_format = "$value attr-dict `:` type($value)"
+    assembly_format = "$values attr-dict `:` type($values)"
 
 
 @irdl_op_definition
 class MapOp(IRDLOperation):
-    """Computes each component of a matrix from its row, its column and its value.
+    """Computes each component of matrices from its row, its column and the values in its place.
 
     ```
     %r = core.map %m : vector<8x16xf32> -> vector<8x16xf32> {
@@ -95,17 +100,33 @@ class MapOp(IRDLOperation):
     }
     ```
 
-    The region runs once for each component, by the work-item that holds it. A value from outside
-    that differs between work-items is that work-item's.
+    There may be several matrices and results, all of one shape, with a value for each matrix and a
+    yielded one for each result. The region runs once for each component, by the work-item that
+    holds it. A value from outside that differs between work-items is that work-item's.
     """
 
     name = "core.map"
 
-    source = operand_def(VectorType)
-    result = result_def(VectorType)
+    sources = var_operand_def(VectorType)
+    mapped = var_result_def(VectorType)
     body = region_def("single_block")
 
-    assembly_format = "$source `:` type($source) `->` type($result) $body attr-dict"
+    assembly_format = "$sources `:` type($sources) `->` type($mapped) $body attr-dict"
+
+    @override
+    def verify_(self) -> None:
+        shapes = {cast("VectorType[Attribute]", v.type).get_shape() for v in self.operands}
+        shapes |= {cast("VectorType[Attribute]", v.type).get_shape() for v in self.results}
+        if not self.operands or not self.results or len(shapes) != 1:
+            raise VerifyException("expected matrices and results of one shape")
+        block = self.body.block
+        elements = [cast("VectorType[Attribute]", v.type).element_type for v in self.operands]
+        if [argument.type for argument in block.args] != [IndexType(), IndexType(), *elements]:
+            raise VerifyException("expected a region of a row, a column and a value of each matrix")
+        end = block.last_op
+        elements = [cast("VectorType[Attribute]", v.type).element_type for v in self.results]
+        if not isinstance(end, YieldOp) or [v.type for v in end.operands] != elements:
+            raise VerifyException("expected core.yield with a value for each result")
 
 
 @irdl_op_definition

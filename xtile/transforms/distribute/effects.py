@@ -18,6 +18,7 @@ from xtile.dialects.core import (
     AtomicUpdateOp,
     BlasA2Operation,
     BlasA3Operation,
+    ComplexPartOp,
     ParallelOp,
     PrefetchOp,
 )
@@ -111,7 +112,7 @@ def _private_or_global(value: SSAValue) -> Root:
 
 def _is_view(operation: Operation) -> bool:
     """Whether the result is part of the first operand's memory."""
-    return (
+    return isinstance(operation, ComplexPartOp) or (
         operation.dialect_name() == "memref"
         and bool(operation.operands)
         and isinstance(operation.operands[0].type, MemRefType)

@@ -79,7 +79,7 @@ def reads_memory(operation: Operation) -> bool:
 def is_deferrable(operation: Operation) -> bool:
     """Whether a part of the result of an operation can be computed where it is needed."""
     if isinstance(operation, MapOp):
-        return is_plain_map(operation)
+        return len(operation.mapped) == 1 and is_plain_map(operation)
     if reads_memory(operation):
         return is_plain_transfer(operation)
     return is_elementwise(operation) or is_outer_product(operation)
@@ -87,9 +87,12 @@ def is_deferrable(operation: Operation) -> bool:
 
 def is_stored(operation: Operation) -> bool:
     """Whether an operation makes the memory of its result, unless the result is deferred."""
+    if isinstance(operation, MapOp):
+        # Of several results, the first would be written before the others are computed.
+        return len(operation.mapped) == 1
     return (
         is_deferrable(operation)
-        or isinstance(operation, ContractionOp | MapOp | MultiDimReductionOp)
+        or isinstance(operation, ContractionOp | MultiDimReductionOp)
         or reads_memory(operation)
     )
 

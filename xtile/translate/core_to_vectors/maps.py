@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
@@ -20,7 +21,6 @@ from xtile.translate.core_to_vectors.kinds import is_plain_map
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.copying import emit_on
-from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.rule import Rule
 
 
@@ -36,14 +36,17 @@ def _map(operation: MapOp, lowering: Vectors) -> None:
 
 def _map_pieces(operation: MapOp, lowering: Vectors) -> None:
     body = operation.body.block
-
-    def compute(place: Place, width: int, pieces: list[SSAValue]) -> SSAValue:
-        return _Body(lowering, place, width).run(body, pieces[0])
-
     is_flat = not body.args[0].uses and not body.args[1].uses
-    element = lowering.component_type(operation.result.type)
-    source = lowering.matrix(operation.source)
-    lowering.define_matrix(operation.result, lowering.computed([source], element, compute, is_flat))
+    sources = [lowering.matrix(source) for source in operation.sources]
+    for number, result in enumerate(operation.mapped):
+
+        def compute(
+            place: Place, width: int, pieces: list[SSAValue], number: int = number
+        ) -> SSAValue:
+            return _Body(lowering, place, width).run(body, pieces)[number]
+
+        element = lowering.component_type(result.type)
+        lowering.define_matrix(result, lowering.computed(sources, element, compute, is_flat))
 
 
 class _Body:
@@ -61,16 +64,15 @@ class _Body:
         self._width = width
         self._vectors: dict[SSAValue, SSAValue] = {}
 
-    def run(self, body: Block, components: SSAValue) -> SSAValue:
-        """What the body yields for the components."""
-        row, column, value = body.args
+    def run(self, body: Block, components: list[SSAValue]) -> list[SSAValue]:
+        """What the body yields for the components of each matrix."""
+        row, column, *values = body.args
         if row.uses:
             self._lowering.define(row, self._lowering.as_value(self._place.row))
         if column.uses:
             self._vectors[column] = self._columns(IndexType())
-        self._vectors[value] = components
-        (result,) = self._run_block(body)
-        return result
+        self._vectors.update(zip(values, components, strict=True))
+        return self._run_block(body)
 
     def _run_block(self, block: Block) -> list[SSAValue]:
         for operation in block.ops:
@@ -138,31 +140,41 @@ def _numbers(lowering: Vectors, type_: Attribute, width: int) -> SSAValue:
 
 def _map_components(operation: MapOp, lowering: Vectors) -> None:
     """A body with effects, or with control flow that vectors do not have."""
-    result = operation.result
-    buffer = lowering.new_buffer(result)
-    rows, columns = (source := lowering.matrix(operation.source)).shape
-    with lowering.temporary(source) as stored, lowering.loop(0, rows, name="row") as row:
+    buffers = [lowering.new_buffer(result) for result in operation.mapped]
+    rows, columns = lowering.matrix(operation.sources[0]).shape
+    with ExitStack() as stack:
+        stored = [
+            stack.enter_context(lowering.temporary(lowering.matrix(source)))
+            for source in operation.sources
+        ]
+        row = stack.enter_context(lowering.loop(0, rows, name="row"))
         start = lowering.multiply(row, columns)
-        with lowering.loop(0, columns, name="column") as column:
-            place = Place(lowering.add(start, column), row, column)
-            _map_component(operation, lowering, stored, buffer, place)
-    element = lowering.component_type(result.type)
-    lowering.define(result, lowering.stored(buffer, (rows, columns), element))
+        column = stack.enter_context(lowering.loop(0, columns, name="column"))
+        place = Place(lowering.add(start, column), row, column)
+        _map_component(operation, lowering, stored, buffers, place)
+    for result, buffer in zip(operation.mapped, buffers, strict=True):
+        element = lowering.component_type(result.type)
+        lowering.define(result, lowering.stored(buffer, (rows, columns), element))
 
 
 def _map_component(
-    operation: MapOp, lowering: Vectors, source: Matrix, buffer: SSAValue, place: Place
+    operation: MapOp,
+    lowering: Vectors,
+    sources: list[Matrix],
+    buffers: list[SSAValue],
+    place: Place,
 ) -> None:
-    body = operation.body.block
-    numbers: tuple[Number, Number] = (place.row, place.column)
-    for argument, number in zip(body.args[:2], numbers, strict=True):
-        lowering.define(argument, lowering.as_value(number))
-    lowering.define(body.args[2], source.piece(place, 1))
-    for inner in body.ops:
-        if isinstance(inner, YieldOp):
-            lowering.store(lowering.value(inner.value), buffer, [place.flat])
-        else:
+    row, column, *values = operation.body.block.args
+    lowering.define(row, lowering.as_value(place.row))
+    lowering.define(column, lowering.as_value(place.column))
+    for value, source in zip(values, sources, strict=True):
+        lowering.define(value, source.piece(place, 1))
+    for inner in operation.body.block.ops:
+        if not isinstance(inner, YieldOp):
             lowering.translate(inner)
+            continue
+        for value, buffer in zip(lowering.values(inner.values), buffers, strict=True):
+            lowering.store(value, buffer, [place.flat])
 
 
 RULES: dict[str, Rule] = {MapOp.name: _map}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith, vector
@@ -19,7 +20,7 @@ from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
-from xtile.translate.core_to_xegpu.scattered import guarded, is_component, position
+from xtile.translate.core_to_xegpu.scattered import guarded_values, is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
 from xtile.translate.rule import Rule
 
@@ -204,23 +205,26 @@ def _shape_cast(operation: Operation, lowering: Lowering) -> None:
 
 
 def _map(operation: MapOp, lowering: Lowering) -> None:
-    fragment = lowering.fragment(operation.source)
+    fragments = [lowering.fragment(source) for source in operation.sources]
     body = operation.body.block
     if _is_elementwise(body):
-        _map_pieces(operation, body, fragment, lowering)
+        _map_pieces(operation, body, fragments, lowering)
         return
-    values: list[SSAValue] = []
+    made: list[list[SSAValue]] = [[] for _ in operation.mapped]
     is_harmless = all(_is_harmless(inner) for inner in body.walk())
-    for w, block in enumerate(fragment.blocks):
+    for w, blocks in enumerate(zip(*(fragment.blocks for fragment in fragments), strict=True)):
         first = 0
-        for piece in block:
+        for pieces in zip(*blocks, strict=True):
+            entries = zip(*(to_scalars(lowering, piece) for piece in pieces), strict=True)
             results = [
-                _map_entry(lowering, body, fragment.layout, (w, first + i), scalar, is_harmless)
-                for i, scalar in enumerate(to_scalars(lowering, piece))
+                _map_entry(lowering, operation, (w, first + i), scalars, is_harmless)
+                for i, scalars in enumerate(entries)
             ]
-            values.append(from_scalars(lowering, results))
-            first += length_of(piece)
-    lowering.define(operation.result, fragment.with_values(values))
+            for values, scalars in zip(made, zip(*results, strict=True), strict=True):
+                values.append(from_scalars(lowering, list(scalars)))
+            first += length_of(pieces[0])
+    for result, values in zip(operation.mapped, made, strict=True):
+        lowering.define(result, fragments[0].with_values(values))
 
 
 def _is_harmless(operation: Operation) -> bool:
@@ -232,32 +236,35 @@ def _is_harmless(operation: Operation) -> bool:
 
 def _map_entry(
     lowering: Lowering,
-    body: Block,
-    layout: Layout,
+    operation: MapOp,
     place: tuple[int, int],
-    value: SSAValue,
+    values: Sequence[SSAValue],
     is_harmless: bool,
-) -> SSAValue:
+) -> list[SSAValue]:
     """What the region makes of one entry; padding is left out where that makes a difference."""
+    layout = lowering.layout(operation.sources[0].type)
     condition = None if is_harmless else is_component(lowering, layout, *place)
-    mapped = guarded(
-        lowering, condition, value.type, lambda: _inlined(lowering, body, layout, place, value)
+    types = [carried_type(_vector_element(result)) for result in operation.mapped]
+    return guarded_values(
+        lowering, condition, types, lambda: _inlined(lowering, operation, layout, place, values)
     )
-    assert mapped is not None
-    return mapped
 
 
 def _inlined(
-    lowering: Lowering, body: Block, layout: Layout, place: tuple[int, int], value: SSAValue
-) -> SSAValue:
+    lowering: Lowering,
+    operation: MapOp,
+    layout: Layout,
+    place: tuple[int, int],
+    values: Sequence[SSAValue],
+) -> list[SSAValue]:
     row, column = position(lowering, layout, *place)
-    lowering.define(body.args[0], lowering.as_value(row))
-    lowering.define(body.args[1], lowering.as_value(column))
-    lowering.define(body.args[2], value)
-    for operation in body.ops:
-        if isinstance(operation, YieldOp):
-            return lowering.value(operation.value)
-        lowering.translate(operation)
+    numbers = (lowering.as_value(row), lowering.as_value(column), *values)
+    for argument, number in zip(operation.body.block.args, numbers, strict=True):
+        lowering.define(argument, number)
+    for inner in operation.body.block.ops:
+        if isinstance(inner, YieldOp):
+            return lowering.values(inner.values)
+        lowering.translate(inner)
     raise lowering.error("the region must end with core.yield")
 
 
@@ -265,7 +272,7 @@ def _is_elementwise(body: Block) -> bool:
     """Whether the region only computes with its value and with constants."""
     if body.args[0].uses or body.args[1].uses:
         return False
-    inside = {body.args[2]}
+    inside = set(body.args[2:])
     for operation in body.ops:
         if operation.name == "core.yield":
             continue
@@ -276,23 +283,27 @@ def _is_elementwise(body: Block) -> bool:
     return True
 
 
-def _map_pieces(operation: MapOp, body: Block, fragment: Fragment, lowering: Lowering) -> None:
-    made: list[SSAValue] = []
-    for piece in fragment.values:
-        known: dict[SSAValue, SSAValue] = {body.args[2]: piece}
+def _map_pieces(
+    operation: MapOp, body: Block, fragments: Sequence[Fragment], lowering: Lowering
+) -> None:
+    made: list[list[SSAValue]] = [[] for _ in operation.mapped]
+    for pieces in zip(*(fragment.values for fragment in fragments), strict=True):
+        length = length_of(pieces[0])
+        known: dict[SSAValue, SSAValue] = dict(zip(body.args[2:], pieces, strict=True))
         for inner in body.ops:
             if isinstance(inner, YieldOp):
-                made.append(_as_piece(lowering, known, inner.value, length_of(piece)))
+                for values, value in zip(made, inner.values, strict=True):
+                    values.append(_as_piece(lowering, known, value, length))
             elif isinstance(inner, arith.ConstantOp):
                 lowering.translate(inner)
             else:
                 operands = [
-                    _as_piece(lowering, known, operand, length_of(piece))
-                    for operand in inner.operands
+                    _as_piece(lowering, known, operand, length) for operand in inner.operands
                 ]
-                type_ = VectorType(inner.results[0].type, [length_of(piece)])
+                type_ = VectorType(inner.results[0].type, [length])
                 known[inner.results[0]] = emit_on(inner, operands, [type_], lowering)[0]
-    lowering.define(operation.result, fragment.with_values(made))
+    for result, values in zip(operation.mapped, made, strict=True):
+        lowering.define(result, fragments[0].with_values(values))
 
 
 def _as_piece(

@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -55,7 +56,10 @@ _ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
 
 
 def reinterpreted(lowering: Lowering, memory: SSAValue, element: Attribute) -> SSAValue:
-    """The same memory with elements of another type of the same size."""
+    """The same memory with elements of another type; offset, sizes and strides keep their numbers.
+
+    Where the types have not the same size, only the address is of use.
+    """
     type_ = cast("MemRefType[Attribute]", memory.type)
     if type_.element_type == element:
         return memory
@@ -118,6 +122,23 @@ def _variable_type(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
         return type_
     count = layout_of(type_).allocated_elements()
     return MemRefType(type_.element_type, [count], NoneAttr(), type_.memory_space)
+
+
+def _complex_part(operation: ComplexPartOp, lowering: Lowering) -> None:
+    """Every second number of the same memory."""
+    first = int(operation.part.data is ComplexPart.IMAGINARY)
+    source = lowering.value(operation.source)
+    element = operation.result.type.element_type
+
+    def view() -> SSAValue:
+        whole = metadata_of(lowering, source)
+        offset = lowering.add(lowering.multiply(whole.offset, 2), first)
+        strides = [lowering.multiply(stride, 2) for stride in whole.strides]
+        numbers = reinterpreted(lowering, source, element)
+        return strided_view(lowering, numbers, offset, whole.sizes, strides)
+
+    part = lowering.shared((ComplexPartOp, source, first), (source,), view)
+    lowering.define(operation.result, part)
 
 
 def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
@@ -265,6 +286,7 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
 
 RULES: dict[str, Rule] = {
     allocation.AllocaOp.name: _alloca,
+    ComplexPartOp.name: _complex_part,
     access.AtomicRMWOp.name: _atomic_rmw,
     views.DimOp.name: _dim,
 }

@@ -6,7 +6,7 @@ takes very long for code with a branch for each entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import cast
 
@@ -185,20 +185,35 @@ def guarded(
     emit: Callable[[], SSAValue | None],
 ) -> SSAValue | None:
     """Emits something that is only done where the condition holds; elsewhere it returns 0."""
+
+    def emit_all() -> list[SSAValue]:
+        made = emit()
+        return [] if made is None else [made]
+
+    types = [] if result is None else [result]
+    return next(iter(guarded_values(lowering, condition, types, emit_all)), None)
+
+
+def guarded_values(
+    lowering: Lowering,
+    condition: SSAValue | None,
+    types: Sequence[Attribute],
+    emit: Callable[[], list[SSAValue]],
+) -> list[SSAValue]:
+    """Emits what gives values of these types where the condition holds; elsewhere they are 0."""
     if condition is None:
         return emit()
     then = Block()
     with lowering.at_end_of(then):
-        made = emit()
-        lowering.emit(scf.YieldOp(*([] if made is None else [made])))
-    if result is None:
+        lowering.emit(scf.YieldOp(*emit()))
+    if not types:
         lowering.emit(scf.IfOp(condition, [], Region([then])))
-        return None
+        return []
     otherwise = Block()
     with lowering.at_end_of(otherwise):
-        lowering.emit(scf.YieldOp(lowering.constant(0, result)))
-    choice = scf.IfOp(condition, [result], Region([then]), Region([otherwise]))
-    return lowering.emit(choice).results[0]
+        lowering.emit(scf.YieldOp(*(lowering.constant(0, type_) for type_ in types)))
+    choice = scf.IfOp(condition, list(types), Region([then]), Region([otherwise]))
+    return list(lowering.emit(choice).results)
 
 
 def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAValue]]:

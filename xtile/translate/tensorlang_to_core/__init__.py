@@ -13,6 +13,7 @@ from xtile.translate.tensorlang_to_core import (
     arithmetic,
     builtins,
     collective,
+    complex_matrices,
     control,
     cooperative_matrix,
     functions,
@@ -28,7 +29,7 @@ KERNELS = "kernels"
 CONTAINER_MODULE = "gpu.container_module"
 """The attribute of a module that holds a `gpu.module`."""
 
-RULES: Rules = {
+_RULES: Rules = {
     **functions.RULES,
     **arithmetic.RULES,
     **memory.RULES,
@@ -40,6 +41,8 @@ RULES: Rules = {
     **matrix_access.RULES,
     **cooperative_matrix.RULES,
 }
+
+RULES: Rules = complex_matrices.with_parts(_RULES, complex_matrices.RULES)
 """What each instruction becomes."""
 
 

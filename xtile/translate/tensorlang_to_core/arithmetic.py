@@ -33,9 +33,8 @@ from xtile.translate.tensorlang_to_core.emit import (
     constant_operation,
     emit,
     make,
-    translated_type,
 )
-from xtile.translate.tensorlang_to_core.types import element_of
+from xtile.translate.tensorlang_to_core.types import core_type, element_of
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ _UNARY: dict[type[ops.UnaryArithmeticOperation], _Names] = {
 def _unary(operation: ops.UnaryArithmeticOperation, r: Rebuilder) -> None:
     a = r.value(operation.a)
     name = _UNARY[type(operation)].of(a.type)
-    r.replace(operation, make(name, [a], [translated_type(operation.result, r)]))
+    r.replace(operation, make(name, [a], [core_type(operation.result.type)]))
 
 
 def _neg(operation: ops.NegOp, r: Rebuilder) -> None:
@@ -208,14 +207,12 @@ def _complex_exp2(r: Rebuilder, a: SSAValue, flags: FastMathFlagsAttr | None) ->
 
 
 def _cast(operation: ops.CastOp, r: Rebuilder) -> None:
-    r.define(
-        operation.result, convert(r, r.value(operation.a), translated_type(operation.result, r))
-    )
+    r.define(operation.result, convert(r, r.value(operation.a), core_type(operation.result.type)))
 
 
 def _constant(operation: ops.ConstantOp, r: Rebuilder) -> None:
     value = attribute_value(operation.value)
-    r.replace(operation, constant_operation(value, translated_type(operation.result, r)))
+    r.replace(operation, constant_operation(value, core_type(operation.result.type)))
 
 
 RULES: Rules = {

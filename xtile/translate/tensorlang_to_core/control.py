@@ -12,7 +12,13 @@ from xtile.dialects.tensorlang.types import I64, INDEX, SIZE_IN_BYTES
 from xtile.dialects.tensorlang.verifier.constants import integer_of
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.casts import convert
-from xtile.translate.tensorlang_to_core.emit import constant, make, translated_type
+from xtile.translate.tensorlang_to_core.complex_matrices import (
+    component_parts,
+    define_flat,
+    flat,
+    flat_types,
+)
+from xtile.translate.tensorlang_to_core.emit import constant, make
 from xtile.translate.tensorlang_to_core.index_math import as_number, as_value
 
 
@@ -22,15 +28,15 @@ def _for(operation: ops.ForOp, r: Rebuilder) -> None:
     bounds = [_bound(bound, type, r) for bound in (operation.from_, operation.to)]
     step = constant(r, 1, type) if operation.step is None else _bound(operation.step, type, r)
     old = operation.body.block
-    body = Block(arg_types=[type, *(translated_type(each, r) for each in operation.init)])
-    for was, becomes in zip(old.args, body.args, strict=True):
-        r.define(was, becomes)
+    body = Block(arg_types=[type, *flat_types(operation.init)])
+    define_flat(r, old.args, body.args)
     with r.at_end_of(body):
         r.define(old.args[0], convert(r, body.args[0], operation.from_.type))
         translate_region(operation.body, r)
-    operands = [*bounds, step, r.values(operation.init)]
-    results = [[init.type for init in r.values(operation.init)]]
-    loop = r.replace(operation, make("scf.for", operands, results, regions=[Region([body])]))
+    init = flat(r, operation.init)
+    results = [[each.type for each in init]]
+    loop = r.emit(make("scf.for", [*bounds, step, init], results, regions=[Region([body])]))
+    define_flat(r, operation.results, loop.results)
     if operation.unroll is not None:
         loop.attributes[UNROLL_ATTRIBUTE] = operation.unroll
 
@@ -53,9 +59,10 @@ def _may_wrap(operation: ops.ForOp) -> bool:
 
 def _if(operation: ops.IfOp, r: Rebuilder) -> None:
     condition = r.value(operation.condition)
-    results = [[translated_type(result, r) for result in operation.results_]]
+    results = [flat_types(operation.results_)]
     regions = [_branch(operation.then, r), _branch(operation.otherwise, r)]
-    r.replace(operation, make("scf.if", [condition], results, regions=regions))
+    choice = r.emit(make("scf.if", [condition], results, regions=regions))
+    define_flat(r, operation.results_, choice.results)
 
 
 def _branch(old: Region, r: Rebuilder) -> Region:
@@ -75,11 +82,10 @@ def translate_region(old: Region, r: Rebuilder) -> None:
 
 
 def _yield(operation: ops.YieldOp, r: Rebuilder) -> None:
-    values = r.values(operation.values)
     if isinstance(operation.parent_op(), CooperativeMatrixApplyOp):
-        r.emit(CoreYieldOp(operands=values))
+        r.emit(CoreYieldOp(operands=[component_parts(r, operation.values[0])]))
     else:
-        r.emit(make("scf.yield", [values]))
+        r.emit(make("scf.yield", [flat(r, operation.values)]))
 
 
 RULES: Rules = {ops.ForOp: _for, ops.IfOp: _if, ops.YieldOp: _yield}

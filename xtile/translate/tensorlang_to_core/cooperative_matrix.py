@@ -42,9 +42,8 @@ from xtile.translate.tensorlang_to_core.emit import (
     constant,
     emit,
     make,
-    translated_type,
 )
-from xtile.translate.tensorlang_to_core.types import element_of
+from xtile.translate.tensorlang_to_core.types import core_type, element_of
 from xtile.translate.tensorlang_to_core.uniformity import is_uniform
 
 
@@ -82,7 +81,13 @@ def _combining_kind(name: str) -> Attribute:
 def _mul_add(operation: ops.CooperativeMatrixMulAddOp, r: Rebuilder) -> None:
     """D^T := B^T A^T + C^T, in the accumulation type (docs/semantics.md 5.3)."""
     a, b, c = r.values((operation.a, operation.b, operation.c))
-    wide = convert(r, c, accumulation_type(c.type))
+    product = multiply_add(r, a, b, convert(r, c, accumulation_type(c.type)))
+    rounded = convert(r, product, c.type)
+    r.define(operation.result, convert(r, rounded, core_type(operation.result.type)))
+
+
+def multiply_add(r: Rebuilder, a: SSAValue, b: SSAValue, wide: SSAValue) -> SSAValue:
+    """A B + C in the type of C, from and to the vectors of the transposed matrices."""
     if not _contracts(element_of(a.type), element_of(b.type), element_of(wide.type)):
         a, b = convert(r, a, wide.type), convert(r, b, wide.type)
     properties = {
@@ -90,9 +95,7 @@ def _mul_add(operation: ops.CooperativeMatrixMulAddOp, r: Rebuilder) -> None:
         "iterator_types": _product_iterators(),
         "kind": _combining_kind("add"),
     }
-    product = emit(r, "vector.contract", [b, a, wide], wide.type, properties)
-    rounded = convert(r, product, c.type)
-    r.define(operation.result, convert(r, rounded, translated_type(operation.result, r)))
+    return emit(r, "vector.contract", [b, a, wide], wide.type, properties)
 
 
 def _contracts(a: Attribute, b: Attribute, wide: Attribute) -> bool:
@@ -106,7 +109,7 @@ def _contracts(a: Attribute, b: Attribute, wide: Attribute) -> bool:
 
 
 def _construct(operation: ops.CooperativeMatrixConstructOp, r: Rebuilder) -> None:
-    type = translated_type(operation.result, r)
+    type = core_type(operation.result.type)
     r.replace(operation, make("vector.broadcast", [r.value(operation.number)], [type]))
 
 
@@ -120,7 +123,7 @@ def _scale(operation: ops.CooperativeMatrixScaleOp, r: Rebuilder) -> None:
     body = _map_body(matrix.type)
     with r.at_end_of(body):
         product = combine(r, arithmetic.MulOp, scalar, body.args[2])
-        r.emit(YieldOp(operands=[product]))
+        r.emit(YieldOp(operands=[[product]]))
     r.replace(operation, _map(matrix, matrix.type, body))
 
 
@@ -134,7 +137,7 @@ def _apply(operation: ops.CooperativeMatrixApplyOp, r: Rebuilder) -> None:
         r.define(column, convert(r, body.args[0], I32))
         r.define(component, body.args[2])
         r.translate_block(operation.body.block)
-    r.replace(operation, _map(matrix, translated_type(operation.result, r), body))
+    r.replace(operation, _map(matrix, core_type(operation.result.type), body))
 
 
 def _map_body(type: Attribute) -> Block:
@@ -145,7 +148,7 @@ def _map_body(type: Attribute) -> Block:
 
 
 def _map(matrix: SSAValue, type: Attribute, body: Block) -> MapOp:
-    return MapOp.build(operands=[matrix], result_types=[type], regions=[Region([body])])
+    return MapOp.build(operands=[[matrix]], result_types=[[type]], regions=[Region([body])])
 
 
 # Reductions
@@ -167,8 +170,15 @@ _REDUCTIONS: dict[type[ops.CooperativeMatrixReduce], _Reduction] = {
 
 
 def _reduce(operation: ops.CooperativeMatrixReduce, r: Rebuilder) -> None:
-    """Sums are computed in the accumulation type and rounded once (docs/semantics.md 5.4)."""
-    matrix, result = r.value(operation.matrix), translated_type(operation.result, r)
+    r.define(operation.result, reduced(operation, r.value(operation.matrix), r))
+
+
+def reduced(operation: ops.CooperativeMatrixReduce, matrix: SSAValue, r: Rebuilder) -> SSAValue:
+    """What a reduction makes of a translated matrix.
+
+    Sums are computed in the accumulation type and rounded once (docs/semantics.md 5.4).
+    """
+    result = core_type(operation.result.type)
     is_sum = isinstance(operation, ops.CooperativeMatrixReduceAddOp)
     wide = convert(r, matrix, accumulation_type(matrix.type)) if is_sum else matrix
     element = element_of(wide.type)
@@ -182,9 +192,9 @@ def _reduce(operation: ops.CooperativeMatrixReduce, r: Rebuilder) -> None:
         "reduction_dims": DenseArrayBase.from_list(i64, [dimension]),
     }
     operands = [wide, constant(r, _neutral(kind, element), sums)]
-    reduced = emit(r, "vector.multi_reduction", operands, sums, properties)
-    narrow = convert(r, reduced, element_of(result))
-    r.replace(operation, make("vector.shape_cast", [narrow], [result]))
+    combined = emit(r, "vector.multi_reduction", operands, sums, properties)
+    narrow = convert(r, combined, element_of(result))
+    return emit(r, "vector.shape_cast", [narrow], result)
 
 
 def _line(type: Attribute, dimension: int) -> VectorType:
@@ -207,23 +217,36 @@ def _neutral(kind: str, type: Attribute) -> float | int:
 
 
 def _extract(operation: ops.CooperativeMatrixExtractOp, r: Rebuilder) -> None:
-    matrix = r.value(operation.matrix)
+    r.define(operation.result, extracted(operation, r.value(operation.matrix), r))
+
+
+def extracted(
+    operation: ops.CooperativeMatrixExtractOp, matrix: SSAValue, r: Rebuilder
+) -> SSAValue:
+    """The entry of a translated matrix that an instruction names."""
     extract = FragmentExtractOp.build(
         operands=[matrix],
         result_types=[element_of(matrix.type)],
         properties={"index": _entry(operation, r)},
     )
-    r.replace(operation, extract)
+    return r.emit(extract).result
 
 
 def _insert(operation: ops.CooperativeMatrixInsertOp, r: Rebuilder) -> None:
     value, matrix = r.values((operation.value, operation.matrix))
+    r.define(operation.result, inserted(operation, value, matrix, r))
+
+
+def inserted(
+    operation: ops.CooperativeMatrixInsertOp, value: SSAValue, matrix: SSAValue, r: Rebuilder
+) -> SSAValue:
+    """A translated matrix in which a value replaces the entry that an instruction names."""
     insert = FragmentInsertOp.build(
         operands=[value, matrix],
         result_types=[matrix.type],
         properties={"index": _entry(operation, r)},
     )
-    r.replace(operation, insert)
+    return r.emit(insert).result
 
 
 def _entry(

@@ -22,7 +22,7 @@ from xtile.semantics import accumulation
 from xtile.transforms.cleanup.folding import width_of, wrap
 from xtile.translate.rounding import rounded_float
 from xtile.translate.rule import Rebuilder
-from xtile.translate.tensorlang_to_core.types import core_type, element_of, is_index, with_element
+from xtile.translate.tensorlang_to_core.types import element_of, is_index, with_element
 
 Operations = Iterable[type[Operation]]
 
@@ -127,18 +127,6 @@ def emit(
 ) -> SSAValue:
     """Emits an operation with one result, and returns that."""
     return r.emit(make(name, operands, [type], properties)).results[0]
-
-
-def translated_type(value: SSAValue, r: Rebuilder) -> Attribute:
-    """What the type of a value becomes.
-
-    Raises:
-        DiagnosticError: It has no counterpart.
-    """
-    try:
-        return core_type(value.type)
-    except ValueError as error:
-        raise r.error(str(error)) from None
 
 
 # Constants

@@ -27,7 +27,7 @@ from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefTyp
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
 from xtile.text.value_names import give_name
 from xtile.translate.rule import Rebuilder, Rules
-from xtile.translate.tensorlang_to_core.emit import translated_type
+from xtile.translate.tensorlang_to_core.types import core_type
 
 SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
 """The attribute of a `gpu.func` that says how many work-items a subgroup has."""
@@ -81,7 +81,7 @@ def _func(operation: ops.FuncOp, r: Rebuilder) -> None:
 
 
 def _add_parameter(parameter: BlockArgument, body: Block, r: Rebuilder) -> None:
-    argument = body.insert_arg(translated_type(parameter, r), len(body.args))
+    argument = body.insert_arg(core_type(parameter.type), len(body.args))
     give_name(argument, parameter.name_hint)
     if not isinstance(parameter.type, GroupType):
         r.define(parameter, argument)

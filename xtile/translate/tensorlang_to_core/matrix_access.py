@@ -22,9 +22,9 @@ from xtile.dialects.core import AtomicKind, PrefetchOp
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.translate.rule import Rebuilder, Rules
-from xtile.translate.tensorlang_to_core.emit import constant, make, translated_type
+from xtile.translate.tensorlang_to_core.emit import constant, emit, make
 from xtile.translate.tensorlang_to_core.memory import atomic_update, loading_update, update_kind
-from xtile.translate.tensorlang_to_core.types import element_of
+from xtile.translate.tensorlang_to_core.types import core_type, element_of
 
 _IDENTITY = AffineMapAttr(AffineMap.from_callable(lambda row, column: (row, column)))
 _TRANSPOSE = AffineMapAttr(AffineMap.from_callable(lambda row, column: (column, row)))
@@ -45,41 +45,74 @@ def _transfer(operation: ops.CooperativeMatrixAccess) -> dict[str, Attribute]:
 
 
 def _load(operation: ops.CooperativeMatrixLoadOp, r: Rebuilder) -> None:
-    type = translated_type(operation.result, r)
-    memref, indices = r.value(operation.memref), r.values((operation.y, operation.x))
+    r.define(operation.result, load_from(operation, r.value(operation.memref), r))
+
+
+def load_from(operation: ops.CooperativeMatrixLoadOp, memref: SSAValue, r: Rebuilder) -> SSAValue:
+    """What a load reads from a translated memref."""
+    type = core_type(operation.result.type)
+    indices = r.values((operation.y, operation.x))
     operands = [memref, indices, constant(r, 0, element_of(type)), []]
-    r.replace(operation, make("vector.transfer_read", operands, [type], _transfer(operation)))
+    return emit(r, "vector.transfer_read", operands, type, _transfer(operation))
 
 
 def _store(operation: ops.CooperativeMatrixStoreOp, r: Rebuilder) -> None:
-    matrix, memref = r.values((operation.matrix, operation.memref))
+    store_to(operation, r.value(operation.matrix), r.value(operation.memref), r)
+
+
+def store_to(
+    operation: ops.CooperativeMatrixStoreOp, matrix: SSAValue, memref: SSAValue, r: Rebuilder
+) -> None:
+    """Stores a translated matrix where an instruction says, to a translated memref."""
     operands = [matrix, memref, r.values((operation.y, operation.x)), []]
     r.emit(make("vector.transfer_write", operands, [[]], _transfer(operation)))
 
 
 def _atomic_load(operation: ops.CooperativeMatrixAtomicLoadOp, r: Rebuilder) -> None:
-    type = translated_type(operation.result, r)
-    kind, neutral = loading_update(element_of(type))
-    r.define(operation.result, _update(operation, kind, constant(r, neutral, type), r))
+    r.define(operation.result, update_of(operation, None, r.value(operation.memref), r))
 
 
 def _atomic_store(operation: ops.CooperativeMatrixAtomicStoreOp, r: Rebuilder) -> None:
-    _update(operation, AtomicKind.ASSIGN, r.value(operation.matrix), r)
+    update_of(operation, r.value(operation.matrix), r.value(operation.memref), r)
 
 
 def _atomic_update(operation: ops.CooperativeMatrixAtomicUpdate, r: Rebuilder) -> None:
-    value = r.value(operation.matrix)
-    kind = update_kind(type(operation), element_of(value.type))
-    r.define(operation.result, _update(operation, kind, value, r))
+    matrix, memref = r.values((operation.matrix, operation.memref))
+    r.define(operation.result, update_of(operation, matrix, memref, r))
+
+
+Atomic = (
+    ops.CooperativeMatrixAtomicLoadOp
+    | ops.CooperativeMatrixAtomicStoreOp
+    | ops.CooperativeMatrixAtomicUpdate
+)
+"""Atomic instructions on matrices in memory."""
+
+
+def update_of(
+    operation: Atomic, matrix: SSAValue | None, memref: SSAValue, r: Rebuilder
+) -> SSAValue:
+    """Does what an atomic instruction says to a translated memref; returns what was there.
+
+    Args:
+        operation: The instruction.
+        matrix: The translated matrix; None for a load, which changes nothing.
+        memref: The memref.
+        r: Where to emit.
+    """
+    if isinstance(operation, ops.CooperativeMatrixAtomicLoadOp):
+        result = core_type(operation.result.type)
+        kind, neutral = loading_update(element_of(result))
+        return _update(operation, kind, constant(r, neutral, result), memref, r)
+    assert matrix is not None
+    if isinstance(operation, ops.CooperativeMatrixAtomicStoreOp):
+        return _update(operation, AtomicKind.ASSIGN, matrix, memref, r)
+    kind = update_kind(type(operation), element_of(matrix.type))
+    return _update(operation, kind, matrix, memref, r)
 
 
 def _update(
-    operation: ops.CooperativeMatrixAtomicLoadOp
-    | ops.CooperativeMatrixAtomicStoreOp
-    | ops.CooperativeMatrixAtomicUpdate,
-    kind: AtomicKind,
-    value: SSAValue,
-    r: Rebuilder,
+    operation: Atomic, kind: AtomicKind, value: SSAValue, memref: SSAValue, r: Rebuilder
 ) -> SSAValue:
     indices = r.values((operation.y, operation.x))
     dimensions = (1, 0) if operation.transpose is not None else (0, 1)
@@ -88,7 +121,6 @@ def _update(
         for dimension, is_checked in zip(dimensions, _checked(operation), strict=True)
         if is_checked
     ]
-    memref = r.value(operation.memref)
     update = atomic_update(kind, value, memref, indices, sorted(checked), operation.transpose)
     return r.emit(update).result
 

@@ -17,15 +17,15 @@ from xtile.dialects.tensorlang.types import COMPLEX_TYPES, FLOATING_TYPES, INDEX
 from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.builtins import dimension_value
-from xtile.translate.tensorlang_to_core.emit import constant, emit, make, translated_type
-from xtile.translate.tensorlang_to_core.types import WORKGROUP, strided_type
+from xtile.translate.tensorlang_to_core.emit import constant, emit, make
+from xtile.translate.tensorlang_to_core.types import WORKGROUP, core_type, strided_type
 from xtile.translate.tensorlang_to_core.uniformity import is_collective
 from xtile.translate.tensorlang_to_core.views import load_entry
 
 
 def _alloca(operation: collective.AllocaOp, r: Rebuilder) -> None:
     properties = {"alignment": operation.alignment}
-    type = translated_type(operation.result, r)
+    type = core_type(operation.result.type)
     r.replace(operation, make("memref.alloca", [[], []], [type], properties))
 
 

@@ -25,11 +25,11 @@ from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace as CoreAddressSpace
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import (
-    COMPLEX_TYPES,
     DYNAMIC,
     CoopmatrixType,
     GroupType,
     MemrefType,
+    real_part_type,
 )
 
 WORKGROUP = AddressSpaceAttr(CoreAddressSpace.WORKGROUP)
@@ -42,8 +42,7 @@ OptionalSizes: TypeAlias = Sequence[int | None]
 def core_type(type: Attribute) -> Attribute:
     """What a type becomes; scalars stay as they are.
 
-    Raises:
-        ValueError: It has no counterpart; the message says why.
+    A matrix of complex numbers becomes two values of the type (`complex_matrices.py`).
     """
     if isinstance(type, MemrefType):
         return memref_type(type)
@@ -63,16 +62,8 @@ def memref_type(type: MemrefType) -> MemRefType:
 
 
 def matrix_type(type: CoopmatrixType) -> VectorType:
-    """The vector of the transposed matrix.
-
-    Raises:
-        ValueError: The components are complex.
-    """
-    if type.component_type in COMPLEX_TYPES:
-        raise ValueError(
-            f"{type.text()} cannot be translated: MLIR's vectors hold no complex numbers"
-        )
-    return VectorType(type.component_type, [type.columns, type.rows])
+    """The vector of the transposed matrix; of a complex one, that of the parts of either kind."""
+    return VectorType(real_part_type(type.component_type), [type.columns, type.rows])
 
 
 def strided_type(

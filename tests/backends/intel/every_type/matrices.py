@@ -9,31 +9,38 @@ from tests.backends.intel.every_type.kernel import WORK_ITEM, Kernel
 from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.types import (
     COMPLEX_TYPES,
+    FLOATING_TYPES,
     INTEGER_TYPES,
     NUMBER_TYPES,
+    is_cast_allowed,
     is_promotable,
+    real_part_type,
+    type_text,
 )
 from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
 from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
 
-REAL_TYPES = {name: type for name, type in NUMBER_TYPES.items() if type not in COMPLEX_TYPES}
-"""The component types of matrices that can be compiled."""
+_REAL_RESULTS = frozenset({"abs", "im", "re"})
+"""Functions of which the result is real."""
 
 
-_FUNCTIONS = ("add", "max", "min")
-"""What matrices are reduced with, and what updates memory atomically."""
+def _functions(name: str) -> tuple[str, ...]:
+    """What matrices are reduced with, and what updates memory atomically."""
+    return ("add",) if NUMBER_TYPES[name] in COMPLEX_TYPES else ("add", "max", "min")
 
 
 def matrix_kernels(name: str) -> Iterator[Kernel]:
-    """The instructions on cooperative matrices of a type; none if its matrices are refused."""
-    if name in REAL_TYPES:
-        for use in ("matrix_a", "matrix_b", "matrix_acc"):
-            yield _accesses(name, use)
-        yield _arithmetic(name)
-        for target, target_type in REAL_TYPES.items():
-            if is_promotable(REAL_TYPES[name], target_type):
-                yield _mul_add(name, target)
-        yield _atomic_updates(name)
+    """The instructions on cooperative matrices of a type."""
+    for use in ("matrix_a", "matrix_b", "matrix_acc"):
+        yield _accesses(name, use)
+    yield _arithmetic(name)
+    for target, target_type in NUMBER_TYPES.items():
+        if is_promotable(NUMBER_TYPES[name], target_type):
+            yield _mul_add(name, name, target)
+            if target_type in COMPLEX_TYPES and name != target:
+                yield _mul_add(name, target, target)
+                yield _mul_add(target, name, target)
+    yield _atomic_updates(name)
 
 
 def _accesses(name: str, use: str) -> Kernel:
@@ -73,7 +80,7 @@ def _accesses(name: str, use: str) -> Kernel:
 
 def _arithmetic(name: str) -> Kernel:
     """Arithmetic component by component, reductions, and what depends on the layout."""
-    type_ = REAL_TYPES[name]
+    type_ = NUMBER_TYPES[name]
     matrix, memref = f"coopmatrix<{name}x16x8,matrix_acc>", f"memref<{name}x16x8>"
     inputs = [f"%a: {memref}", f"%b: {memref}", f"%x: {name}"]
     kernel = Kernel(f"matrix_{name}", inputs, "{subgroup_size=16, work_group_size=[16,1]}")
@@ -92,12 +99,19 @@ def _arithmetic(name: str) -> Kernel:
             second = divisor if mnemonic in ("div", "rem") else "%B"
             _store_matrix(kernel, mnemonic, f"{mnemonic} %A, {second}", name)
         elif issubclass(operation, arithmetic.UnaryArithmeticOperation):
-            _store_matrix(kernel, mnemonic, f"{mnemonic} %A", name)
-    for target in REAL_TYPES:
-        _store_matrix(kernel, f"cast_{target}", "cast %A", target)
+            result = type_text(real_part_type(type_)) if mnemonic in _REAL_RESULTS else name
+            _store_matrix(kernel, mnemonic, f"{mnemonic} %A", result)
+    for target, target_type in NUMBER_TYPES.items():
+        if is_cast_allowed(type_, target_type):
+            _store_matrix(kernel, f"cast_{target}", "cast %A", target)
+    constant = "[1.5, -2.25]" if type_ in COMPLEX_TYPES else "1"
+    constant = "1.5" if type_ in FLOATING_TYPES else constant
+    _store_matrix(kernel, "constant", f"constant {constant}", name)
     _store_matrix(kernel, "scale", "cooperative_matrix_scale %x, %A", name)
+    kernel.add(f"%own = cast %lane : {name}", f"%factor = add %own, %x : {name}")
+    _store_matrix(kernel, "scale_varying", "cooperative_matrix_scale %factor, %A", name)
     _store_matrix(kernel, "construct", "cooperative_matrix_construct %x", name)
-    for function, (mode, shape) in product(_FUNCTIONS, (("row", "16x1"), ("column", "1x8"))):
+    for function, (mode, shape) in product(_functions(name), (("row", "16x1"), ("column", "1x8"))):
         instruction = f"cooperative_matrix_reduce_{function}.{mode}"
         _store_matrix(kernel, f"{function}_{mode}", f"{instruction} %A", name, shape)
     kernel.add(f"%r = cooperative_matrix_apply (%i,%j,%v)=%A -> {matrix} {{")
@@ -123,19 +137,19 @@ def _store_matrix(
     kernel.add(f"cooperative_matrix_store %{label}, {to}[%c0,%c0]")
 
 
-def _mul_add(name: str, accumulator: str) -> Kernel:
-    """A product of matrices of one type that is added to one of another."""
+def _mul_add(name: str, right: str, accumulator: str) -> Kernel:
+    """A product of matrices that is added to one of another type."""
     inputs = [
         f"%a: memref<{name}x16x12>",
-        f"%b: memref<{name}x12x8>",
+        f"%b: memref<{right}x12x8>",
         f"%c: memref<{accumulator}x16x8>",
     ]
     attributes = "{subgroup_size=16, work_group_size=[16,1]}"
-    kernel = Kernel(f"mul_add_{name}_{accumulator}", inputs, attributes)
+    kernel = Kernel(f"mul_add_{name}_{right}_{accumulator}", inputs, attributes)
     kernel.add("parallel {", "%c0 = constant 0 : index")
     for operand, shape, use, type in (
         ("a", "16x12", "matrix_a", name),
-        ("b", "12x8", "matrix_b", name),
+        ("b", "12x8", "matrix_b", right),
         ("c", "16x8", "matrix_acc", accumulator),
     ):
         matrix = f"coopmatrix<{type}x{shape},{use}>"
@@ -148,12 +162,12 @@ def _mul_add(name: str, accumulator: str) -> Kernel:
 def _atomic_updates(name: str) -> Kernel:
     """Atomic updates with matrices, on memory of each subgroup's own."""
     memref, matrix = f"memref<{name}x16x32>", f"coopmatrix<{name}x16x8,matrix_acc>"
-    inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in _FUNCTIONS)]
+    inputs = [f"%a: {memref}", *(f"%to_{f}: {memref}" for f in _functions(name))]
     kernel = Kernel(f"matrix_atomic_{name}", inputs)
     kernel.add("parallel {", *WORK_ITEM, "%c0 = constant 0 : index")
     kernel.add("%c8 = constant 8 : index", "%y = mul %subgroup, %c8 : index")
     kernel.add(f"%A = cooperative_matrix_load %a[%c0,%y] : {matrix}")
-    for function in _FUNCTIONS:
+    for function in _functions(name):
         kernel.add(
             f"%{function} = cooperative_matrix_atomic_{function} %A, %to_{function}[%c0,%y] "
             f": {matrix}"

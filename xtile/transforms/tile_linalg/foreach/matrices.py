@@ -91,23 +91,25 @@ def _moved(operation: Operation, kernel: Kernel) -> None:
 
 def _map(operation: MapOp, kernel: Kernel) -> None:
     """The components of a matrix are points, at which the region is executed."""
-    matrix = matrix_of(operation.source)
+    matrix = matrix_of(operation.sources[0])
     assert matrix is not None
     pairs = zip(matrix.shape, matrix.tile_shape, strict=True)
     spans = [Span(size, tile, size == tile, is_single=True) for size, tile in pairs]
     body = operation.body.block
-    *places, value = body.args
+    places, values = body.args[:2], body.args[2:]
     trip = Trip(kernel, spans, [0] * len(spans), varying_values(body, body.args))
     for axis, place in enumerate(places):
         trip.define(place, Line(axis, 0, IndexType()))
-    trip.define(value, Tile((kernel.value(operation.source),), value.type, trip.shape))
+    for value, source in zip(values, operation.sources, strict=True):
+        trip.define(value, Tile((kernel.value(source),), value.type, trip.shape))
     lift = lifting(trip)
     for nested in body.ops:
         if not isinstance(nested, YieldOp):
             lift(nested)
             continue
-        (result,) = trip.tile(nested.value).parts
-        kernel.define(operation.result, result)
+        for yielded, mapped in zip(nested.values, operation.mapped, strict=True):
+            (result,) = trip.tile(yielded).parts
+            kernel.define(mapped, result)
 
 
 def _nothing(operation: Operation, kernel: Kernel) -> None:
