@@ -154,6 +154,43 @@ def test_small_gemm_in_both_spellings(spelling: str, tmp_path: Path) -> None:
     assert code == MachineCode(products=2, loads=1 + 2, prefetches=1 + 2, stores=2)
 
 
+_BYTES = """
+gpu.module @m {{
+gpu.func @k(%a: memref<{lanes}x{left}x{type}>, %b: memref<{lanes}x32x{type}>,
+            %c: memref<{lanes}x8xi32>)
+    kernel attributes {{intel_reqd_sub_group_size = {lanes} : i32,
+                        known_block_size = array<i32: {lanes}, 1, 1>}} {{
+  %lane = gpu.lane_id
+  %c0 = arith.constant 0 : index
+  %x = vector.load %a[%lane, %c0] : memref<{lanes}x{left}x{type}>, vector<{left}x{type}>
+  %y = vector.load %b[%lane, %c0] : memref<{lanes}x32x{type}>, vector<32x{type}>
+  %z = vector.load %c[%lane, %c0] : memref<{lanes}x8xi32>, vector<8xi32>
+  %d = xegpu.dpas %x, %y, %z : vector<{left}x{type}>, vector<32x{type}>, vector<8xi32>
+    -> vector<8xi32>
+  vector.store %d, %c[%lane, %c0] : memref<{lanes}x8xi32>, vector<8xi32>
+  gpu.return
+}}
+}}
+"""
+
+
+@pytest.mark.parametrize(("type", "operand"), [("i8", "b"), ("si8", "b"), ("ui8", "ub")])
+@pytest.mark.parametrize(
+    ("chip", "lanes", "spelling"),
+    [("pvc", 16, "functions"), ("pvc", 16, "inline-visa"), ("dg2", 8, "functions")],
+)
+def test_products_of_bytes_with_and_without_a_sign(
+    type: str, operand: str, chip: str, lanes: int, spelling: str, tmp_path: Path
+) -> None:
+    text = _BYTES.format(type=type, lanes=lanes, left=REPEAT * 32 // lanes)
+    device = replace(DEVICES[chip], matrix_spelling=spelling)
+    program = compile_program(parse(text, language="mlir"), device)
+    code = assembly_of(program.spirv, chip, tmp_path, program.build_options)
+    # Both factors have this type; the sums are signed words.
+    factors = re.findall(r"\bdpas\.8x8 .*?:(\w+)\s+\S+?:d\s+\S+?:(\w+)\s+\S+?:(\w+)", code)
+    assert factors == [("d", operand, operand)]
+
+
 # --- C := alpha A B + beta C on cooperative matrices ---
 
 

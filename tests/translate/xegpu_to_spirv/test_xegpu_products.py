@@ -34,7 +34,7 @@ class Product:
     @property
     def depth(self) -> int:
         """The columns of A: as many as fill 8 registers of 32 bits."""
-        return {"f32": 8, "f16": 16, "bf16": 16, "i8": 32}[self.factor]
+        return {"f32": 8, "f16": 16, "bf16": 16}.get(self.factor, 32)
 
     def kernel(self) -> LaneKernel:
         """The kernel; a lane's parts follow each other in memory."""
@@ -75,9 +75,11 @@ class Product:
     def arguments(self, rng: np.random.Generator) -> list[Array]:
         """Random operands, and memory for the result."""
         left = (self.lanes, self.rows * self.depth // self.lanes)
+        # Memory holds the bits of bytes, whatever their sign.
+        factor = self.factor.lstrip("su")
         return [
-            random_array(rng, left, self.factor),
-            random_array(rng, (self.lanes, self.depth), self.factor),
+            random_array(rng, left, factor),
+            random_array(rng, (self.lanes, self.depth), factor),
             random_array(rng, (self.lanes, self.rows), self.sum),
             undefined((self.lanes, self.rows), self.sum),
         ]
@@ -91,6 +93,8 @@ PRODUCTS = {
     "bf16_with_narrow_sums": Product(8, "bf16", "bf16"),
     "f32": Product(8, "f32", "f32"),
     "i8": Product(8, "i8", "i32"),
+    "si8": Product(8, "si8", "i32"),
+    "ui8": Product(8, "ui8", "i32"),
     "i8_of_8_lanes": Product(4, "i8", "i32", lanes=8),
     "many_rows": Product(32, "f16", "f32"),
 }

@@ -142,6 +142,8 @@ def test_functions_are_valid() -> None:
         ("bf16", "f32", 2, "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv2_sDv8_iDv2_f"),
         ("bf16", "bf16", 8, "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iS_"),
         ("i8", "i32", 8, "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
+        ("si8", "i32", 8, "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
+        ("ui8", "i32", 8, "_Z36intel_sub_group_u8_u8_matrix_mad_k32Dv8_tDv8_jDv8_i"),
         ("f32", "f32", 8, "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_"),
     ],
 )
@@ -163,7 +165,7 @@ def test_functions_for_products_of_8_lanes(factor: str, name: str) -> None:
     assert [call for call, _ in calls_in(text)] == [name]
 
 
-_DEPTHS = {"f32": 8, "f16": 16, "bf16": 16, "i8": 32}
+_DEPTHS = {"f32": 8, "f16": 16, "bf16": 16, "i8": 32, "si8": 32, "ui8": 32}
 
 
 def product(factor: str, sum_: str, rows: int, lanes: int = 16) -> str:

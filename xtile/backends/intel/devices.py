@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, bf16, f16, f32, f64, i8, i32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i8, i32
 from xdsl.ir import Attribute
 
 
@@ -219,11 +219,16 @@ _ROW_ACCESS = RowAccess(counts=(1, 2, 4, 8), load_alignment=4, alignment=16)
 _REPEAT_COUNTS = (1, 2, 4, 8)
 """The array repeats 1 to 8 times; the extension has functions for these."""
 
+SI8, UI8 = IntegerType(8, Signedness.SIGNED), IntegerType(8, Signedness.UNSIGNED)
+
+_BYTES: Mapping[Attribute, tuple[Attribute, ...]] = dict.fromkeys((i8, SI8, UI8), (i32,))
+"""The products of bytes; one without a sign in its type has one."""
+
 _XE_MATRIX_UNIT = MatrixUnit(
     execution_size=16,
     systolic_depth=8,
     repeat_counts=_REPEAT_COUNTS,
-    accumulators={f16: (f32, f16), bf16: (f32, bf16), f32: (f32,), i8: (i32,)},
+    accumulators={f16: (f32, f16), bf16: (f32, bf16), f32: (f32,), **_BYTES},
 )
 
 PVC = Device(
@@ -268,7 +273,7 @@ DG2 = Device(
         execution_size=8,
         systolic_depth=8,
         repeat_counts=_REPEAT_COUNTS,
-        accumulators={f16: (f32,), bf16: (f32,), i8: (i32,)},
+        accumulators={f16: (f32,), bf16: (f32,), **_BYTES},
     ),
     block_access=None,
     row_access=_ROW_ACCESS,

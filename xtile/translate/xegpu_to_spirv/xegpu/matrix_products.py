@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import BFloat16Type, IntegerType, bf16, f16, f32, i8,
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.intel.devices import Device
+from xtile.backends.intel.devices import SI8, UI8, Device
 from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.translate.rule import Rule
@@ -47,6 +47,8 @@ _NAMES: Mapping[Attribute, _Names] = {
     bf16: _Names("bf16", "bf", ("PackedBFloat16",)),
     f32: _Names("tf32", "tf32", ("TF32",)),
     i8: _Names("i8", "s8", ("SignedComponents", "PackedInt8")),
+    SI8: _Names("i8", "s8", ("SignedComponents", "PackedInt8")),
+    UI8: _Names("u8", "u8", ("PackedInt8",)),
 }
 
 _Multiply = Callable[[Lowering, Product, Sequence[SSAValue]], SSAValue]
@@ -55,7 +57,11 @@ _Multiply = Callable[[Lowering, Product, Sequence[SSAValue]], SSAValue]
 
 def _by_function(lowering: Lowering, product: Product, parts: Sequence[SSAValue]) -> SSAValue:
     parts = _with_integers(lowering, product, parts)
-    parameters = [(_name_of(part), length_of(part.type)) for part in parts]
+    words = "u" if product.factor == UI8 else "i"
+    parameters = [
+        (_name_of(part, kind), length_of(part.type))
+        for part, kind in zip(parts, (words, words, "i"), strict=True)
+    ]
     name = product_name(_NAMES[product.factor].in_functions, product.depth, parameters)
     (result,) = call(lowering, name, product.sum_type, parts, control="Pure")
     return result
@@ -71,9 +77,9 @@ def _with_integers(
     return left, right, before
 
 
-def _name_of(part: SSAValue) -> str:
-    """The type of a part's elements, as `function_names` calls it."""
-    kind = "i" if isa(element_type(part.type), IntegerType) else "f"
+def _name_of(part: SSAValue, integers: str) -> str:
+    """The type of a part's elements, as `function_names` calls it; integers are `i` or `u`."""
+    kind = integers if isa(element_type(part.type), IntegerType) else "f"
     return f"{kind}{bit_width(element_type(part.type))}"
 
 
