@@ -9,11 +9,19 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
-from tests.backends.intel.agreement import check_agreement
+from tests.backends.intel.agreement import Launch, check_agreement
 from tests.backends.intel.every_type.matrices import matrix_kernels
+from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.random_arguments import Arguments
 from tests.mlir_opt import run_mlir_opt
 from tests.seeds import fresh_seed
+from tests.transforms.tile_linalg.from_source import reversed_modes
+from tests.translate.core_to_cuda_tile.entries import (
+    entry_of,
+    functions_of,
+    launch_entry,
+    verify,
+)
 from tests.translate.ported import fix_sizes, kernels_of, translated_arguments
 from xtile.dialects.gpu.functions import FuncOp as KernelOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
@@ -25,6 +33,61 @@ from xtile.text.verification import verify_module
 from xtile.translate.route import Options, translate
 
 TYPES = ("c32", "c64")
+
+_M = "coopmatrix<c32x16x8,matrix_acc>"
+
+PROGRAMS = {
+    "loop": f"""
+        %zero = constant [0.0, 0.0] : {_M}
+        %n = constant 3 : index
+        %p, %q = for %i=%z,%n init(%s=%zero,%u=%b) -> ({_M},{_M}) {{
+            %v = add %s, %u : {_M}
+            yield (%v,%s)
+        }}
+        cooperative_matrix_store %p, %C[%z,%z]
+        cooperative_matrix_store.both_checked %q, %D[%t,%t]""",
+    "branch": f"""
+        %part = re %x : f32
+        %one = constant 1.0 : f32
+        %is = less_than %part, %one : bool
+        %p = if %is -> ({_M}) {{
+            %q = cooperative_matrix_scale %x, %a : {_M}
+            yield (%q)
+        }} else {{
+            yield (%b)
+        }}
+        cooperative_matrix_store.t %p, %C[%z,%z]""",
+    "components": f"""
+        %p = cooperative_matrix_apply (%i,%j,%v)=%b -> {_M} {{
+            %d = sub %i, %j : i32
+            %f = cast %d : c32
+            %w = mul %f, %v : c32
+            %u = mul %w, %x : c32
+            yield (%u)
+        }}
+        cooperative_matrix_store %p, %C[%z,%z]
+        %q = div %b, %p : {_M}
+        cooperative_matrix_store %q, %D[%z,%z]""",
+    "memory": f"""
+        %p = cooperative_matrix_atomic_add.both_checked %b, %C[%t,%z] : {_M}
+        %r = cooperative_matrix_reduce_add.column %p : coopmatrix<c32x1x8,matrix_acc>
+        cooperative_matrix_prefetch 0, %A[%z,%z], 16, 8
+        cooperative_matrix_store %r, %D[%z,%z]""",
+}
+"""What matrices pass through, in kernels whose work-items all do the same."""
+
+_KERNEL = """
+func @k(%A: memref<c32x20x20>, %B: memref<c32x20x20>, %C: memref<c32x20x20>,
+        %D: memref<c32x20x20>, %x: c32) attributes {{subgroup_size=16, work_group_size=[16,1]}} {{
+    parallel {{
+        %z = constant 0 : index
+        %t = constant 13 : index
+        %a = cooperative_matrix_load.both_checked %A[%t,%z] : coopmatrix<c32x16x8,matrix_acc>
+        %b = cooperative_matrix_load.t %B[%z,%z] : coopmatrix<c32x16x8,matrix_acc>
+{}
+    }}
+}}
+"""
 
 PIPELINE = "--gpu-lower-to-xevm-pipeline=xegpu-op-level=lane zebin-chip={} binary-format=isa"
 
@@ -79,3 +142,50 @@ def test_every_instruction_compiles_to_spirv(chip: str, type_: str) -> None:
     result = run_mlir_opt(xtile.to_text(module, "mlir"), PIPELINE.format(zebin_chip))
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.count("OpEntryPoint Kernel") == len(_functions(type_))
+
+
+def _program(name: str) -> ModuleOp:
+    return xtile.parse(_KERNEL.format(PROGRAMS[name]), language="tensorlang")
+
+
+def _check_launch(module: ModuleOp, launch_translated: Launch) -> None:
+    (function,) = module.body.block.ops
+    assert isinstance(function, FuncOp)
+    seed = fresh_seed()
+    arguments = Arguments(function, np.random.default_rng(seed)).values
+    assert check_agreement(function, arguments, launch_translated, seed=seed) is not None
+
+
+@pytest.mark.parametrize("chip", ["pvc", "dg2"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_as_xegpu(name: str, chip: str) -> None:
+    module = _program(name)
+    (kernel,) = kernels_of(translate(module, "tensorlang-to-xegpu", Options(chip)))
+    (function,) = module.body.block.ops
+    assert isinstance(function, FuncOp)
+    _check_launch(
+        module, lambda given, grid: launch(kernel, translated_arguments(function, given), grid)
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_on_opencl(name: str) -> None:
+    (function,) = (module := _program(name)).body.block.ops
+    assert isinstance(function, FuncOp)
+    _check_launch(module, Kernels([function.clone()]).launch(0))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_as_tiles(name: str) -> None:
+    module = _program(name)
+    (signature,) = functions_of(translate(module, "tensorlang-to-core"))
+    result = translate(module, "tensorlang-to-cuda_tile", Options("sm_90"))
+    verify(result)
+    entry = entry_of(result, "k")
+    (function,) = module.body.block.ops
+    assert isinstance(function, FuncOp)
+
+    def run(given: Sequence[Argument], grid: Size3) -> None:
+        launch_entry(signature, entry, reversed_modes(function, given), grid)
+
+    _check_launch(module, run)
