@@ -30,6 +30,7 @@ from tests.backends.nvidia.gpu_arrays import Interface, install_torch
 from tests.dialects.cuda_tile.cutile.cases import CASES
 from tests.dialects.cuda_tile.cutile.launching import Constant, exported
 from tests.dialects.cuda_tile.cutile.test_cutile import check
+from tests.seeds import fresh_generator
 from xtile.cli import main
 from xtile.dialects.cuda_tile.bytecode import decode, encode
 from xtile.launch import ArgumentError, DeviceArray, Output
@@ -129,7 +130,7 @@ class TestNames:
 
 def inputs() -> tuple[Any, Any, Any, Any]:
     """X, a weight, an output and what it should be."""
-    generator = np.random.default_rng()
+    generator = fresh_generator()
     x = generator.standard_normal((10, 200)).astype(np.float32)[:, :150]
     weight = generator.standard_normal(150).astype(np.float32)
     wide = x.astype(np.float64)
@@ -180,7 +181,7 @@ class TestLaunches:
             check(case.arguments[place], expected, case.tolerance)
 
     def test_tuples_and_lists_that_the_exporter_tells_of(self) -> None:
-        arrays = np.random.default_rng().integers(-9, 9, (3, 8)).astype(np.float32)
+        arrays = fresh_generator().integers(-9, 9, (3, 8)).astype(np.float32)
         out = np.full(8, np.nan, np.float32)
         xtile.run(mixed(), [list(arrays), (out, 0.5)], 2)
         np.testing.assert_array_equal(out, arrays.sum(axis=0) * np.float32(0.5))
