@@ -112,6 +112,18 @@ def test_a_damaged_entry_is_gone_and_can_be_written_again(cache: Cache, damage: 
     assert cache.get(key) == Entry({"a": 1}, b"content")
 
 
+def test_entries_that_were_swapped_are_none(cache: Cache) -> None:
+    keys = [make_key("test", text=text) for text in "ab"]
+    for key in keys:
+        cache.put(key, {"of": key}, key.encode())
+    first, second = cache.directory.iterdir()
+    contents = first.read_bytes(), second.read_bytes()
+    first.write_bytes(contents[1])
+    second.write_bytes(contents[0])
+    assert [cache.get(key) for key in keys] == [None, None]
+    assert not list(cache.directory.iterdir())
+
+
 def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> None:
     cache = Cache(tmp_path, limit=10_000)
     keys = [make_key("test", number=str(number)) for number in range(9)]

@@ -153,6 +153,54 @@ def test_wrong_grids(grid: Any) -> None:
     assert str(raised.value) == f"expected a grid of up to 3 positive integers, given {grid!r}"
 
 
+@pytest.mark.parametrize(
+    "grid", [np.array([2, 3]), np.array(2), [np.int32(2)], range(1, 3), (np.uint8(2), 1)]
+)
+def test_grids_of_other_kinds(grid: Any) -> None:
+    xtile.run("func @f() {\n}\n", [], grid=grid)
+
+
+@pytest.mark.parametrize(
+    "grid", [np.array([[1]]), np.array([1.0]), np.array([True]), np.array([]), [np.array([1])]]
+)
+def test_arrays_that_are_no_grids(grid: Any) -> None:
+    with pytest.raises(ArgumentError, match="expected a grid of up to 3 positive integers, given"):
+        xtile.run("func @f() {\n}\n", [], grid=grid)
+
+
+@pytest.mark.parametrize("workers", ["2", 1.5, None, True, 0])
+def test_workers_are_counted(workers: Any) -> None:
+    with pytest.raises(ArgumentError, match="expected at least 1 worker, given"):
+        xtile.run("func @f() {\n}\n", [], workers=workers)
+
+
+NUMBERS = """func @f(%n: index, %x: f32, %G: group<memref<f32x1>x1, offset: ?>) {
+}
+"""
+
+
+@pytest.mark.parametrize("number", [10**400, 10**5000], ids=["401", "5001"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda n: ([n, 1.0, None], {}),
+        lambda n: ([1, -n, None], {}),
+        lambda n: ([1, 1.0, Group([np.zeros(1, np.float32)], offset=n)], {}),
+        lambda n: ([1, 1.0, None], {"grid": (1, n)}),
+        lambda n: ([1, 1.0, None], {"block": -n}),
+        lambda n: ([1, 1.0, None], {"workers": -n}),
+        lambda n: ([1, 1.0, None], {"seconds": n}),
+        lambda n: ([1, 1.0, None], {"build_seconds": -n}),
+    ],
+)
+def test_messages_do_not_write_all_digits(given: Any, number: int) -> None:
+    arguments, options = given(number)
+    with pytest.raises(ArgumentError) as raised:
+        xtile.run(NUMBERS, arguments, **options)
+    assert f"integer of {401 if number == 10**400 else 5001} digits" in str(raised.value)
+    assert len(str(raised.value)) < 200
+
+
 def test_a_grid_may_be_a_numpy_integer() -> None:
     xtile.run("func @f() {\n}\n", [], grid=(np.int64(2), 1))
 

@@ -45,6 +45,17 @@ def test_booleans() -> None:
     assert problem("bool", "1") == "expected true or false, given '1'"
 
 
+@pytest.mark.parametrize("text", ["1" * 5000, "1e400", "-1e400"])
+def test_numbers_that_no_type_holds(text: str) -> None:
+    message = problem("f32", text)
+    assert message.startswith("expected a number, given '")
+    assert len(message) < 200
+
+
+def test_integers_of_any_size_are_read() -> None:
+    assert value("f32", "1" * 400) == int("1" * 400)
+
+
 def test_no_number() -> None:
     assert problem("f32", "two") == "expected a number, given 'two'"
 

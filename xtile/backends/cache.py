@@ -146,7 +146,7 @@ class Cache:
             data = path.read_bytes()
         except OSError:
             return None
-        entry = _decoded(data)
+        entry = _decoded(key, data)
         if entry is None:
             _remove(path)
         else:
@@ -158,7 +158,7 @@ class Cache:
 
         A cache that cannot be written to holds nothing: everything works without it.
         """
-        data = _encoded(header, content)
+        data = _encoded(key, header, content)
         if len(data) > self.limit:
             return
         try:
@@ -222,20 +222,25 @@ class Cache:
             size -= state.st_size
 
 
-def _encoded(header: Header, content: bytes) -> bytes:
+def _encoded(key: str, header: Header, content: bytes) -> bytes:
     text = json.dumps(header).encode()
     body = len(text).to_bytes(_LENGTH_SIZE, "little") + text + content
-    return _MAGIC + hashlib.sha256(body).digest() + body
+    return _MAGIC + _checksum(key, body) + body
 
 
-def _decoded(data: bytes) -> Entry | None:
-    """The entry that a file holds; None if it is damaged, or of another format."""
+def _decoded(key: str, data: bytes) -> Entry | None:
+    """The entry that a file holds; None if it is damaged, of another format, or of another key."""
     start = len(_MAGIC) + _DIGEST_SIZE
     body = data[start:]
-    if not data.startswith(_MAGIC) or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+    if not data.startswith(_MAGIC) or _checksum(key, body) != data[len(_MAGIC) : start]:
         return None
     end = _LENGTH_SIZE + int.from_bytes(body[:_LENGTH_SIZE], "little")
     return Entry(json.loads(body[_LENGTH_SIZE:end]), body[end:])
+
+
+def _checksum(key: str, body: bytes) -> bytes:
+    """That of an entry together with its key, so that a file of another name is no entry."""
+    return hashlib.sha256(key.encode() + b"\0" + body).digest()
 
 
 def _write_in_one_step(path: Path, data: bytes) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, cast
 
 from xtile.chips import OptionError
-from xtile.text.diagnostics import DiagnosticError
+from xtile.text.diagnostics import DiagnosticError, shorten
 
 
 class ArgumentError(ValueError):
@@ -29,6 +31,24 @@ class SanitizerError(DiagnosticError):
 
     The launch ran to its end, or to the first instruction that cannot be executed.
     """
+
+
+_LONGEST_NUMBER = 40
+_LONGEST_TEXT = 80
+
+
+def describe_value(value: object) -> str:
+    """A value as messages show it; of an integer with very many digits only how many."""
+    if isinstance(value, int) and abs(value) >= 10**_LONGEST_NUMBER:
+        # Python itself refuses to write some of them.
+        digits = int(math.log10(abs(value))) + 1
+        return f"{'a negative' if value < 0 else 'an'} integer of {digits} digits"
+    if isinstance(value, list | tuple):
+        items = [describe_value(item) for item in cast("Sequence[object]", value)]
+        comma = "," if len(items) == 1 else ""
+        text = ", ".join(items)
+        return f"[{text}]" if isinstance(value, list) else f"({text}{comma})"
+    return shorten(repr(value), _LONGEST_TEXT)
 
 
 def describe_type(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from xtile.launch.arrays import as_array
 from xtile.launch.device_memory import DeviceView, as_device_array
-from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.errors import ArgumentError, describe_type, describe_value
 from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
 from xtile.launch.stacks import bind_stack, is_stack
 from xtile.launch.views import (
@@ -20,6 +20,9 @@ from xtile.launch.views import (
     typed_array,
 )
 from xtile.semantics.values import Array
+
+_TOO_FAR = 2**63
+"""No offset is so large: it is an i64 in the calling convention."""
 
 
 @dataclass(frozen=True)
@@ -109,9 +112,12 @@ def _entries(label: str, value: Any) -> Sequence[Any]:
 def _checked_offset(label: str, type: GroupMemory, given: int | None) -> int:
     if given is None:
         return 0 if type.offset == DYNAMIC else type.offset
-    if given < 0 or type.offset not in (DYNAMIC, given):
-        expected = "an offset of 0 or more" if type.offset == DYNAMIC else f"offset {type.offset}"
-        raise ArgumentError(f"{label}: expected {expected}, given offset {given}")
+    if not 0 <= given < _TOO_FAR or type.offset not in (DYNAMIC, given):
+        expected = (
+            "an offset from 0 to 2^63 - 1" if type.offset == DYNAMIC else f"offset {type.offset}"
+        )
+        shown = describe_value(given)
+        raise ArgumentError(f"{label}: expected {expected}, given offset {shown}")
     return given
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import operator
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,12 +21,15 @@ from xtile.launch.devices import (
     Progress,
     find_device,
 )
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, describe_value
 
 if TYPE_CHECKING:
     import pyopencl
 
 _GRID_MODES = 3
+
+_LARGEST_MODE = 2**63 - 1
+"""Kernels see the grid as numbers of 64 bits; devices have limits of their own."""
 
 
 def run(
@@ -135,8 +139,8 @@ def launch(
     """Like `run`, for a function that a device has loaded."""
     if sanitize and not device.can_sanitize:
         raise ArgumentError(f"the device '{device.name}' cannot sanitize")
-    if workers < 1:
-        raise ArgumentError(f"expected at least 1 worker, given {workers}")
+    if not _is_positive(workers):
+        raise ArgumentError(f"expected at least 1 worker, given {describe_value(workers)}")
     checked_grid = checked_sizes("grid", grid)
     checked_block = None if block is None else checked_sizes("block", block)
     if not sanitize and checked_block is None and progress is None and seconds is None:
@@ -157,10 +161,11 @@ def launch(
 
 
 def _check_seconds(name: str, given: Any) -> None:
-    """Raises an ArgumentError if a limit of time is no positive number."""
+    """Raises an ArgumentError if a limit of time is no positive number that clocks can count to."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if given is not None and not (is_number and 0 < given < math.inf):
-        raise ArgumentError(f"expected {name} as a positive number, given {given!r}")
+    if given is not None and not (is_number and 0 < given <= threading.TIMEOUT_MAX):
+        shown = describe_value(given)
+        raise ArgumentError(f"expected {name} as a positive number, given {shown}")
 
 
 def checked_sizes(what: str, given: Any) -> Grid:
@@ -169,13 +174,29 @@ def checked_sizes(what: str, given: Any) -> Grid:
     Raises:
         ArgumentError: A mode is no positive integer, or there are more than three.
     """
-    is_list = isinstance(given, list | tuple)
-    modes = list(cast("Sequence[Any]", given)) if is_list else [given]
+    modes = _modes(given)
     if not 1 <= len(modes) <= _GRID_MODES or not all(_is_positive(mode) for mode in modes):
-        raise ArgumentError(f"expected a {what} of up to 3 positive integers, given {given!r}")
-    x, y, z = (*(int(mode) for mode in modes), 1, 1)[:_GRID_MODES]
+        shown = describe_value(given)
+        raise ArgumentError(f"expected a {what} of up to 3 positive integers, given {shown}")
+    x, y, z = (*(operator.index(mode) for mode in modes), 1, 1)[:_GRID_MODES]
+    if max(x, y, z) > _LARGEST_MODE:
+        shown = describe_value(given)
+        raise ArgumentError(f"expected a {what} of integers below 2^63, given {shown}")
     return x, y, z
 
 
-def _is_positive(mode: Any) -> bool:
-    return not isinstance(mode, bool) and hasattr(mode, "__index__") and int(mode) > 0
+def _modes(given: Any) -> Sequence[Any]:
+    """The modes of a grid or block: of a sequence, of an array, or the only one."""
+    if hasattr(given, "tolist"):
+        given = given.tolist()
+    return cast("Sequence[Any]", given) if isinstance(given, list | tuple | range) else [given]
+
+
+def _is_positive(number: Any) -> bool:
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        return False
+    try:
+        return operator.index(number) > 0
+    except TypeError:
+        # numpy's arrays and truth values have the method, and refuse.
+        return False

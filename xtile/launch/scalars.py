@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from xtile.launch.errors import ArgumentError, describe_type
+from xtile.launch.errors import ArgumentError, describe_type, describe_value
 from xtile.launch.memory_types import scalar_type_of
 from xtile.launch.signature import Parameter
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
@@ -76,8 +76,9 @@ def _integer(parameter: Parameter, type: Number, number: complex) -> np.generic:
     bits = type.bits
     least, largest = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
     if not least <= number <= largest:
+        shown = describe_value(number)
         raise ArgumentError(
-            f"{parameter}: expected an integer from {least} to {largest}, given {number}"
+            f"{parameter}: expected an integer from {least} to {largest}, given {shown}"
         )
     return type.number(number)
 
@@ -111,7 +112,7 @@ def _rounded(parameter: Parameter, type: Number, number: complex) -> np.generic:
 
 
 def _too_large(parameter: Parameter, number: complex) -> ArgumentError:
-    return ArgumentError(f"{parameter}: {number} is out of the type's range")
+    return ArgumentError(f"{parameter}: {describe_value(number)} is out of the type's range")
 
 
 def _is_finite(number: complex) -> bool:

@@ -8,6 +8,7 @@ commas, in which `*n` repeats an array (`rand:16x8*10`), or the path of an `.npz
 
 from __future__ import annotations
 
+import cmath
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -22,8 +23,11 @@ from xtile.launch.signature import Parameter
 from xtile.launch.views import list_text
 from xtile.semantics.upstream.numbers import Kind
 from xtile.semantics.values import Array
+from xtile.text.diagnostics import shorten
 
 FILLS = ("zeros", "ones", "nan", "rand")
+
+_LONGEST_TEXT = 80
 
 _LARGEST_RANDOM_INTEGER = 8
 """Random integers are small, so that sums and products stay exact in most types."""
@@ -106,10 +110,13 @@ def _number(parameter: Parameter, text: str) -> bool | int | float | complex:
         return text == "true"
     for kind in (int, float, float.fromhex, complex):
         try:
-            return kind(text)
+            number = kind(text)
         except (ValueError, OverflowError):
             continue
-    raise ArgumentError(f"{parameter}: expected a number, given '{text}'")
+        if not isinstance(number, int) and cmath.isinf(number) and "inf" not in text.lower():
+            break
+        return number
+    raise ArgumentError(f"{parameter}: expected a number, given '{shorten(text, _LONGEST_TEXT)}'")
 
 
 def _array(label: str, type: MemoryType, text: str, generator: np.random.Generator) -> Array | None:

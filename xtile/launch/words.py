@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from xtile.launch.arrays import Output, as_array, element_strides
 from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError
+from xtile.launch.errors import ArgumentError, describe_value
 from xtile.launch.gpu_arrays import gpu_array_of
 from xtile.launch.groups import Group
 from xtile.launch.memory_types import MemoryType
@@ -58,7 +58,7 @@ def _word(label: str, entry: Any, is_written: bool) -> View | DeviceView | int:
     if hasattr(entry, "__index__") and getattr(entry, "ndim", 0) == 0:
         number = int(cast("int", entry))
         if not -(2 ** (_BITS - 1)) <= number < 2 ** (_BITS - 1):
-            raise ArgumentError(f"{label}: {number} does not fit into {_BITS} bits")
+            raise ArgumentError(f"{label}: {describe_value(number)} does not fit into {_BITS} bits")
         return number
     gpu_array = gpu_array_of(label, entry)
     if gpu_array is not None:
