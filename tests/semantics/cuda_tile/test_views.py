@@ -61,6 +61,22 @@ MATRIX = "tensor_view<5x7xf32, strides=[7,1]>"
 PADDINGS = {"zero": 0, "neg_zero": -0.0, "nan": np.nan, "pos_inf": np.inf, "neg_inf": -np.inf}
 
 
+@pytest.mark.parametrize("tensor", [
+    "tensor_view<100000x100000xf32, strides=[4,1]>", "tensor_view<?x?xf32, strides=[?,1]>",
+])  # fmt: skip
+def test_a_tensor_is_larger_than_what_is_computed_with(tensor: str) -> None:
+    """A view holds no elements, however many it shows."""
+    a, b = numbers(2, 4), blank(2, 4)
+    text = loading(view("partition_view", "2x4", tensor), "%z, %z", "2x4")
+    if "?" in tensor:
+        text = text.replace("[?, ?]", "[%n, %n]").replace("[?, 1]", "[%four, 1]")
+        text = text.replace(f"\n      : {tensor}", f"\n      : tile<i32> -> {tensor}")
+    values = {"n": 100000, "four": 4, "z": 0}
+    lines = [f"%{name} = constant <i32: {value}> : tile<i32>" for name, value in values.items()]
+    run(F32, "\n".join([*lines, text]), a, b)
+    np.testing.assert_array_equal(b, a)
+
+
 @pytest.mark.parametrize("padding", PADDINGS)
 def test_a_tile_at_the_edge_is_padded(padding: str) -> None:
     a, b = numbers(5, 7), blank(2, 4)
