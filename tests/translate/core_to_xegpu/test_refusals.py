@@ -32,16 +32,6 @@ REFUSALS = {
             "use element-wise arithmetic, vector.contract or vector.multi_reduction"
         ),
     ),
-    "a transposed product": (
-        (
-            "%s = arith.constant dense<1.0> : vector<8x8xf32>\n"
-            "%r = vector.contract {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, "
-            "affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], "
-            'iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} '
-            "%m, %m, %s : vector<8x16xf32>, vector<8x16xf32> into vector<8x8xf32>"
-        ),
-        "vector.contract must be a product of two matrices, C := A B + C",
-    ),
 }
 
 

@@ -11,7 +11,6 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ArrayAttr,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     MemRefType,
@@ -26,6 +25,7 @@ from xtile.text.source import spelling_of
 from xtile.transforms.facts import Facts
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.lanes import lane_problem
+from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps
 
 Obstacle = tuple[Operation, str]
 """An operation, and why it keeps a work-item from doing a subgroup's work."""
@@ -49,8 +49,6 @@ _ON_MATRICES = frozenset(
     }
 )
 """Operations on matrices that have a rule, beside elementwise arithmetic."""
-
-_MATMUL = (["d0", "d2"], ["d2", "d1"], ["d0", "d1"])
 
 
 def find_obstacle(function: FuncOp, matrices: frozenset[SSAValue]) -> Obstacle | None:
@@ -99,11 +97,9 @@ def _broadcast_problem(operation: Operation) -> str | None:
 
 
 def _product_problem(operation: Operation) -> str | None:
-    maps = cast("ArrayAttr[AffineMapAttr]", operation.properties["indexing_maps"])
-    names = tuple([str(result) for result in attribute.data.results] for attribute in maps)
-    sums = cast("VectorType[Attribute]", operation.operands[2].type).element_type
-    if names != _MATMUL or "add" not in str(operation.properties["kind"]):
+    if iteration_maps(operation) != MATMUL or "add" not in str(operation.properties["kind"]):
         return "it is not the product C := A B + C"
+    sums = cast("VectorType[Attribute]", operation.operands[2].type).element_type
     return (
         f"sums of {sums} are no sums of a vector unit" if isinstance(sums, BFloat16Type) else None
     )

@@ -1,7 +1,8 @@
 """Which vectors belong to a subgroup, and which to a work-item.
 
 At level subgroup, a vector of two dimensions is a subgroup's. One of one dimension is a
-work-item's, unless it is a row or a column of sums, or computed with one.
+work-item's, unless it is a row or a column of sums, transferred, broadcast, multiplied, or computed
+with one.
 """
 
 from __future__ import annotations
@@ -10,14 +11,27 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.vector import BroadcastOp, TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import MapOp
-from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
+from xtile.dialects.vector import ContractionOp, MultiDimReductionOp, ShapeCastOp
 from xtile.translate.core_to_vectors.kinds import is_elementwise
 
 _ANYBODYS = frozenset({"arith.constant", "vector.broadcast"})
-"""Operations whose result can be both."""
+"""Operations whose result can be both, if they are on numbers."""
+
+
+_OF_SUBGROUPS = (
+    BroadcastOp,
+    ContractionOp,
+    MapOp,
+    MultiDimReductionOp,
+    ShapeCastOp,
+    TransferReadOp,
+    TransferWriteOp,
+)
+"""Operations on vectors of subgroups, whatever the number of their dimensions is."""
 
 
 def matrices_of(function: Operation) -> frozenset[SSAValue]:
@@ -35,7 +49,7 @@ def matrices_of(function: Operation) -> frozenset[SSAValue]:
 
 def _certain(operation: Operation) -> Iterator[SSAValue]:
     """The vectors of an operation that are a subgroup's for certain."""
-    is_of_subgroup = isinstance(operation, MapOp | MultiDimReductionOp | ShapeCastOp)
+    is_of_subgroup = isinstance(operation, _OF_SUBGROUPS)
     arguments = (a for region in operation.regions for block in region.blocks for a in block.args)
     for value in (*operation.operands, *operation.results, *arguments):
         if _rank(value) > 1 or (is_of_subgroup and _rank(value) and not _is_anybodys(value)):
@@ -79,4 +93,7 @@ def _rank(value: SSAValue) -> int:
 
 
 def _is_anybodys(value: SSAValue) -> bool:
-    return isinstance(value.owner, Operation) and value.owner.name in _ANYBODYS
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name not in _ANYBODYS:
+        return False
+    return not any(map(_rank, owner.operands))

@@ -15,10 +15,13 @@ from xdsl.dialects.builtin import (
     bf16,
     i32,
 )
+from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import PrefetchOp
+from xtile.transforms.cleanup.folding import constant_number
 from xtile.translate.core_to_xegpu import row_blocks, scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
@@ -43,6 +46,41 @@ from xtile.translate.core_to_xegpu.lowering import (
 )
 from xtile.translate.core_to_xegpu.views import size_of, type_of
 from xtile.translate.rule import Rule
+
+
+def _check(lowering: Lowering, operation: TransferReadOp | TransferWriteOp) -> None:
+    """Checks that a transfer asks for nothing that no access of blocks does.
+
+    Raises:
+        DiagnosticError: It has a mask, or is known to read another number than 0 beyond the edge.
+    """
+    if operation.mask is not None:
+        raise lowering.error("a transfer of a subgroup's vector cannot have a mask")
+    is_inside = all(bool(bound) for bound in operation.in_bounds)
+    if isinstance(operation, TransferReadOp) and not is_inside:
+        number = constant_number(operation.padding)
+        if number is not None and number != 0:
+            raise lowering.error(f"what is read beyond the edge must be 0, but is {number}")
+
+
+def _line(lowering: Lowering, operation: Operation, first_index: int) -> scattered.Line:
+    """The elements that a transfer of a vector of one dimension accesses.
+
+    Raises:
+        DiagnosticError: They do not lie along a dimension of the memref.
+    """
+    permutation = cast(AffineMapAttr, operation.properties["permutation_map"]).data
+    (along,) = permutation.results
+    if not isinstance(along, AffineDimExpr):
+        raise lowering.error("a vector must lie along a dimension of the memref")
+    (bound,) = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
+    memory = lowering.value(operation.operands[first_index])
+    start = operation.operands[first_index + 1 : first_index + 1 + permutation.num_dims]
+    return scattered.Line(memory, along.position, tuple(lowering.numbers(start)), not bool(bound))
+
+
+def _is_line(value: SSAValue) -> bool:
+    return len(cast("VectorType[Attribute]", value.type).get_shape()) == 1
 
 
 def _block(lowering: Lowering, operation: Operation, first_index: int) -> Block:
@@ -71,7 +109,13 @@ _WORD = 4
 # --- reads ---
 
 
-def _read(operation: Operation, lowering: Lowering) -> None:
+def _read(operation: TransferReadOp, lowering: Lowering) -> None:
+    _check(lowering, operation)
+    if _is_line(operation.result):
+        line, type_ = _line(lowering, operation, 0), operation.result.type
+        fragment = scattered.load(lowering, line, lowering.layout(type_), type_.element_type)
+        lowering.define(operation.result, fragment)
+        return
     block = _block(lowering, operation, 0)
     result = operation.results[0]
     type_ = cast("VectorType[Attribute]", result.type)
@@ -261,7 +305,12 @@ def _regroup(
 # --- writes ---
 
 
-def _write(operation: Operation, lowering: Lowering) -> None:
+def _write(operation: TransferWriteOp, lowering: Lowering) -> None:
+    _check(lowering, operation)
+    if _is_line(operation.vector):
+        line = _line(lowering, operation, 1)
+        scattered.store(lowering, line, lowering.fragment(operation.vector))
+        return
     target = _block(lowering, operation, 1)
     old = operation.operands[0]
     fragment = lowering.fragment(old)

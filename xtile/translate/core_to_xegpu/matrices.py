@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
+from xtile.translate.core_to_xegpu.components import Components, shape_of
 from xtile.translate.core_to_xegpu.constants import bits_of
 from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
@@ -41,9 +42,23 @@ def splat(lowering: Lowering, layout: Layout, value: SSAValue) -> Fragment:
 
 def _broadcast(operation: Operation, lowering: Lowering) -> None:
     source, result = operation.operands[0], operation.results[0]
-    if isinstance(source.type, VectorType):
-        raise lowering.error("only scalars are broadcast to matrices")
-    lowering.define(result, splat(lowering, lowering.layout(result.type), lowering.value(source)))
+    layout = lowering.layout(result.type)
+    if not isinstance(source.type, VectorType):
+        lowering.define(result, splat(lowering, layout, lowering.value(source)))
+        return
+    shape, rank = shape_of(source), len(shape_of(result))
+    components = Components(lowering, source)
+
+    def at(block: int, entry: int) -> SSAValue:
+        place = position(lowering, layout, block, entry)[:rank]
+        # The last dimensions belong together, and one of size 1 is repeated.
+        own = zip(shape, place[rank - len(shape) :], strict=True)
+        return components.at([0 if size == 1 else index for size, index in own])
+
+    def piece(block: int, first: int, length: int) -> SSAValue:
+        return from_scalars(lowering, [at(block, first + i) for i in range(length)])
+
+    lowering.define(result, build(layout, piece))
 
 
 # --- reductions ---

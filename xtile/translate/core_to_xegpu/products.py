@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    ArrayAttr,
     BFloat16Type,
     IndexType,
     IntegerType,
@@ -17,16 +16,23 @@ from xdsl.dialects.builtin import (
     f16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.vector import ContractionOp
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
-from xtile.translate.core_to_xegpu.bfloat16 import widen
+from xtile.translate.core_to_xegpu.components import (
+    Components,
+    element_of_type,
+    rounded,
+    shape_of,
+    wide_type,
+    widened,
+)
+from xtile.translate.core_to_xegpu.contractions import MATMUL, Maps, factors_of, iteration_maps
 from xtile.translate.core_to_xegpu.fragments import (
     PIECE,
     BlockForm,
     Fragment,
-    Layout,
+    build,
     of_values,
     spans,
 )
@@ -35,28 +41,20 @@ from xtile.translate.core_to_xegpu.pieces import (
     from_scalars,
     interleaved,
     length_of,
+    to_scalars,
     vector_bitcast,
     with_piece,
 )
-from xtile.translate.core_to_xegpu.scattered import entries
-from xtile.translate.core_to_xegpu.subgroup import shuffle
+from xtile.translate.core_to_xegpu.scattered import indices_of, position
+from xtile.translate.core_to_xegpu.subgroup import KINDS, combiner
 from xtile.translate.rule import Rule
-
-_MATMUL = (["d0", "d2"], ["d2", "d1"], ["d0", "d1"])
-"""The indexing maps of C := A B + C, of the iterations (row, column, depth)."""
-
-
-def _is_matmul(operation: Operation) -> bool:
-    maps = cast("ArrayAttr[AffineMapAttr]", operation.properties["indexing_maps"])
-    results = tuple([str(result) for result in attribute.data.results] for attribute in maps)
-    return results == _MATMUL
 
 
 def uses_matrix_unit(lowering: Lowering, operation: Operation) -> bool:
     """Whether an operation is a product that the matrix unit computes."""
-    if not isinstance(operation, ContractionOp) or not _is_matmul(operation):
+    if not isinstance(operation, ContractionOp) or iteration_maps(operation) != MATMUL:
         return False
-    return _misfit(lowering, operation) is None
+    return _misfit(lowering, operation, operation.operand_types) is None
 
 
 def form_of_operand(lowering: Lowering, result: SSAValue) -> BlockForm:
@@ -77,13 +75,19 @@ def _is_only_operand(lowering: Lowering, result: SSAValue, index: int) -> bool:
     )
 
 
-def _misfit(lowering: Lowering, operation: Operation) -> str | None:
-    """Why the matrix unit does not compute a product; None if it does."""
+def _misfit(lowering: Lowering, operation: Operation, types: Sequence[Attribute]) -> str | None:
+    """Why the matrix unit does not compute a product C := A B + C; None if it does.
+
+    Args:
+        lowering: The translation.
+        operation: The product.
+        types: The types of A, B and C.
+    """
     unit = lowering.device.matrix_unit
-    left, right, accumulator = (
-        cast("VectorType[Attribute]", operand.type) for operand in operation.operands[:3]
-    )
+    left, right, accumulator = (cast("VectorType[Attribute]", type_) for type_ in types)
     element = left.element_type
+    if _kind_of(operation) != "add":
+        return f"it has sums of products only, but these are combined by {_kind_of(operation)}"
     if unit is None:
         return f"{lowering.device.name} has none"
     if element != right.element_type or element not in unit.accumulators:
@@ -105,29 +109,59 @@ def _misfit(lowering: Lowering, operation: Operation) -> str | None:
     return None
 
 
+def _kind_of(operation: Operation) -> str:
+    """How the products of a contraction are combined."""
+    return str(cast(ContractionOp, operation).kind.data)
+
+
 def _contract(operation: Operation, lowering: Lowering) -> None:
-    if not _is_matmul(operation):
-        raise lowering.error("vector.contract must be a product of two matrices, C := A B + C")
-    left, right, accumulator = (lowering.fragment(operand) for operand in operation.operands[:3])
-    misfit = _misfit(lowering, operation)
-    if misfit is None:
-        result = _on_matrix_unit(lowering, operation, left, right, accumulator)
+    factors = factors_of(operation)
+    if factors is None:
+        misfit = "this is no product C := A B + C of matrices"
     else:
-        lowering.remark(f"multiplies without the matrix unit: {misfit}")
-        result = _by_shuffles(lowering, operation, left, right, accumulator)
-    lowering.define(operation.results[0], result)
+        types = [_type_of(operation, *factor) for factor in factors]
+        misfit = _misfit(lowering, operation, [*types, operation.operands[2].type])
+        if misfit is None:
+            left, right = (_factor(lowering, operation, *factor) for factor in factors)
+            sums = lowering.fragment(operation.operands[2])
+            result = _on_matrix_unit(lowering, types[0].element_type, left, right, sums)
+            lowering.define(operation.results[0], result)
+            return
+    lowering.remark(f"multiplies without the matrix unit: {misfit}")
+    _by_components(lowering, operation)
+
+
+def _type_of(operation: Operation, number: int, is_turned: bool) -> VectorType[Attribute]:
+    """The type of a factor, or of its transpose."""
+    type_ = cast("VectorType[Attribute]", operation.operands[number].type)
+    return VectorType(type_.element_type, type_.get_shape()[::-1]) if is_turned else type_
+
+
+def _factor(lowering: Lowering, operation: Operation, number: int, is_turned: bool) -> Fragment:
+    """A factor, or its transpose, whose components move between lanes."""
+    old = operation.operands[number]
+    if not is_turned:
+        return lowering.fragment(old)
+    source = Components(lowering, old)
+    layout = lowering.layout(_type_of(operation, number, is_turned))
+
+    def piece(block: int, first: int, length: int) -> SSAValue:
+        places = (position(lowering, layout, block, first + i) for i in range(length))
+        scalars = [source.at((column, row)) for row, column in places]
+        return from_scalars(lowering, scalars)
+
+    return build(layout, piece)
 
 
 def _on_matrix_unit(
     lowering: Lowering,
-    operation: Operation,
+    element: Attribute,
     left: Fragment,
     right: Fragment,
     accumulator: Fragment,
 ) -> Fragment:
     unit = lowering.device.matrix_unit
     assert unit is not None
-    element = cast("VectorType[Attribute]", operation.operands[0].type).element_type
     depth = unit.depth(element)
     neighbours = depth // unit.execution_size
     if left.neighbours == neighbours:
@@ -185,119 +219,74 @@ def as_operand(lowering: Lowering, piece: SSAValue, element: Attribute) -> SSAVa
     return vector_bitcast(lowering, piece, VectorType(bf16, [length_of(piece)]))
 
 
-def _by_shuffles(
+def _by_components(lowering: Lowering, operation: Operation) -> None:
+    """Combines products of components, which are fetched from the lanes that hold them.
+
+    Sums of f16 and bf16 are computed in f32 and rounded once.
+    """
+    lhs, rhs, sums = operation.operands
+    maps = iteration_maps(operation)
+    inner_sizes = _sizes(operation, maps)[len(maps[2]) :]
+    element = element_of_type(sums.type)
+    wide = wide_type(element)
+    factors = [Components(lowering, operand, wide) for operand in (lhs, rhs)]
+    kind = _kind_of(operation)
+    if kind not in KINDS:
+        raise lowering.error(f"products cannot be combined by {kind}")
+    combine = combiner(lowering, kind, wide)
+
+    def total(outer: Sequence[Number], start: SSAValue) -> SSAValue:
+        """A component of the result, from the numbers of its iterations and what it begins with."""
+        result = widened(lowering, start, element)
+        for inner in itertools.product(*map(range, inner_sizes)):
+            iterations = [*outer, *inner]
+            a, b = (
+                factor.at([iterations[each] for each in map_])
+                for factor, map_ in zip(factors, maps[:2], strict=True)
+            )
+            result = combine(_multiply(lowering, a, b), result)
+        return rounded(lowering, result, element)
+
+    if maps[2]:
+        result = _each(lowering, lowering.fragment(sums), len(maps[2]), total)
+        lowering.define(operation.results[0], result)
+    else:
+        lowering.define(operation.results[0], total((), lowering.value(sums)))
+
+
+def _each(
     lowering: Lowering,
-    operation: Operation,
-    left: Fragment,
-    right: Fragment,
-    accumulator: Fragment,
+    fragment: Fragment,
+    rank: int,
+    make: Callable[[Sequence[Number], SSAValue], SSAValue],
 ) -> Fragment:
-    """Sums up products of components, which are fetched from the lanes that hold them."""
-    a = _wide_scalars(lowering, operation.operands[0], left, operation.operands[2])
-    b = _wide_scalars(lowering, operation.operands[1], right, operation.operands[2])
-    sums = {(w, i): value for w, i, value in entries(lowering, accumulator)}
-    layout = accumulator.layout
-    for k in range(left.layout.columns):
-        from_left = _column_entries(lowering, a, left.layout, layout, k)
-        from_right = _row_entries(lowering, b, right.layout, layout, k)
-        for (w, i), total in sums.items():
-            sums[w, i] = _multiply_add(lowering, from_left[i], from_right[w, i], total)
+    """What `make` makes of the indices and the value of each component."""
     values: list[SSAValue] = []
-    for w, block in enumerate(accumulator.blocks):
+    for w, block in enumerate(fragment.blocks):
         first = 0
         for piece in block:
-            count = length_of(piece)
-            values.append(from_scalars(lowering, [sums[w, first + j] for j in range(count)]))
-            first += count
-    return accumulator.with_values(values)
+            scalars = [
+                make(
+                    indices_of(fragment.layout, rank, position(lowering, fragment.layout, w, i)), x
+                )
+                for i, x in enumerate(to_scalars(lowering, piece), first)
+            ]
+            values.append(from_scalars(lowering, scalars))
+            first += len(scalars)
+    return fragment.with_values(values)
 
 
-_Scalars = dict[tuple[int, int], SSAValue]
+def _sizes(operation: Operation, maps: Maps) -> list[int]:
+    """How many iterations of each number there are."""
+    sizes: dict[int, int] = {}
+    for operand, map_ in zip(operation.operands[:2], maps, strict=False):
+        sizes.update(zip(map_, shape_of(operand), strict=True))
+    return [sizes[number] for number in sorted(sizes)]
 
 
-def _wide_scalars(
-    lowering: Lowering, old: SSAValue, fragment: Fragment, accumulator: SSAValue
-) -> _Scalars:
-    """The entries of an operand in the type of the sums."""
-    source = cast("VectorType[Attribute]", old.type).element_type
-    target = cast("VectorType[Attribute]", accumulator.type).element_type
-    result: _Scalars = {}
-    for w, i, value in entries(lowering, fragment):
-        if isinstance(source, BFloat16Type):
-            value = widen(lowering, value)
-        if value.type != target:
-            conversion = arith.ExtSIOp if isa(target, IntegerType) else arith.ExtFOp
-            value = lowering.emit(
-                conversion.build(operands=[value], result_types=[target])
-            ).results[0]
-        result[w, i] = value
-    return result
-
-
-def _column_entries(
-    lowering: Lowering, scalars: _Scalars, source: Layout, target: Layout, k: int
-) -> list[SSAValue]:
-    """For each entry of the target, the component of the left operand in its row, column k."""
-    return [
-        _fetch(lowering, scalars, source, _row_of(lowering, target, entry), k)
-        for entry in range(target.entries)
-    ]
-
-
-def _row_entries(
-    lowering: Lowering, scalars: _Scalars, source: Layout, target: Layout, k: int
-) -> _Scalars:
-    """For each entry of the target, the component of the right operand in row k, its column."""
-    result: _Scalars = {}
-    for w in range(target.blocks):
-        column = lowering.add(lowering.remainder(lowering.lane(), target.width), w * target.width)
-        value = _fetch(lowering, scalars, source, k, column)
-        for entry in range(target.entries):
-            result[w, entry] = value
-    return result
-
-
-def _row_of(lowering: Lowering, layout: Layout, entry: int) -> Number:
-    if layout.width == lowering.subgroup_size:
-        return entry
-    return lowering.add(lowering.divide(lowering.lane(), layout.width), entry * layout.row_step)
-
-
-def _fetch(
-    lowering: Lowering, scalars: _Scalars, source: Layout, row: Number, column: Number
-) -> SSAValue:
-    """A component of a matrix, from the lane that holds it; it can differ between lanes."""
-    lane = lowering.add(
-        lowering.multiply(lowering.remainder(row, source.row_step), source.width),
-        lowering.remainder(column, source.width),
-    )
-    entry = lowering.divide(row, source.row_step)
-    block = lowering.divide(column, source.width)
-    candidates = {
-        (w, i): value
-        for (w, i), value in scalars.items()
-        if (not isinstance(block, int) or w == block) and (not isinstance(entry, int) or i == entry)
-    }
-    result: SSAValue | None = None
-    for (w, i), value in candidates.items():
-        fetched = shuffle(lowering, value, lane)
-        if result is None:
-            result = fetched
-            continue
-        here = None if isinstance(block, int) else lowering.is_equal(block, w)
-        if not isinstance(entry, int):
-            here = lowering.both(here, lowering.is_equal(entry, i))
-        result = fetched if here is None else lowering.select(here, fetched, result)
-    assert result is not None
-    return result
-
-
-def _multiply_add(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-    if isinstance(c.type, IntegerType | IndexType):
-        product = lowering.emit(arith.MuliOp(a, b)).result
-        return lowering.emit(arith.AddiOp(product, c)).result
-    product = lowering.emit(arith.MulfOp(a, b)).result
-    return lowering.emit(arith.AddfOp(product, c)).result
+def _multiply(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
+    is_integer = isinstance(a.type, IntegerType | IndexType)
+    return lowering.emit((arith.MuliOp if is_integer else arith.MulfOp)(a, b)).result
 
 
 RULES: dict[str, Rule] = {ContractionOp.name: _contract}

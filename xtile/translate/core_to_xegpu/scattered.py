@@ -7,6 +7,7 @@ takes very long for code with a branch for each entry.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -41,6 +42,16 @@ def position(
     return row, column
 
 
+def is_row(layout: Layout) -> bool:
+    """Whether a vector of one dimension is a row: it holds what was combined of columns."""
+    return layout.rows == 1
+
+
+def indices_of(layout: Layout, rank: int, place: tuple[Number, Number]) -> tuple[Number, ...]:
+    """The indices of a component of a vector, from its row and its column."""
+    return place if rank > 1 else (place[1 if is_row(layout) else 0],)
+
+
 def is_component(lowering: Lowering, layout: Layout, block: int, entry: Number) -> SSAValue | None:
     """Whether a lane's entry is a component; None if it always is."""
     row, column = position(lowering, layout, block, entry)
@@ -53,10 +64,41 @@ def is_component(lowering: Lowering, layout: Layout, block: int, entry: Number) 
     return result
 
 
+@dataclass(frozen=True)
+class Line:
+    """Elements along one dimension of a memref.
+
+    Attributes:
+        memory: The memref.
+        dimension: The dimension.
+        start: Where they begin along each dimension.
+        is_checked: Whether they may reach beyond the memref.
+    """
+
+    memory: SSAValue
+    dimension: int
+    start: tuple[Number, ...]
+    is_checked: bool
+
+    def place(self, lowering: Lowering, layout: Layout, block: int, entry: Number) -> Place:
+        """Where a lane's entry is in memory."""
+        (number,) = indices_of(layout, 1, position(lowering, layout, block, entry))
+        indices = list(self.start)
+        indices[self.dimension] = lowering.add(indices[self.dimension], number)
+        condition = is_component(lowering, layout, block, entry)
+        if self.is_checked:
+            size = view_of(lowering, self.memory).sizes[self.dimension]
+            is_inside = lowering.is_below(indices[self.dimension], size)
+            condition = lowering.both(condition, is_inside)
+        return [lowering.as_value(index) for index in indices], condition
+
+
 def place(
-    lowering: Lowering, target: MemoryBlock, layout: Layout, block: int, entry: Number
+    lowering: Lowering, target: MemoryBlock | Line, layout: Layout, block: int, entry: Number
 ) -> Place:
     """Where a lane's entry is in memory."""
+    if isinstance(target, Line):
+        return target.place(lowering, layout, block, entry)
     row, column = position(lowering, layout, block, entry)
     indices: list[Number] = [0, 0]
     indices[target.row] = lowering.add(target.start[target.row], row)
@@ -69,7 +111,9 @@ def place(
     return [lowering.as_value(index) for index in indices], condition
 
 
-def load(lowering: Lowering, source: MemoryBlock, layout: Layout, element: Attribute) -> Fragment:
+def load(
+    lowering: Lowering, source: MemoryBlock | Line, layout: Layout, element: Attribute
+) -> Fragment:
     """Loads a matrix; what is outside of the memory is 0."""
     carried = carried_type(element)
 
@@ -80,7 +124,7 @@ def load(lowering: Lowering, source: MemoryBlock, layout: Layout, element: Attri
     return _for_each(lowering, source, layout, carried, load_element, None)
 
 
-def store(lowering: Lowering, target: MemoryBlock, fragment: Fragment) -> None:
+def store(lowering: Lowering, target: MemoryBlock | Line, fragment: Fragment) -> None:
     """Stores a matrix; what is outside of the memory is left out."""
 
     def store_element(indices: list[SSAValue], value: SSAValue | None) -> None:
@@ -92,7 +136,7 @@ def store(lowering: Lowering, target: MemoryBlock, fragment: Fragment) -> None:
 
 def _for_each(
     lowering: Lowering,
-    memory: MemoryBlock,
+    memory: MemoryBlock | Line,
     layout: Layout,
     result: Attribute | None,
     access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],

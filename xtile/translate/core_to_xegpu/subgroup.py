@@ -86,6 +86,9 @@ _COMBINE: dict[str, tuple[type[arith.AddiOp] | type, type]] = {
 }
 """For each kind of reduction the operation on integers and on floats."""
 
+KINDS = frozenset(_COMBINE)
+"""The kinds of reductions that there are."""
+
 
 def combiner(lowering: Lowering, kind: str, type_: Attribute) -> Combine:
     """What combines two values in a reduction; a bf16 is combined in f32."""
