@@ -20,7 +20,7 @@ from xtile.backends.nvidia.sidecar import (
     sidecar_path,
     write_cubin,
 )
-from xtile.launch.kernel import functions_of, signature_of
+from xtile.launch.kernel import kernels_of, signature_of
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 
@@ -40,7 +40,7 @@ CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
 
 
 def make_cubin(code: bytes = CODE) -> Cubin:
-    functions = functions_of(xtile.parse(KERNELS))
+    functions = kernels_of(xtile.parse(KERNELS))
     signatures = {name: signature_of(function) for name, function in functions.items()}
     kernels = {
         "first": KernelInterface("#hints", 4096, may_overlap=True),
