@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+import resource
+import subprocess
+import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -15,7 +20,10 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
+import xtile
+from tests.mlir_opt import run_mlir_opt
 from tests.text.mlir_text import attribute_of, attribute_text, error_of_attribute
+from xtile.semantics.upstream.constants import constant_value
 from xtile.text.mlir_attributes import DistinctAttr, SparseElementsAttr
 
 
@@ -170,3 +178,45 @@ def test_wrong_literals(text: str, error: str) -> None:
 )
 def test_what_is_printed_as_it_is_read(text: str) -> None:
     assert attribute_text(text) == text
+
+
+SPLATS = """
+#big = dense<1.0> : tensor<100000x100000xf32>
+memref.global constant @g : memref<100000x100000xf32> = dense<2.0>
+func.func @f() -> f32 attributes {a = #big, b = dense<"0x0000803F"> : tensor<100000x100000xf32>} {
+  %t = arith.constant #big
+  %p = arith.constant dense<true> : vector<100000x100000xi1>
+  %i = arith.constant dense<7> : vector<100000x100000xi8>
+  %c = arith.constant dense<(1.0, 2.0)> : tensor<100000x100000xcomplex<f32>>
+  %v = arith.constant dense<1.0> : vector<100000x100000xf32>
+  %e = vector.extract %v[3, 4] : f32 from vector<100000x100000xf32>
+  return %e : f32
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--print-op-generic"], ["-p", "cse,canonicalize"]])
+def test_equal_elements_take_the_room_of_one(tmp_path: Path, options: list[str]) -> None:
+    kernel = tmp_path / "k.mlir"
+    kernel.write_text(SPLATS)
+    most = 3 << 30
+    done = subprocess.run(
+        [sys.executable, "-m", "xtile.opt", str(kernel), *options],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "dense<1.000000e+00> : vector<100000x100000xf32>" in done.stdout
+    if not options:
+        assert run_mlir_opt(done.stdout) == run_mlir_opt(SPLATS)
+
+
+def test_a_large_splat_has_its_value_in_every_element() -> None:
+    text = "func.func @f() {\n  %v = arith.constant dense<1.5> : vector<64x128xf32>\n  return\n}\n"
+    module = xtile.parse(text, language="mlir")
+    constant = next(op for op in module.walk() if op.name == "arith.constant")
+    value = constant_value(constant.properties["value"], constant.results[0].type)
+    assert np.shape(value) == (1, 1, 64, 128)
+    assert np.all(value == np.float32(1.5))

@@ -32,7 +32,12 @@ from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
 
 from xtile.text.mlir_affine import map_text, set_text
-from xtile.text.mlir_attributes import DistinctAttr, FileLineColRange, SparseElementsAttr
+from xtile.text.mlir_attributes import (
+    DistinctAttr,
+    FileLineColRange,
+    SparseElementsAttr,
+    is_held_once,
+)
 from xtile.text.mlir_numbers import Scalar, element_texts, mlir_bytes
 
 if TYPE_CHECKING:
@@ -192,6 +197,8 @@ def elements_text(attribute: DenseIntOrFPElementsAttr, can_be_bytes: bool) -> st
     count = math.prod(shape)
     if count == 0:
         return ""
+    if is_held_once(attribute):
+        return next(element_texts(element, data))
     size = len(data) // count
     if data == data[:size] * count:
         return next(element_texts(element, data[:size]))

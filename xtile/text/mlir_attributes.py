@@ -7,7 +7,8 @@ Source: MLIR, "Builtin Dialect", "Attributes" and "Location Attributes".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -62,6 +63,36 @@ def dense_elements(type: Attribute, data: bytes) -> DenseIntOrFPElementsAttr:
     object.__setattr__(attribute, "type", type)
     object.__setattr__(attribute, "data", BytesAttr(data))
     return attribute
+
+
+_LARGE = 4096
+"""Elements from which on equal ones are held once, as MLIR does. Below that, xDSL's own attributes
+are equal to those that are read, whoever makes them."""
+
+
+def is_held_once(attribute: DenseIntOrFPElementsAttr) -> bool:
+    """Whether the bytes of an attribute, and its values, are those of one element for all."""
+    return len(attribute) == 1
+
+
+def equal_elements(type: Attribute, data: bytes) -> DenseIntOrFPElementsAttr:
+    """Elements that all are equal.
+
+    Args:
+        type: As for `dense_elements`.
+        data: The bytes of one element.
+    """
+    count = math.prod(cast("Any", type).get_shape())
+    if count < _LARGE:
+        return dense_elements(type, data * count)
+    return dense_elements(type, data)
+
+
+def splat_constant(type: Attribute, value: Any) -> DenseIntOrFPElementsAttr:
+    """Elements of a builtin type that all are one number."""
+    shaped: Any = type
+    one = shaped.__class__(shaped.element_type, [1])
+    return equal_elements(type, DenseIntOrFPElementsAttr.from_list(one, [value]).data.data)
 
 
 # In MLIR a place is a range whose ends are equal, and a range may stand wherever a place may. xDSL

@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     VectorType,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, BuiltinAttribute
@@ -42,6 +43,7 @@ from xtile.text.mlir_attributes import (
     DistinctAttr,
     SparseElementsAttr,
     dense_elements,
+    equal_elements,
 )
 from xtile.text.mlir_number_parser import Number, NumberParser
 from xtile.text.mlir_numbers import Scalar, as_scalar, bit_width, from_mlir_bytes, is_boolean
@@ -320,9 +322,8 @@ class LiteralParser(NumberParser):
             scalar = element_type
             numbers = [self._as_number(element) for element in elements]
         data = self._bytes(numbers, scalar)
-        count = math.prod(dense_type.get_shape())
         if len(elements) == 1:
-            data *= count
+            return equal_elements(cast(Attribute, dense_type), data)
         return dense_elements(cast(Attribute, dense_type), data)
 
     def _dense_of_bytes(self, string: _String, dense_type: _DenseType) -> DenseIntOrFPElementsAttr:
@@ -337,6 +338,11 @@ class LiteralParser(NumberParser):
             message = 'expected a string of bytes in hexadecimal such as "0x0000803F"'
             self.raise_error(message, string.start, string.end)
         count = math.prod(dense_type.get_shape())
+        one = from_mlir_bytes(element_type, raw, 1)
+        # Each bit of a byte is an i1 of its own, unless they are equal.
+        is_equal = element_type != i1 or raw in (b"\x00", b"\xff")
+        if one is not None and is_equal and count > 1:
+            return equal_elements(cast(Attribute, dense_type), one)
         data = from_mlir_bytes(element_type, raw, count)
         if data is None:
             message = f"{len(raw)} bytes are neither one element nor the {count} of the type"

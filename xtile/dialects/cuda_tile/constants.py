@@ -33,7 +33,7 @@ from xdsl.printer import Printer
 
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TileType, is_number
-from xtile.text.mlir_attributes import dense_elements
+from xtile.text.mlir_attributes import dense_elements, equal_elements
 from xtile.text.mlir_literals import LiteralParser
 
 
@@ -50,7 +50,7 @@ def constant_attribute(
     if isinstance(element, IntegerType):
         values = [element.get_normalized_value(int(value)) for value in values]
     data = cast("PackableType[Any]", element).pack(values)
-    return dense_elements(type, data * (type.number_of_elements if len(values) == 1 else 1))
+    return equal_elements(type, data) if len(values) == 1 else dense_elements(type, data)
 
 
 def tile_of(value: DenseIntOrFPElementsAttr) -> Attribute:

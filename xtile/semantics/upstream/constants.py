@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -49,6 +50,9 @@ def elements(value: Attribute, type: Number) -> Array:
     given: Sequence[Any] = cast("Any", value).get_values()
     if type.kind is Kind.COMPLEX:
         given = [complex(*entry) for entry in given]
+    if len(given) == 1:
+        count = math.prod(value.get_shape())
+        return np.broadcast_to(type.numbers(given), (count,))
     if len(given) > 1 and all(entry == given[0] for entry in given[1:]):
         return np.broadcast_to(type.numbers(given[:1]), (len(given),))
     return type.numbers(given)

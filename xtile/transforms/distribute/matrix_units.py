@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     VectorType,
     i64,
@@ -24,6 +23,7 @@ from xdsl.ir.affine import AffineMap
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
+from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS
 from xtile.transforms.distribute.product import Product
@@ -124,7 +124,7 @@ class _Tile:
     def zero(self) -> SSAValue:
         """A tile of zeros."""
         kernel = self.update.kernel
-        nothing = DenseIntOrFPElementsAttr.from_list(cast("Any", self._type), [0])
+        nothing = splat_constant(cast("Any", self._type), 0)
         return kernel.shared(nothing, (), lambda: kernel.emit(arith.ConstantOp(nothing)).result)
 
     def update_with(self, result: SSAValue) -> None:

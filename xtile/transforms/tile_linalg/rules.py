@@ -20,6 +20,7 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
+from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel, KernelRule
@@ -58,8 +59,7 @@ def constant(operation: ConstantOp, kernel: Kernel) -> None:
     value = operation.value
     if not isa(value, DenseIntOrFPElementsAttr) or not value.is_splat():
         raise kernel.error("a matrix of different constants is not lifted to tiles yet")
-    numbers: Any = [value.get_values()[0]]
-    attribute = DenseIntOrFPElementsAttr.from_list(type_, numbers)
+    attribute = splat_constant(type_, value.get_values()[0])
     kernel.replace(operation, ConstantOp(attribute))
 
 

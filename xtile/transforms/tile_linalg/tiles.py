@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     VectorType,
     i64,
@@ -22,6 +21,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.arith.types import truth_type
 from xtile.dialects.vector.shapes import BroadcastOp, ShapeCastOp, TransposeOp
+from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import power_of_two
@@ -84,7 +84,7 @@ def constant(kernel: Kernel, number: int, element: Attribute, shape: Sequence[in
     if not shape:
         return kernel.constant(number, element)
     type_ = cast("Any", VectorType(element, shape))
-    attribute = DenseIntOrFPElementsAttr.from_list(type_, [number])
+    attribute = splat_constant(type_, number)
     return kernel.shared(attribute, (), lambda: kernel.emit(arith.ConstantOp(attribute)).result)
 
 

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
     ComplexType,
-    DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -32,6 +31,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.text.diagnostics import Diagnostics
+from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source
 from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
 from xtile.transforms.facts import Facts, constant_of
@@ -289,7 +289,7 @@ class Lowering(Rebuilder):
         def emit() -> SSAValue:
             if isa(type_, VectorType):
                 vector = cast("VectorType[Any]", type_)
-                attribute = DenseIntOrFPElementsAttr.from_list(vector, [number])
+                attribute = splat_constant(vector, number)
             elif isa(type_, IndexType | IntegerType):
                 attribute = IntegerAttr(int(number), type_)
             else:

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     VectorType,
@@ -19,6 +18,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.tensorlang.types import BOOL, COMPLEX_TYPES, FLOATING_TYPES, real_part_type
 from xtile.semantics import accumulation
+from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.cleanup.folding import width_of, wrap
 from xtile.translate.rounding import rounded_float
 from xtile.translate.rule import Rebuilder
@@ -149,8 +149,7 @@ def constant_operation(value: Any, type: Attribute) -> Operation:
         return make("complex.constant", [], [type], {"value": parts})
     attribute: Attribute = _attribute(value, element)
     if isa(type, VectorType):
-        numbers: Any = [_number(value, element)]
-        attribute = DenseIntOrFPElementsAttr.from_list(cast("Any", type), numbers)
+        attribute = splat_constant(type, _number(value, element))
     return make("arith.constant", [], [type], {"value": attribute})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.text.mlir_attributes import is_held_once
 from xtile.text.mlir_numbers import float_bits
 from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -59,7 +61,10 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
         lowering.define(result, scalar(lowering, number, result.type))
     elif isinstance(value, DenseIntOrFPElementsAttr):
         elements = cast("Sequence[float]", cast(Any, value).get_values())
-        lowering.define(result, vector(lowering, elements, cast(VectorType[Any], result.type)))
+        type_ = cast(VectorType[Any], result.type)
+        if is_held_once(cast(Any, value)):
+            elements = [elements[0]] * prod(type_.get_shape())
+        lowering.define(result, vector(lowering, elements, type_))
     else:
         raise lowering.error(f"{value} is no constant of numbers")
 

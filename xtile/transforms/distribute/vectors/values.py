@@ -9,7 +9,6 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
-    DenseIntOrFPElementsAttr,
     IndexType,
     VectorType,
 )
@@ -20,6 +19,7 @@ from xtile.dialects.vector.memory import LoadOp, StoreOp
 from xtile.dialects.vector.reductions import ReductionOp
 from xtile.dialects.vector.shapes import BroadcastOp
 from xtile.dialects.vector.types import vector_of
+from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -96,7 +96,7 @@ def zeros(kernel: Kernel, element: Attribute, width: int) -> SSAValue:
     type_: VectorType[Any] = vector_of(element, width)
 
     def emit() -> SSAValue:
-        nothing = DenseIntOrFPElementsAttr.from_list(type_, [0])
+        nothing = splat_constant(type_, 0)
         return kernel.emit(arith.ConstantOp(nothing)).result
 
     return kernel.shared(("zeros", type_), (), emit)

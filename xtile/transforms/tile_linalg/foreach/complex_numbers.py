@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
+from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Trip
@@ -68,7 +69,7 @@ class VectorArithmetic:
     def floating(self, number: float, type_: Attribute, /) -> SSAValue:
         """A constant."""
         type_of_all = cast("Any", VectorType(type_, self._shape))
-        attribute = DenseIntOrFPElementsAttr.from_list(type_of_all, [number])
+        attribute = splat_constant(type_of_all, number)
 
         def emit() -> SSAValue:
             return self._kernel.emit(arith.ConstantOp(attribute)).result

@@ -12,7 +12,6 @@ from xdsl.dialects.arith import AndIOp, ConstantOp
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
     Float16Type,
     IntegerType,
     VectorType,
@@ -30,6 +29,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.distribute import numbers
 from xtile.transforms.facts import constant_of
@@ -126,7 +126,7 @@ def filled(
     if condition is None:
         return tile
     type_ = cast("Any", VectorType(tiles.element_of(tile.type), matrix.tile_shape))
-    attribute = DenseIntOrFPElementsAttr.from_list(type_, [number])
+    attribute = splat_constant(type_, number)
     key = ("filler", repr(number), type_)
     filler = kernel.shared(key, (), lambda: kernel.emit(ConstantOp(attribute)).result)
     return kernel.pure(SelectOp, condition, tile, filler)
