@@ -39,8 +39,10 @@ class Case:
 def _read(memref: str, vector: str, at: str, flags: str, view: str) -> str:
     source, type_ = ("%V", view.split(" to ")[1]) if view else ("%A", memref)
     # On one line, because the first one is where remarks are looked for.
+    element = vector.rsplit("x", maxsplit=1)[1]
+    zero = f"%zero = arith.constant {0 if element.startswith('i') else 0.0} : {element}"
     read = f"%r = vector.transfer_read {source}[{at}], %zero {flags} : {type_}, vector<{vector}>"
-    return f"{view} {read}"
+    return f"{view} {zero} {read}"
 
 
 def _case(
@@ -56,12 +58,11 @@ def _case(
     chip: str = "pvc",
     view: str = "",
 ) -> Case:
-    element = vector.rsplit("x", maxsplit=1)[1]
     of_parameter = f" {{{attributes}}}" if attributes else ""
     result = f"memref<{vector}>"
     return Case(
         name,
-        f"%A: {memref}{of_parameter}, %zero: {element}, %R: {result}{more}",
+        f"%A: {memref}{of_parameter}, %R: {result}{more}",
         f"{_read(memref, vector, at, flags, view)}\n"
         f"vector.transfer_write %r, %R[%c0, %c0] {INSIDE} : vector<{vector}>, {result}",
         reason,
@@ -242,7 +243,7 @@ def test_reads(case: Case) -> None:
 )
 def test_what_is_to_be_promised_is_enough(case: Case) -> None:
     promise = case.reason.partition("give %A ")[2]
-    memref, brace, rest = case.parameters.partition(", %zero")
+    memref, brace, rest = case.parameters.partition(", %R")
     promised = f"{memref.partition(' {')[0]} {promise}{brace}{rest}"
     lowered = replace(case, parameters=promised)
     assert lowered.remarks() == []

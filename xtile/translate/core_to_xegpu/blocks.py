@@ -52,15 +52,16 @@ def _check(lowering: Lowering, operation: TransferReadOp | TransferWriteOp) -> N
     """Checks that a transfer asks for nothing that no access of blocks does.
 
     Raises:
-        DiagnosticError: It has a mask, or is known to read another number than 0 beyond the edge.
+        DiagnosticError: It has a mask, or may read another number than 0 beyond the edge.
     """
     if operation.mask is not None:
         raise lowering.error("a transfer of a subgroup's vector cannot have a mask")
     is_inside = all(bool(bound) for bound in operation.in_bounds)
     if isinstance(operation, TransferReadOp) and not is_inside:
         number = constant_number(operation.padding)
-        if number is not None and number != 0:
-            raise lowering.error(f"what is read beyond the edge must be 0, but is {number}")
+        if number != 0:
+            given = "no constant" if number is None else str(number)
+            raise lowering.error(f"what is read beyond the edge must be 0, but is {given}")
 
 
 def _line(lowering: Lowering, operation: Operation, first_index: int) -> scattered.Line:
