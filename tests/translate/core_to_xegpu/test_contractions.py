@@ -263,8 +263,8 @@ def test_lines_of_a_matrix_that_reach_beyond_it() -> None:
             "what is read beyond the edge must be 0, but is 1.0",
         ),
         (
-            "%x = memref.load %A[%c0, %c0] : memref<4x16xf32>\n"
-            "%v = vector.transfer_read %A[%c0, %c0], %x : memref<4x16xf32>, vector<8x16xf32>",
+            """%x = memref.load %A[%c0, %c0] : memref<4x16xf32>
+            %v = vector.transfer_read %A[%c0, %c0], %x : memref<4x16xf32>, vector<8x16xf32>""",
             "what is read beyond the edge must be 0, but is no constant",
         ),
         (
