@@ -273,6 +273,48 @@ def test_a_function_of_the_host_with_the_name_of_the_kernel() -> None:
         assert array.tolist() == [2.0, 1.0, 1.0, 1.0]
 
 
+CALLS = """
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    func.func @twice(%x: f32) -> f32 {
+      %y = arith.addf %x, %x : f32
+      return %y : f32
+    }
+    gpu.func @test(%a: memref<4xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %v = memref.load %a[%c0] : memref<4xf32>
+      %w = func.call @twice(%v) : (f32) -> f32
+      memref.store %w, %a[%c0] : memref<4xf32>
+      gpu.return
+    }
+    gpu.func @other() kernel {
+      gpu.return
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--entry", "test"]])
+def test_a_function_that_a_kernel_calls(options: list[str]) -> None:
+    Path("calls.mlir").write_text(CALLS)
+    assert main(["compile", "calls.mlir", "-o", "calls.spv", *options]) == 0
+    for device in ("reference", *(["opencl"] if available_devices() else [])):
+        array = np.array([1.5, 1.0, 1.0, 1.0], np.float32)
+        xtile.run("calls.mlir", [array], device=device, entry="test")
+        assert array.tolist() == [3.0, 1.0, 1.0, 1.0]
+    if available_devices():
+        array = np.array([1.5, 1.0, 1.0, 1.0], np.float32)
+        xtile.run("calls.mlir", [array], device="opencl", entry="test", binary="calls.spv")
+        assert array.tolist() == [3.0, 1.0, 1.0, 1.0]
+
+
+def test_an_entry_that_kernels_call(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("calls.mlir").write_text(CALLS)
+    assert main(["run", "calls.mlir", "--entry", "twice"]) == 1
+    assert "twice" in capsys.readouterr().err
+
+
 def test_two_kernels_with_one_name(capsys: pytest.CaptureFixture[str]) -> None:
     kernels = SAME_NAME.partition("  func.func")[0]
     Path("two.mlir").write_text(

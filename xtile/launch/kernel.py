@@ -121,8 +121,14 @@ def _is_kernel(operation: Operation) -> bool:
 
 
 def is_host_function(operation: Operation) -> bool:
-    """Whether an operation is a function of the host with a body."""
-    return operation.name == "func.func" and bool(operation.regions[0].blocks)
+    """Whether an operation is a function of the host with a body.
+
+    Those in a `gpu.module` are none: its kernels call them.
+    """
+    if operation.name != "func.func" or not operation.regions[0].blocks:
+        return False
+    around = operation.parent_op()
+    return around is None or around.name != "gpu.module"
 
 
 def parameters_of(function: Operation) -> list[Parameter]:
