@@ -47,8 +47,7 @@ class Gpu:
         """Makes the kernel @k; `store` is an instruction that tells which memory it writes."""
         text = f"func @k({parameters}) {{\n parallel {{\n {store}\n }}\n}}\n"
         signatures = {
-            name: signature_of(function)
-            for name, function in kernels_of(xtile.parse(text)).items()
+            name: signature_of(function) for name, function in kernels_of(xtile.parse(text)).items()
         }
         code = CODE + f"{text} {heap} {may_overlap}".encode()
         kernels = {"k": KernelInterface("", heap, may_overlap)}
