@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xtile.command import EXIT_TOOL_FAILED
+from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, EXIT_TOOL_FAILED
 from xtile.opt import main
 from xtile.step_errors import StepError, step_error
 
@@ -35,6 +35,29 @@ def test_a_target_of_xdsl(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     message = failure(capsys, tmp_path / "k.mlir", "-t", "mps")
     assert message.startswith("xtile-opt: error: target 'mps' failed, which is a part of xDSL ")
     assert "defect of xtile" not in message
+
+
+@pytest.mark.parametrize("target", ["csl", "wat", "wgsl"])
+def test_a_target_of_xdsl_that_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, target: str
+) -> None:
+    kernel = tmp_path / "k.mlir"
+    kernel.write_text("func.func @f() {\n  return\n}\n")
+    assert main([str(kernel), "-t", target]) == EXIT_INPUT_WRONG
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert f"k.mlir:1.1-3.1: error: target '{target}' writes none of the operations" in output.err
+    assert "UserWarning" not in output.err
+
+
+@pytest.mark.parametrize("target", ["arm-asm", "csl", "riscv-asm", "tensorlang", "wat", "wgsl"])
+def test_an_empty_module_is_empty_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, target: str
+) -> None:
+    kernel = tmp_path / "k.mlir"
+    kernel.write_text("module {\n}\n")
+    assert main([str(kernel), "-t", target]) == EXIT_OK
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_pass_of_xdsl(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

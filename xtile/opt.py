@@ -49,6 +49,7 @@ from xtile.text.languages import (
     guess_binary,
     guess_language,
 )
+from xtile.text.operation_errors import error_at
 from xtile.text.source import Source
 from xtile.universe import COMPLETED_DIALECTS, XTILE_UNIVERSE
 
@@ -187,8 +188,8 @@ class XtileOptMain(xDSLOptMain):
         try:
             with _shown_warnings():
                 self.pipeline.apply(self.ctx, module)
-            module = self._compile(self._translate(module, diagnostics), diagnostics)
-            return self._print(module)
+                module = self._compile(self._translate(module, diagnostics), diagnostics)
+                return self._print(module)
         except DiagnosticError as error:
             for diagnostic in error.diagnostics:
                 diagnostics.add(diagnostic)
@@ -287,6 +288,10 @@ class XtileOptMain(xDSLOptMain):
             return self._emitter.encode(module)
         output = StringIO()
         self._emitter.emit(self.ctx, module, output)
+        first = module.body.ops.first
+        if not output.getvalue() and first is not None:
+            # Some of xDSL's targets leave out every operation that they do not know.
+            raise error_at(first, f"{self._running_step} writes none of the operations here")
         return output.getvalue()
 
     def _check_version(self, module: ModuleOp) -> None:
