@@ -42,6 +42,7 @@ from xtile.launch.cutile_signature import (
     TupleArgument,
     exported_arguments,
 )
+from xtile.text.diagnostics import SourceWarning
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/cutile/rms_norm.mlir"
 
@@ -245,6 +246,9 @@ class TestMistakes:
         [
             (0, np.zeros(3, np.float32), r"f32 array of 2 dimensions\): given an array of shape"),
             (0, np.zeros((3, 4)), "expected elements of type float32, given float64"),
+            (0, None, r"argument 0 \(f32 array of 2 dimensions\): expected an array, given None"),
+            (1, 1.5, r"argument 1 \(f32 array of 1 dimension\): expected an array, given a float"),
+            (2, [1, 2], r"argument 2 \(f32 array of 2 dimensions\): expected an array, given a l"),
             (3, np.zeros(3, np.float32), "expected a number, given an ndarray"),
         ],
     )
@@ -253,6 +257,13 @@ class TestMistakes:
         given[place] = value
         with pytest.raises(ArgumentError, match=problem):
             xtile.run(EXAMPLE, given, 3)
+
+    def test_an_array_without_elements(self) -> None:
+        _, weight, _, _ = inputs()
+        x, out = np.zeros((0, 150), np.float32), np.zeros((0, 150), np.float32)
+        assert x.strides == (0, 0)
+        with pytest.warns(SourceWarning, match="lies outside of the view's index space"):
+            xtile.run(EXAMPLE, [x, weight, out, 1e-5], 1)
 
     def test_what_the_kernel_relies_on(self) -> None:
         text = EXAMPLE.read_text().replace(NAME, NAME.replace("A2f32_1l0", "A2f32_1i4v16l64", 1))

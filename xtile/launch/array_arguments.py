@@ -111,10 +111,10 @@ class _Arguments:
         given = self._without_tuples(given)
         for number, value in enumerate(given):
             if len(values) >= len(self._parameters):
-                raise self._wrong_number(len(given))
+                raise self._wrong_number(given)
             values += self._expanded(len(values), value, number)
         if len(values) != len(self._parameters):
-            raise self._wrong_number(len(given))
+            raise self._wrong_number(given)
         return values
 
     def by_name(self, given: Mapping[str, Any]) -> list[Any]:
@@ -209,8 +209,16 @@ class _Arguments:
                     "alone, and its sizes and strides follow from it"
                 )
 
-    def _wrong_number(self, number: int) -> ArgumentError:
-        return ArgumentError(f"@{self._signature.name} takes {self._everything()}, given {number}")
+    def _wrong_number(self, given: Sequence[Any]) -> ArgumentError:
+        if len(given) == len(self.exported):
+            for number, known in enumerate(self.exported.values()):
+                label, value = f"argument {number} ({_text(known)})", given[number]
+                if isinstance(known, ArrayArgument) and _layout_of(label, value) is None:
+                    problem = f"expected an array, given {describe_type(value)}"
+                    return ArgumentError(f"{label}: {problem}")
+        return ArgumentError(
+            f"@{self._signature.name} takes {self._everything()}, given {len(given)}"
+        )
 
     def _everything(self) -> str:
         """What all arguments are, in words."""
