@@ -66,6 +66,7 @@ _HANDLERS = {
     "math": "xtile.semantics.upstream.math",
     "memref": "xtile.semantics.upstream.memref",
     "scf": "xtile.semantics.upstream.scf",
+    "spirv": "xtile.semantics.upstream.spirv",
     "tensorlang": "xtile.semantics.instructions.table",
     "ub": "xtile.semantics.upstream.ub",
     "vector": "xtile.semantics.vector",

@@ -36,6 +36,18 @@ from xtile.text.mlir_resources import Resources
 from xtile.text.source import Source, Span
 from xtile.text.value_names import give_name
 
+_NO_CUSTOM_FORM = vars(Operation)["parse"].__func__
+"""The method that classes without a custom form have."""
+
+_OTHER_FORMS = {
+    "spirv": (
+        "; xtile reads MLIR's own spirv operations only where they are functions such as "
+        "spirv.CL.exp, and MLIR's modules of SPIR-V as the .spv files that "
+        "`mlir-translate --no-implicit-module --serialize-spirv` makes of them (docs/spirv.md)"
+    ),
+}
+"""For a dialect that others have in another form, what messages say of it."""
+
 
 class MlirParser(ResourceParser):
     """The parser of all of MLIR's text, which records places of operations, operands and arguments.
@@ -112,13 +124,17 @@ class MlirParser(ResourceParser):
         is_custom_form = not self._lexer.input.content.startswith('"', end - 1)
         start = end - len(name) - (0 if is_custom_form else 2)
         operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        other_form = _OTHER_FORMS.get(name.partition(".")[0], "") if is_custom_form else ""
         if operation is None:
-            self.raise_error(f"Operation {name} is not registered", start, end)
+            self.raise_error(f"Operation {name} is not registered{other_form}", start, end)
         if is_custom_form and issubclass(operation, UnregisteredOp):
             message = (
                 f"Operation {name} is not registered, and of such operations only the generic form "
-                f'can be read: "{name}"(...)'
+                f'can be read: "{name}"(...){other_form}'
             )
+            self.raise_error(message, start, end)
+        if is_custom_form and getattr(operation.parse, "__func__", None) is _NO_CUSTOM_FORM:
+            message = f'Operation {name} has only the generic form: "{name}"(...){other_form}'
             self.raise_error(message, start, end)
         return operation
 

@@ -296,3 +296,17 @@ def test_refused(operation: str, types: Sequence[str], message: str) -> None:
     source, result = types
     with pytest.raises(DiagnosticError, match=message):
         lowered(tile_kernel(*on_tile(operation, (source,), result)))
+
+
+def test_functions_of_spirv_are_refused_at_their_place() -> None:
+    body = """
+      %c0 = arith.constant 0 : index
+      %a = memref.load %o[%c0] : memref<16xf32>
+      %r = spirv.CL.fmax %a, %a : f32
+      memref.store %r, %o[%c0] : memref<16xf32>
+    """
+    with pytest.raises(DiagnosticError) as caught:
+        lowered(tile_kernel("%o: memref<16xf32>", body))
+    (diagnostic,) = caught.value.diagnostics
+    assert "spirv.CL.fmax cannot be translated to CUDA Tile IR" in diagnostic.message
+    assert diagnostic.span is not None

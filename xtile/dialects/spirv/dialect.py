@@ -6,6 +6,7 @@ from xtile.dialects.compilation import SPIRV as TARGETS
 from xtile.dialects.spirv.arguments import ArgumentsAttr
 from xtile.dialects.spirv.grammar import instructions, opencl_instructions
 from xtile.dialects.spirv.instruction import EXTENDED_PREFIX, instruction_class
+from xtile.dialects.spirv.mathematics import FUNCTIONS, operation_class
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.types import TYPES
 
@@ -22,6 +23,13 @@ INSTRUCTIONS: list[type[Operation]] = [
 ]
 """The operation of each instruction."""
 
+GLSL_FUNCTIONS: list[type[Operation]] = [
+    operation_class(name) for name in FUNCTIONS if name.startswith("GL.")
+]
+"""The functions of GLSL.std.450, which are operations of MLIR's own dialect only."""
+
 SPIRV = Dialect(
-    "spirv", [ModuleOp, FuncOp, *INSTRUCTIONS], [*TARGETS.attributes, *TYPES, ArgumentsAttr]
+    "spirv",
+    [ModuleOp, FuncOp, *INSTRUCTIONS, *GLSL_FUNCTIONS],
+    [*TARGETS.attributes, *TYPES, ArgumentsAttr],
 )

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr
 from xtile.dialects.spirv.grammar import Entry, instructions, opencl_instructions
+from xtile.dialects.spirv.mathematics import ARGUMENTS, FUNCTIONS, FunctionOperation
 from xtile.text.verification import NamesBlocks
 
 EXTENDED_PREFIX = "CL."
@@ -30,7 +31,6 @@ EXTENDED_PREFIX = "CL."
 DECORATIONS = "decorations"
 """The attribute that holds what an instruction's result, or a function, is decorated with."""
 
-_ARGUMENTS = "arguments"
 _UNKNOWN_LOCATION = UnknownLoc()
 TERMINATORS = frozenset(
     (
@@ -82,7 +82,7 @@ class Instruction(Operation):
             uses.append(use)
         self._operand_uses = tuple(uses)
         self.results = SSAValues(() if result_type is None else (OpResult(result_type, self, 0),))
-        self.properties = {} if arguments is None else {_ARGUMENTS: arguments}
+        self.properties = {} if arguments is None else {ARGUMENTS: arguments}
         self.attributes = {}
         self.location = _UNKNOWN_LOCATION
         self._successors = ()
@@ -107,7 +107,7 @@ class Instruction(Operation):
     @property
     def arguments(self) -> tuple[Argument, ...]:
         """All arguments in the order of the grammar; None stands for the next operand."""
-        attribute = self.properties.get(_ARGUMENTS)
+        attribute = self.properties.get(ARGUMENTS)
         if isinstance(attribute, ArgumentsAttr):
             return attribute.data
         return (None,) * len(self._operands)
@@ -147,6 +147,26 @@ class MergeInstruction(Instruction):
         super().verify_()
 
 
+class FunctionInstruction(FunctionOperation, Instruction):
+    """A function of OpenCL.std that MLIR's own dialect has too, under the same name.
+
+    In `spirv.module` it is the instruction, and elsewhere what mlir-opt takes it for.
+    """
+
+    name = "spirv.function_instruction"
+
+    @override
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        if parent is None or parent.name in _IN_BINARIES:
+            Instruction.verify_(self)
+        else:
+            FunctionOperation.verify_(self)
+
+
+_IN_BINARIES = ("spirv.func", "spirv.module")
+"""What instructions of a binary stand in."""
+
 _classes: dict[str, type[Instruction]] = {}
 
 
@@ -174,6 +194,9 @@ def instruction_class(name: str) -> type[Instruction]:
         "entry": entry,
         "is_extended": is_extended,
     }
+    if name in FUNCTIONS:
+        base = FunctionInstruction
+        contents["function"] = FUNCTIONS[name]
     if name in TERMINATORS:
         contents["traits"] = OpTraits(lambda: (IsTerminator(),))
     made = cast(type[Instruction], type(entry.name, (base,), contents))

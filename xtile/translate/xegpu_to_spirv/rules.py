@@ -18,6 +18,7 @@ _MODULES = {
     "math": ("mathematics",),
     "memref": ("allocation", "atomics", "memory", "regions", "reshapes", "views"),
     "scf": ("control", "regions"),
+    "spirv": ("extended_functions",),
     "ub": ("literals",),
     "vector": (
         "mathematics",
