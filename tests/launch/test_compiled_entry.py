@@ -63,6 +63,7 @@ def compiled(size: tuple[int, int, int] | None, subgroup_size: int | None) -> Co
             size,
             subgroup_size,
             1000,
+            32,
         )
         for name, signature in signatures.items()
     }
@@ -97,6 +98,7 @@ def test_nothing_is_left_out() -> None:
         Program: {"spirv", "kernels", "build_options", "is_risky"},
         KernelInterface: {
             *("name", "parameters", "work_group_size", "subgroup_size", "local_memory"),
+            "lanes_together",
         },
         Signature: {"name", "parameters", "written"},
         Parameter: {"name", "type", "attributes", "may_be_address"},

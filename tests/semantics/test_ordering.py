@@ -11,6 +11,7 @@ from xdsl.dialects.test import TestOp as AnyOp
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, AccessKind
 from xtile.semantics.ordering import NOTHING, Order, Token
+from xtile.semantics.sanitizer.memories import Memories
 from xtile.semantics.sanitizer.token_order import Conflict, TokenOrder
 
 
@@ -46,7 +47,8 @@ class Blocks:
     """Accesses of tile blocks to one piece of memory."""
 
     def __init__(self) -> None:
-        self.order = TokenOrder()
+        self.memories = Memories()
+        self.order = TokenOrder(self.memories)
         self.buffer = Buffer(np.zeros(8, np.int32), "%a")
         self.block = 0
 
@@ -110,7 +112,9 @@ def test_a_value_that_is_there_already() -> None:
 def test_memory_that_ended_is_forgotten() -> None:
     blocks = Blocks()
     blocks.access(AccessKind.WRITE, 0)
-    blocks.order.forget(blocks.buffer)
+    memory = blocks.memories.forget(blocks.buffer)
+    assert memory is not None
+    blocks.order.forget(memory)
     assert not blocks.access(AccessKind.READ, 0)[1]
 
 
