@@ -8,6 +8,7 @@ Tests that draw random numbers have the mark `random`; `.ci/random-tests` repeat
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
@@ -34,6 +35,13 @@ def _cache_of_the_tests() -> Iterator[None]:  # pyright: ignore[reportUnusedFunc
         del os.environ[DIRECTORY_VARIABLE]
     else:
         os.environ[DIRECTORY_VARIABLE] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts_of_the_tests() -> None:  # pyright: ignore[reportUnusedFunction]
+    """Ctrl-C ends the processes that tests start, also where a shell runs the tests behind it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
