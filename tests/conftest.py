@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from functools import cache
 
 import pytest
@@ -19,6 +20,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.seeds import note_on_repeating
 from xtile.backends.cache import DIRECTORY_VARIABLE
+
+CACHE_VARIABLE = "XTILE_TEST_CACHE"
+"""The environment variable with a directory in which compiled kernels stay for the next run."""
 
 settings.register_profile("xtile", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("xtile")
@@ -28,8 +32,9 @@ settings.load_profile("xtile")
 def _cache_of_the_tests() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
     """Tests neither use nor change what the user's own cache holds."""
     before = os.environ.get(DIRECTORY_VARIABLE)
-    with tempfile.TemporaryDirectory(prefix="xtile-tests-") as directory:
-        os.environ[DIRECTORY_VARIABLE] = directory
+    kept = os.environ.get(CACHE_VARIABLE)
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="xtile-tests-") as new:
+        os.environ[DIRECTORY_VARIABLE] = new
         yield
     if before is None:
         del os.environ[DIRECTORY_VARIABLE]

@@ -6,9 +6,11 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from xtile.backends.build_error import BuildError
+from xtile.backends.limited_process import run_limited
 from xtile.backends.nvidia.tools import find_tool
 
-SECONDS = 600
+SECONDS = 200
 """The assembler took 23 for a random kernel alone, and over 120 beside other work."""
 
 
@@ -53,15 +55,9 @@ def _run(name: str, bytecode: bytes, options: list[str]) -> str:
     assert tool is not None, f"{name} is in the package nvidia-cuda-tileiras"
     with TemporaryDirectory() as directory:
         (Path(directory) / "kernel.tileirbc").write_bytes(bytecode)
-        done = subprocess.run(
-            [str(tool.path), *options, "kernel.tileirbc"],
-            cwd=directory,
-            env=dict(tool.environment()),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    if done.returncode:
-        raise ValueError(done.stderr)
-    return done.stdout
+        command = ["env", f"--chdir={directory}", str(tool.path), *options, "kernel.tileirbc"]
+        try:
+            # It stops what the tool itself has started, too.
+            return run_limited(command, {**tool.environment(), "TMPDIR": directory}, SECONDS)
+        except BuildError as error:
+            raise ValueError(error.log or str(error)) from None

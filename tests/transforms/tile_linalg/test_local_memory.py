@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import VectorType
 
 import xtile
 from tests.backends.intel.random_arguments import Memory, any_numbers
 from tests.transforms.distribute.kernels import printed
 from tests.transforms.tile_linalg.from_source import Shape, check, tiled
+from xtile.backends.nvidia.devices import DEVICES
 
 CHAIN = """
 func @k(%alpha: f32, %A: memref<f32x35x20>, %B: memref<f32x20x9>, %C: memref<f32x9x9>,
@@ -141,3 +145,39 @@ def test_what_is_not_written_may_be_read() -> None:
     }"""
     module = tiled(xtile.parse(text, language="tensorlang"))
     assert "memref.alloca" not in printed(module)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "gemv.n %one, %A, %v, %zero, %t",
+        "gemv.t %one, %A, %v, %zero, %t",
+        "sum.n %one, %A, %zero, %t",
+        "sum.t %one, %A, %zero, %t",
+        "axpby.n %one, %A, %zero, %u",
+        "axpby.t %one, %A, %zero, %u",
+        "cumsum %one, %A, 0, %zero, %u",
+        "cumsum %one, %A, 1, %zero, %u",
+        "ger %one, %v, %v, %zero, %u",
+        "hadamard %one, %A, %A, %zero, %u",
+    ],
+)
+def test_what_is_whole_leaves_less_room_for_the_rest(instruction: str) -> None:
+    """Tiles are no larger than the device's row says, also where they hold local memory."""
+    text = f"""
+    func @k(%A: memref<c32x?x?>, %v: memref<c32x?>, %x: memref<c32x100>, %y: memref<c32x50x60>) {{
+        %zero = constant [0.0, 0.0] : c32
+        %one = constant [1.0, 0.0] : c32
+        %t = alloca : memref<c32x100,local>
+        %u = alloca : memref<c32x50x60,local>
+        {instruction}
+        axpby.n %one, %t, %zero, %x
+        axpby.n %one, %u, %zero, %y
+    }}
+    """
+    module = tiled(xtile.parse(text, language="tensorlang"))
+    types = {value.type for op in module.walk() for value in op.results}
+    shapes = {tuple(type.get_shape()) for type in types if isinstance(type, VectorType)}
+    assert shapes & {(128,), (64, 64)}
+    sizes = {math.prod(shape) for shape in shapes}
+    assert max(sizes - {64 * 64}) <= DEVICES["sm_90"].sum_elements

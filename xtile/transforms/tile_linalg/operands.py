@@ -175,7 +175,7 @@ def cut(
     most: int | None = None,
     line: int | None = None,
 ) -> list[Span]:
-    """Cuts a space into tiles, along the innermost dimension first.
+    """Cuts a space into tiles of a limited size, along the innermost dimension first.
 
     Args:
         kernel: The kernel.
@@ -184,14 +184,16 @@ def cut(
         most: The elements of a tile; None for the device's choice.
         line: The most elements along the innermost dimension; None for all of a tile's.
     """
-    left, spans = kernel.device.elements if most is None else most, list[Span]()
-    for axis in reversed(range(len(sizes))):
+    left, spans = kernel.device.elements if most is None else most, dict[int, Span]()
+    whole = [axis for axis in range(len(sizes)) if axis < len(is_whole) and is_whole[axis]]
+    others = [axis for axis in reversed(range(len(sizes))) if axis not in whole]
+    # What is not cut leaves the room that there is for the others.
+    for axis in [*whole, *others]:
         is_line = line is not None and axis == len(sizes) - 1
         limit = min(left, line) if line is not None and is_line else left
-        span = kernel.span(sizes[axis], limit, axis < len(is_whole) and is_whole[axis])
-        spans.insert(0, span)
-        left = max(1, left // span.tile)
-    return spans
+        spans[axis] = kernel.span(sizes[axis], limit, axis in whole)
+        left = max(1, left // spans[axis].tile)
+    return [spans[axis] for axis in range(len(sizes))]
 
 
 def _cleaned(kernel: Kernel, tile: Tile, dimension: int, size: Index) -> Tile:
