@@ -175,6 +175,81 @@ def test_an_endless_launch_in_python(tmp_path: Path, device: str, seconds: str) 
     assert (done.returncode, done.stdout, done.stderr) == (7, f"{error} 1\n", "")
 
 
+AFTERWARDS = """
+import sys
+import numpy as np
+import xtile
+from xtile.launch import DeviceError
+
+kernel = sys.argv[1]
+for array in (np.array([0, 0, 0, 9 * 10**18]), np.array([0, 0, 0, 3])):
+    try:
+        xtile.run(kernel, [array], device="opencl", seconds=0.5)
+        print(array)
+    except DeviceError as error:
+        print(error)
+"""
+
+
+def test_a_launch_beside_one_that_never_ends(tmp_path: Path) -> None:
+    """It would wait without a word."""
+    kernel = tmp_path / "k.ir"
+    length = "%three = constant 3 : index\n%m = load %A[%three] : i64\n%n = cast %m : index"
+    constant = "%n = constant 9000000000000000000 : index"
+    kernel.write_text(ENDLESS.replace(constant, length))
+    done = subprocess.run(
+        [sys.executable, "-c", AFTERWARDS, str(kernel)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    first, second = done.stdout.splitlines()
+    assert first.startswith("@endless was not done after 0.5 s"), done.stdout + done.stderr
+    assert second.endswith(
+        " still runs an earlier launch of @endless, which was not waited for; a new process can "
+        "launch kernels"
+    )
+
+
+def test_a_launch_after_one_that_took_too_long() -> None:
+    """The device is free again when it is done with it."""
+    free = subprocess.run(
+        [sys.executable, "-c", ONCE_IT_IS_DONE],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (free.stdout, free.stderr) == ("busy\nfree\n", "")
+
+
+ONCE_IT_IS_DONE = """
+import threading
+from xtile.backends.waiting import TimeLimitError, check_is_free, wait_until_done
+from xtile.launch import DeviceError
+
+done = threading.Event()
+try:
+    wait_until_done(done.is_set, done.wait, 0.01, device="d", name="f")
+except TimeLimitError:
+    pass
+check_is_free("another")
+try:
+    check_is_free("d")
+except DeviceError:
+    print("busy")
+done.set()
+while True:
+    try:
+        check_is_free("d")
+    except DeviceError:
+        continue
+    print("free")
+    break
+"""
+
+
 def test_a_limit_that_is_not_reached_ends_nothing() -> None:
     with time_limit(0.05, "f"):
         pass

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from xtile.launch.errors import DeviceError
 from xtile.processes import skip_exit_handlers
 
 _SHORT = 0.5e-3
@@ -31,8 +32,29 @@ class TimeLimitError(Exception):
         self.seconds = seconds
 
 
+def check_is_free(device: object) -> None:
+    """Checks that a device is done with the launches for which the waiting ended early.
+
+    Raises:
+        DeviceError: It still runs one of them, and would begin no other one before its end.
+    """
+    given_up = _given_up.get(str(device), [])
+    given_up[:] = [(name, waiting) for name, waiting in given_up if not waiting.is_over.is_set()]
+    if given_up:
+        name, _ = given_up[0]
+        raise DeviceError(
+            f"the device {device} still runs an earlier launch of @{name}, which was not waited "
+            "for; a new process can launch kernels"
+        )
+
+
 def wait_until_done(
-    is_done: Callable[[], bool], wait: Callable[[], object], seconds: float | None = None
+    is_done: Callable[[], bool],
+    wait: Callable[[], object],
+    seconds: float | None = None,
+    *,
+    device: object,
+    name: str,
 ) -> None:
     """Waits for what a device does, which goes on where the waiting ends early.
 
@@ -41,6 +63,8 @@ def wait_until_done(
         wait: Waits in the driver. Whatever it refers to is kept until then: a device that is not
             done must not lose the memory that it works on.
         seconds: How long to wait; None: as long as it takes.
+        device: What does it.
+        name: The function that it executes.
 
     Raises:
         TimeLimitError: It was not done in `seconds`.
@@ -60,11 +84,11 @@ def wait_until_done(
     except KeyboardInterrupt:
         if not waiting.is_started:
             _start(waiting)
-        skip_exit_handlers()
+        _give_up(waiting, device, name)
         raise
     if not is_over:
         assert seconds is not None
-        skip_exit_handlers()
+        _give_up(waiting, device, name)
         raise TimeLimitError(seconds)
     if waiting.failure is not None:
         raise waiting.failure
@@ -98,6 +122,15 @@ class _Waiting:
             self.failure = error
         finally:
             self.is_over.set()
+
+
+_given_up: dict[str, list[tuple[str, _Waiting]]] = {}
+"""By the device, what it executes although nobody waits for it, with the name of the function."""
+
+
+def _give_up(waiting: _Waiting, device: object, name: str) -> None:
+    _given_up.setdefault(str(device), []).append((name, waiting))
+    skip_exit_handlers()
 
 
 _idle: list[queue.SimpleQueue[_Waiting]] = []

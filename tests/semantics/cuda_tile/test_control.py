@@ -58,6 +58,8 @@ def test_loops_of_unsigned_numbers() -> None:
     assert result(counted(100, -56, 10, "i8", "unsigned")) == [10]
     assert result(counted(100, -56, 10, "i8")) == [0]
     assert result(counted(-1, 1, 1, "i32", "unsigned")) == [0]
+    # The step has no sign either.
+    assert result(counted(0, -6, -56, "i8", "unsigned")) == [2]
 
 
 def test_the_variable_and_carried_values() -> None:

@@ -171,7 +171,7 @@ def _for(operation: Operation, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         values = state.values
         start, stop = (int(interpret(np.asarray(values[slot]))) for slot in (first, last))
-        increment = int(number.signed(np.asarray(values[stride])))
+        increment = int(interpret(np.asarray(values[stride])))
         if increment < 1:
             raise UnlocatedError(f"the step of a for loop must be at least 1, but is {increment}")
         _copy(state, inits, carried)

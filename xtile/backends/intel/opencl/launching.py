@@ -14,7 +14,7 @@ from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.limits import Size3, check_grid, work_group_size
 from xtile.backends.intel.opencl.memory import CopiedMemory, Memory, SystemMemory
 from xtile.backends.intel.opencl.session import LoadedKernel
-from xtile.backends.waiting import TimeLimitError, wait_until_done
+from xtile.backends.waiting import TimeLimitError, check_is_free, wait_until_done
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import DeviceError
 from xtile.launch.signature import Signature
@@ -50,8 +50,10 @@ def launch(
 
     Raises:
         ArgumentError: The launch needs more than the device has.
-        DeviceError: The driver failed, or the kernel was not done in time.
+        DeviceError: The driver failed, the kernel was not done in time, or an earlier one still is
+            not.
     """
+    check_is_free(device)
     check_grid(signature.name, grid)
     size = work_group_size(kernel.interface, block, device)
     global_size = tuple(groups * items for groups, items in zip(grid, size, strict=True))
@@ -65,7 +67,8 @@ def launch(
                 value.set(kernel.handle, index, device)
             memory.share(kernel.handle)
             event = native.launch(queue, kernel.handle, global_size, size)
-        _wait(event, queue, (arguments, memory, values), seconds)
+        held = arguments, memory, values
+        _wait(event, queue, held, seconds, device=device, name=signature.name)
         memory.bring_back()
         return _seconds(queue, event)
     except (cl.Error, native.OpenclError) as error:
@@ -74,7 +77,15 @@ def launch(
         raise too_long(signature.name, error.seconds, device) from None
 
 
-def _wait(event: cl.Event, queue: cl.CommandQueue, held: object, seconds: float | None) -> None:
+def _wait(
+    event: cl.Event,
+    queue: cl.CommandQueue,
+    held: object,
+    seconds: float | None,
+    *,
+    device: OpenclDevice,
+    name: str,
+) -> None:
     """Waits for a launch, and keeps what is `held` as long as that takes."""
     queue.flush()
 
@@ -84,7 +95,7 @@ def _wait(event: cl.Event, queue: cl.CommandQueue, held: object, seconds: float 
     def wait(_held: object = held) -> None:
         event.wait()
 
-    wait_until_done(is_done, wait, seconds)
+    wait_until_done(is_done, wait, seconds, device=device, name=name)
 
 
 def _memory(

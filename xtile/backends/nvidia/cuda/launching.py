@@ -20,7 +20,7 @@ from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.cuda.plans import Repeated
 from xtile.backends.nvidia.cuda.session import LoadedKernel, Session
 from xtile.backends.nvidia.parameters import POINTER_SIZE
-from xtile.backends.waiting import TimeLimitError, wait_until_done
+from xtile.backends.waiting import TimeLimitError, check_is_free, wait_until_done
 from xtile.launch.binding import BoundArgument
 from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.launch.signature import Signature
@@ -98,6 +98,7 @@ def launch(
         ArgumentError: The launch needs more than the GPU has, or memory that it does not reach.
         DeviceError: The driver or the kernel failed, or it was not done in time.
     """
+    check_is_free(session.device)
     check_grid(signature.name, grid)
     check_memory(session, arguments)
     with Reported(session, signature.name), session.active():
@@ -133,6 +134,7 @@ def launch_again(
         ArgumentError: The launch needs more than the GPU has.
         DeviceError: The driver or the kernel failed.
     """
+    check_is_free(session.device)
     check_grid(name, grid)
     with Reported(session, name), session.active():
         wait_for_producers(session, repeated.streams, stream)
@@ -242,11 +244,11 @@ def _run(
     driver.call("cuEventRecord", start, stream)
     enqueue(kernel, session, parameters, grid, stream)
     driver.call("cuEventRecord", end, stream)
-    _wait(session, end, seconds)
+    _wait(session, end, seconds, kernel.name)
     return float(driver.call("cuEventElapsedTime", start, end)) * _MILLISECOND
 
 
-def _wait(session: Session, event: Any, seconds: float | None) -> None:
+def _wait(session: Session, event: Any, seconds: float | None, name: str) -> None:
     """Waits for an event in the stream of a launch."""
 
     def is_done() -> bool:
@@ -261,4 +263,4 @@ def _wait(session: Session, event: Any, seconds: float | None) -> None:
         with session.active():
             session.driver.call("cuEventSynchronize", event)
 
-    wait_until_done(is_done, wait, seconds)
+    wait_until_done(is_done, wait, seconds, device=session.device, name=name)
