@@ -13,7 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.opt import main
-from xtile.targets import TileBytecodeTarget
+from xtile.output_formats import TileBytecodeFormat
 from xtile.text.languages import TILE_MAGIC
 
 KERNEL = """\
@@ -174,7 +174,7 @@ def test_kernels_of_other_languages(opt: Opt) -> None:
 def test_the_target_needs_a_stream_of_bytes() -> None:
     """Stock xDSL writes targets to streams of text, below which there may be bytes."""
     with pytest.raises(ValueError, match="CUDA Tile bytecode is bytes"):
-        TileBytecodeTarget().emit(Context(), ModuleOp([]), io.StringIO())
+        TileBytecodeFormat().emit(Context(), ModuleOp([]), io.StringIO())
 
 
 def test_what_the_verifier_refuses_is_an_error_at_a_byte(opt: Opt) -> None:

@@ -238,10 +238,10 @@ class XtileOptMain(xDSLOptMain):
         """
         if self._target.name not in COMPILING:
             return module
-        from xtile.targets import CompilingTarget
+        from xtile.output_formats import CompilingFormat
         from xtile.translate.contracts import warn_of_left_out
 
-        assert isinstance(self._emitter, CompilingTarget)
+        assert isinstance(self._emitter, CompilingFormat)
         warn_of_left_out(module, diagnostics)
         wanted = diagnostics if self.args.remarks else None
         result = self._emitter.compile(module, wanted, self._steps.begin)
@@ -282,9 +282,9 @@ class XtileOptMain(xDSLOptMain):
         self._check_version(module)
         if self._emitter is None:
             return self._mlir(module, self._xegpu_printer(module))
-        from xtile.targets import BinaryTarget
+        from xtile.output_formats import BinaryFormat
 
-        if isinstance(self._emitter, BinaryTarget):
+        if isinstance(self._emitter, BinaryFormat):
             return self._emitter.encode(module)
         output = StringIO()
         self._emitter.emit(self.ctx, module, output)

@@ -217,27 +217,27 @@ def _xegpu_rfc_to_llvm22() -> type[ModulePass]:
 
 
 def _tensorlang_target() -> type[Target]:
-    from xtile.targets import TensorLangTarget
+    from xtile.output_formats import TensorLangFormat
 
-    return TensorLangTarget
+    return TensorLangFormat
 
 
 def _spirv_target() -> type[Target]:
-    from xtile.targets import SPIRVTarget
+    from xtile.output_formats import SPIRVFormat
 
-    return SPIRVTarget
+    return SPIRVFormat
 
 
 def _spirv_assembly_target() -> type[Target]:
-    from xtile.targets import SPIRVAssemblyTarget
+    from xtile.output_formats import SPIRVAssemblyFormat
 
-    return SPIRVAssemblyTarget
+    return SPIRVAssemblyFormat
 
 
 def _tile_bytecode_target() -> type[Target]:
-    from xtile.targets import TileBytecodeTarget
+    from xtile.output_formats import TileBytecodeFormat
 
-    return TileBytecodeTarget
+    return TileBytecodeFormat
 
 
 XTILE_UNIVERSE = Universe(

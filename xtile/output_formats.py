@@ -1,4 +1,4 @@
-"""The output languages, as xDSL targets."""
+"""The formats that `-t` writes, which xDSL calls targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TensorLangTarget(Target):
+class TensorLangFormat(Target):
     """The tensor language's own text, in its current revision."""
 
     name: ClassVar[str] = "tensorlang"
@@ -32,7 +32,7 @@ class TensorLangTarget(Target):
         print_module(module, output)
 
 
-class CompilingTarget(Target, ABC):
+class CompilingFormat(Target, ABC):
     """A language that kernels of other languages are compiled to."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class CompilingTarget(Target, ABC):
         """
 
 
-class BinaryTarget(Target, ABC):
+class BinaryFormat(Target, ABC):
     """A language of bytes."""
 
     LANGUAGE: ClassVar[str]
@@ -78,7 +78,7 @@ class BinaryTarget(Target, ABC):
 
 
 @dataclass(frozen=True)
-class SPIRVAssemblyTarget(CompilingTarget):
+class SPIRVAssemblyFormat(CompilingFormat):
     """SPIR-V in the form of the SPIR-V assembler; kernels of other languages are compiled to it.
 
     Attributes:
@@ -133,7 +133,7 @@ class SPIRVAssemblyTarget(CompilingTarget):
 
 
 @dataclass(frozen=True)
-class SPIRVTarget(BinaryTarget, SPIRVAssemblyTarget):
+class SPIRVFormat(BinaryFormat, SPIRVAssemblyFormat):
     """SPIR-V as bytes."""
 
     name: ClassVar[str] = "spirv"
@@ -141,11 +141,11 @@ class SPIRVTarget(BinaryTarget, SPIRVAssemblyTarget):
 
     @override
     def encode(self, module: ModuleOp) -> bytes:
-        return SPIRVAssemblyTarget.encode(self, module)
+        return SPIRVAssemblyFormat.encode(self, module)
 
 
 @dataclass(frozen=True)
-class TileBytecodeTarget(BinaryTarget, CompilingTarget):
+class TileBytecodeFormat(BinaryFormat, CompilingFormat):
     """CUDA Tile IR as NVIDIA's assembler reads it; kernels of other languages are compiled to it.
 
     Attributes:
