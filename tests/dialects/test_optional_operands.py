@@ -349,10 +349,8 @@ def test_text_keeps_which_operands_an_operation_has(name: str) -> None:
         if needs_generic_form(_find(module, kind)):
             with pytest.raises(ValueError, match="only the generic form can say"):
                 Printer(StringIO()).print_op(module)
-        elif f'"{kind}"' in text:
-            # The operation has fewer operands than its lists of numbers ask for.
-            with pytest.raises(IndexError):
-                Printer(StringIO()).print_op(module)
+        else:
+            assert f'"{kind}"' not in text
         checked += 1
     assert checked
 

@@ -286,6 +286,15 @@ WRONG = {
         ),
         "expected a result of offset 1, got memref<8xf32, strided<[1], offset: 2>>",
     ),
+    "reinterpret_cast without the size that is no constant": (
+        in_function(
+            "%a: memref<64xf32>",
+            '%0 = "memref.reinterpret_cast"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, '
+            "static_offsets = array<i64: 0>, static_sizes = array<i64: -9223372036854775808>, "
+            "static_strides = array<i64: 1>}> : (memref<64xf32>) -> memref<?xf32>",
+        ),
+        "expected 1 values for memref<?xf32>, got 0",
+    ),
     "expand_shape to other sizes": (
         in_function(
             "%a: memref<8xf32>",

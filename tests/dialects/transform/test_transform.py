@@ -113,3 +113,13 @@ def test_agreement_with_mlir_opt(index: int) -> None:
 def test_both_refuse_what_is_wrong(piece: str, message: str) -> None:
     assert message in str(read(piece))
     assert upstream_errors(tuple(WRONG))[list(WRONG).index(piece)] != ""
+
+
+def test_lists_need_an_operand_for_each_number_that_they_leave_open() -> None:
+    """Upstream's custom form of it would name no operand."""
+    unknown = -(2**63)
+    piece = (
+        f'"transform.xegpu.set_gpu_launch_threads"(%op) <{{static_threads = array<i64: {unknown}, '
+        f"4, {unknown}>}}> : ({OPERATION}) -> ()"
+    )
+    assert "threads leaves 2 of its numbers to operands, but has 0" in str(read(schedule(piece)))

@@ -308,6 +308,12 @@ class ReinterpretCastOp(memref.ReinterpretCastOp):
         strides = extents(self.static_strides.get_values())
         if len(offsets) != 1:
             raise VerifyException(f"expected one offset, got {len(offsets)}")
+        for values, known in (
+            (self.offsets, offsets),
+            (self.sizes, sizes),
+            (self.strides, strides),
+        ):
+            verify_count(len(values), known.count(None), "values", result)
         if not _says(layout.sizes, sizes):
             raise VerifyException(f"expected a result of the sizes {text_of(sizes)}, got {result}")
         if not _says((layout.offset,), offsets):

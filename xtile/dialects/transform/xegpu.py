@@ -12,8 +12,15 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i64
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -37,6 +44,7 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.transform.handles import OPERATION_HANDLE, PARAMETER_OR_HANDLE, VALUE_HANDLE
 from xtile.dialects.xegpu.assembly import DimensionList
@@ -145,6 +153,25 @@ class NumberOrParameter(CustomDirective):
             printer.print_int(value)
 
 
+class NumberLists(IRDLOperation, ABC):
+    """An operation with lists of numbers `x`, whose known numbers are a property `static_x`."""
+
+    @override
+    def verify_(self) -> None:
+        for name in self.get_irdl_definition().properties:
+            numbers = self.properties.get(name)
+            if not isinstance(numbers, DenseArrayBase) or not name.startswith("static_"):
+                continue
+            list_name = name.removeprefix("static_")
+            values = cast("DenseArrayBase[IntegerType]", numbers).get_values()
+            unknown = list(values).count(DYNAMIC_INDEX)
+            given = len(cast("Sequence[SSAValue]", getattr(self, list_name)))
+            if given != unknown:
+                raise VerifyException(
+                    f"{list_name} leaves {unknown} of its numbers to operands, but has {given}"
+                )
+
+
 @irdl_op_definition
 class GetDescOp(IRDLOperation):
     """The operation that makes the descriptor of a value.
@@ -163,7 +190,7 @@ class GetDescOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SetDescLayoutOp(IRDLOperation):
+class SetDescLayoutOp(NumberLists):
     """Gives a descriptor a layout.
 
     ```
@@ -197,7 +224,7 @@ class SetDescLayoutOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SetOpLayoutAttrOp(IRDLOperation):
+class SetOpLayoutAttrOp(NumberLists):
     """Gives an operand or a result a layout.
 
     ```
@@ -232,7 +259,7 @@ class SetOpLayoutAttrOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SetGPULaunchThreadsOp(IRDLOperation):
+class SetGPULaunchThreadsOp(NumberLists):
     """Sets the threads of a launch.
 
     ```
@@ -279,7 +306,7 @@ class InsertPrefetchOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ConvertLayoutOp(IRDLOperation):
+class ConvertLayoutOp(NumberLists):
     """Inserts a change of a value's layout.
 
     ```
