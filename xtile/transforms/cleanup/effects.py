@@ -109,7 +109,7 @@ def is_removable(operation: Operation) -> bool:
     A division stays unless its divisor is known, because dividing by zero is a mistake to report.
     """
     if operation.name in _DIVISIONS:
-        from xtile.transforms.cleanup.folding import constant_number
+        from xtile.rewrite.folding import constant_number
 
         return constant_number(operation.operands[1]) not in (None, 0)
     if operation.name in _READS:

@@ -13,11 +13,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.scf.loops import UNSIGNED
+from xtile.rewrite.facts import Facts
+from xtile.rewrite.folding import constant_number, fold
+from xtile.rewrite.rebuilder import Rebuilder, Rule
 from xtile.text.source import Source
 from xtile.transforms.cleanup.effects import is_movable, is_pure
-from xtile.transforms.cleanup.folding import constant_number, fold
-from xtile.transforms.facts import Facts
-from xtile.translate.rule import Rebuilder, Rule
 
 
 class Cleaner(Rebuilder):

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.rewrite.rebuilder import Rebuilder
 from xtile.text.source import Source, attach_source, source_of
 from xtile.text.value_names import clone_with_names
 from xtile.transforms.distribute.barriers import place_barriers
@@ -25,7 +26,6 @@ from xtile.transforms.distribute.configuration import (
 )
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.rules import rule_of
-from xtile.translate.rule import Rebuilder
 
 if TYPE_CHECKING:
     from xtile.backends.intel.devices import Device

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
+from xtile.rewrite.emitter import Index, rank
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.shares import for_each_element
 from xtile.transforms.distribute.update import Update, update_of
-from xtile.transforms.emitter import Index, rank
 
 
 def axpby(operation: AxpbyOp, kernel: Kernel) -> None:

@@ -14,11 +14,11 @@ from xtile.backends.intel.devices import Device, MatrixUnit
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.rewrite.emitter import Emitter, Index
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.configuration import Configuration
-from xtile.transforms.emitter import Emitter, Index
-from xtile.translate.rule import Rule
 
 KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
 """Emits what one operation becomes, and records what its results have become."""

@@ -9,10 +9,10 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
+from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.transforms.distribute.effects import Space, space_of
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
-from xtile.transforms.emitter import AnyMemRef, element_type
 
 HEIGHTS = (32, 16, 8)
 """Rows of C that a subgroup computes at once: multiples of the most that dpas repeats."""

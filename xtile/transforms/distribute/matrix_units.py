@@ -23,13 +23,13 @@ from xdsl.ir.affine import AffineMap
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
+from xtile.rewrite.emitter import Index, element_type
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, emit_atomic_block
-from xtile.transforms.emitter import Index, element_type
 
 _BLOCKS = (2, 1)
 """Columns of C that a subgroup computes at once, in multiples of the execution size."""

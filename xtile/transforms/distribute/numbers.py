@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.casts import ExtSIOp, IndexCastOp, SIToFPOp, TruncIOp
-from xtile.transforms.emitter import Emitter
+from xtile.rewrite.emitter import Emitter
 
 
 def is_integer(type: Attribute) -> bool:

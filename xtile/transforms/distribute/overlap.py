@@ -22,9 +22,9 @@ from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.allocation import AllocaOp
+from xtile.rewrite.emitter import AnyMemRef, Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.shares import for_each_element
-from xtile.transforms.emitter import AnyMemRef, Index
 from xtile.translate.layouts import layout_of
 
 _INDEX_BYTES = 8

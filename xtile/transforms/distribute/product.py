@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GemmOp
+from xtile.rewrite.emitter import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
-from xtile.transforms.emitter import Index
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GemmOp
+from xtile.rewrite.emitter import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Kernel
@@ -14,7 +15,6 @@ from xtile.transforms.distribute.matrix_unit_limits import misfit
 from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.shares import columns_of, subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, update_of
-from xtile.transforms.emitter import Index
 
 _ROWS = (4, 5, 6, 3)
 """How many rows of C a work-item may compute at once, from the best choice on."""

@@ -12,13 +12,13 @@ from xtile.dialects.core import CumsumOp, GemvOp, ScanKind, ScanKindAttr, Subgro
 from xtile.dialects.gpu.attributes import AllReduceOperationAttr
 from xtile.dialects.gpu.enumerations import AllReduceOperation
 from xtile.dialects.gpu.subgroups import SubgroupReduceOp
+from xtile.rewrite.emitter import Index, rank
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
 from xtile.transforms.distribute.shares import for_each_element, for_each_line
 from xtile.transforms.distribute.update import Update, update_of
-from xtile.transforms.emitter import Index, rank
 
 Term: TypeAlias = Callable[[Sequence[Index], Index], SSAValue]
 """Emits a number that is added up, in the accumulation type: of a row, and its number in it."""

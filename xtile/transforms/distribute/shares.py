@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from xtile.rewrite.emitter import Index
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.emitter import Index
 
 _UNKNOWN_TILES = 2**20
 """For a number of tiles that is known only at run time."""

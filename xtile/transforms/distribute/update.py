@@ -22,10 +22,10 @@ from xtile.dialects.core import (
     BlasA3Operation,
 )
 from xtile.dialects.memref.access import AtomicRMWOp
+from xtile.rewrite.emitter import Index, element_type
 from xtile.semantics.accumulation import accumulation_type
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.emitter import Index, element_type
 
 
 @dataclass(frozen=True)

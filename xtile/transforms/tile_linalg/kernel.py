@@ -13,11 +13,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.backends.nvidia.devices import Device, Hints
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.rewrite.emitter import Emitter, Index
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.transforms.emitter import Emitter, Index
 from xtile.transforms.tile_linalg.spans import SizeFacts, Span, span_of
-from xtile.translate.rule import Rule
 
 if TYPE_CHECKING:
     from xtile.transforms.tile_linalg.local_memory import LocalMemory

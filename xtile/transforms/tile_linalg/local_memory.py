@@ -18,9 +18,9 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
+from xtile.rewrite.emitter import AnyMemRef
+from xtile.rewrite.facts import constant_of
 from xtile.transforms.distribute import numbers
-from xtile.transforms.emitter import AnyMemRef
-from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import power_of_two

@@ -27,7 +27,7 @@ from xtile.dialects.core import (
     ComplexPartOp,
 )
 from xtile.dialects.core.complex_parts import part_type
-from xtile.transforms.emitter import Index, element_type
+from xtile.rewrite.emitter import Index, element_type
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.tiles import Tile, part_of
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicKind
 from xtile.dialects.vector.elements import StepOp
-from xtile.transforms.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef, Index
 from xtile.transforms.tile_linalg import local_memory, memory, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import Span, best_known, known_size

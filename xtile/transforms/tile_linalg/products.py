@@ -24,8 +24,8 @@ from xtile.backends.nvidia.devices import Hints, ProductTile
 from xtile.dialects.core import GemmOp
 from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.rewrite.emitter import Index
 from xtile.transforms.distribute.overlap import size_in_bytes
-from xtile.transforms.emitter import Index
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated
 from xtile.transforms.tile_linalg.kernel import Kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.ops import memory
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import (
@@ -15,7 +16,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     size_in_bytes,
 )
 from xtile.translate.layouts import layout_of
-from xtile.translate.rule import Rule
 
 _ALIGNMENT = 128
 """Bytes that memory is aligned to: a line of the cache."""

@@ -21,6 +21,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import atomics, memory
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
@@ -29,7 +30,6 @@ from xtile.translate.core_to_cuda_tile.gathers import pointers_at
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import parts_of, pointer_to
 from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
-from xtile.translate.rule import Rule
 
 _INTEGER_MODES = {
     "addi": AtomicRMWMode.ADD,

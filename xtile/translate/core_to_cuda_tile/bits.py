@@ -12,10 +12,10 @@ from xdsl.ir import Block, Region, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, Signedness
 from xtile.dialects.cuda_tile.ops import bitwise, control_flow, integer, loops
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.elementwise import Compute, elementwise
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type
-from xtile.translate.rule import Rule
 
 
 def _width(value: SSAValue) -> int:

@@ -13,9 +13,9 @@ from xtile.dialects.cuda_tile.enumerations import (
     Signedness,
 )
 from xtile.dialects.cuda_tile.ops import bitwise, conversions
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
-from xtile.translate.rule import Rule
 
 _IS = ComparisonPredicate
 _ORDERED, _UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED

@@ -13,15 +13,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonOrdering, ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import bitwise, floating_point, mathematics
-from xtile.translate import complex_arithmetic
-from xtile.translate.complex_arithmetic import Arithmetic
+from xtile.rewrite import complex_arithmetic
+from xtile.rewrite.complex_arithmetic import Arithmetic
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.composed import expm1, log1p
 from xtile.translate.core_to_cuda_tile.conversions import absolute, copy_sign, from_integer
 from xtile.translate.core_to_cuda_tile.descriptors import Complex
 from xtile.translate.core_to_cuda_tile.elementwise import Compute, emitted, in_f32, named
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import scalar_tile
-from xtile.translate.rule import Rule
 
 _IS = ComparisonPredicate
 _ORDERED, _UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED

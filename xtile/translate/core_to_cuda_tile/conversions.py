@@ -29,10 +29,10 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import bitwise, conversions, floating_point, integer
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.elementwise import converted, named
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_of, element_type, tile_type
-from xtile.translate.rule import Rule
 
 _HALVES = Float16Type | BFloat16Type
 

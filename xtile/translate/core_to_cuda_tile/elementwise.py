@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.ops import conversions
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
-from xtile.translate.rule import Rule
 
 Compute: TypeAlias = Callable[..., SSAValue]
 """Emits a result from the kernel and the operands."""

@@ -24,6 +24,7 @@ from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
@@ -36,7 +37,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     size_in_bytes,
 )
 from xtile.translate.layouts import Number, layout_of
-from xtile.translate.rule import Rule
 
 Given = Sequence[tuple[KernelArgument, SSAValue]]
 """The arguments of an entry that a parameter has become."""

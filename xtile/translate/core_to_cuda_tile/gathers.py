@@ -12,12 +12,12 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.cuda_tile.ops import core, integer, memory
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.types import tile_type
-from xtile.translate.rule import Rule
 
 
 def pointers_at(

@@ -13,11 +13,11 @@ from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import integer, miscellaneous
 from xtile.dialects.cuda_tile.ops.miscellaneous_rules import MAXIMUM_DIVISOR
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.rewrite.rebuilder import block_of
 from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
 from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
 from xtile.translate.core_to_cuda_tile.types import tile_type
 from xtile.translate.layouts import Number
-from xtile.translate.rule import block_of
 
 GREATEST_SIZE = 2**31 - 1
 """No dimension of memory is larger.

@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr
 from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Complex
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import part_of, scalar_tile, tile_of
-from xtile.translate.rule import Rule
 
 
 def _constant(operation: Operation, lowering: Lowering) -> None:

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
 from xtile.dialects.cuda_tile.ops import integer
 from xtile.dialects.scf.loops import UNSIGNED
-from xtile.transforms.ranges import may_wrap, range_of, width_of
+from xtile.rewrite.ranges import may_wrap, range_of, width_of
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import INDEX, element_of

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.backends.nvidia.devices import Device
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
@@ -29,7 +30,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     tile_of,
 )
 from xtile.translate.layouts import layout_of
-from xtile.translate.rule import Rule
 
 TARGET = "CUDA Tile IR"
 

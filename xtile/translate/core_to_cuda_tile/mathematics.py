@@ -18,6 +18,7 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
 )
 from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.composed import (
     acosh,
     arc,
@@ -46,7 +47,6 @@ from xtile.translate.core_to_cuda_tile.elementwise import (
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type
 from xtile.translate.fast_math import allows_approximation
-from xtile.translate.rule import Rule
 
 _IS = ComparisonPredicate
 

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.ops import conversions, core, memory
 from xtile.dialects.cuda_tile.types import PointerType
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import (
@@ -20,7 +21,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     size_in_bytes,
 )
 from xtile.translate.layouts import Number, layout_of
-from xtile.translate.rule import Rule
 
 
 def pointer_to(

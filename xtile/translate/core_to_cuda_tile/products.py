@@ -29,13 +29,13 @@ from xtile.dialects.cuda_tile.enumerations import Signedness
 from xtile.dialects.cuda_tile.ops import core, floating_point, matrix_multiply
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.combining import combine
 from xtile.translate.core_to_cuda_tile.conversions import from_integer, resize
 from xtile.translate.core_to_cuda_tile.elementwise import converted
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.reductions import reduce
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
-from xtile.translate.rule import Rule
 
 _MATRIX_UNITS = frozenset({(f16, f32), (bf16, f32), (f32, f32), (f64, f64), (i8, i32)})
 """The types of factors and sums that `mmaf` and `mmai` multiply exactly."""

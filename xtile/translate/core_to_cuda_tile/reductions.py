@@ -15,11 +15,11 @@ from xtile.dialects.cuda_tile.ops import control_flow, core
 from xtile.dialects.cuda_tile.ops.reductions import ReduceOp, ScanOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.reductions import ScanOp as VectorScanOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.combining import combine, neutral, wide_type
 from xtile.translate.core_to_cuda_tile.elementwise import converted
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile, tile_type
-from xtile.translate.rule import Rule
 
 
 def _kind(operation: Operation) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.rule import Rule
 
 _LIFTING = "subgroup-level kernels are not lifted to tiles yet"
 _HOST = "it is an operation of the host"

@@ -15,6 +15,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import bitwise, core, floating_point, integer
 from xtile.dialects.cuda_tile.types import TileType, is_integer
+from xtile.rewrite.rebuilder import Rebuilder
 from xtile.translate.core_to_cuda_tile.types import (
     INDEX,
     element_type,
@@ -22,7 +23,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     tile_type,
 )
 from xtile.translate.layouts import Number
-from xtile.translate.rule import Rebuilder
 
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 ORDERED, UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED

@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
@@ -24,7 +25,6 @@ from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
 from xtile.translate.core_to_cuda_tile.types import shape_of
 from xtile.translate.layouts import Number
-from xtile.translate.rule import Rule
 
 
 def _access(

@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import conversions
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Group, Window
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import (
@@ -25,7 +26,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     scalar_tile,
 )
 from xtile.translate.layouts import Number, kept_dimensions, layout_of, number_lists
-from xtile.translate.rule import Rule
 
 
 def _subview(operation: Operation, lowering: Lowering) -> None:

@@ -12,6 +12,7 @@ from xdsl.ir import Block
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -26,7 +27,6 @@ from xtile.translate.core_to_vectors import (
 )
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_xegpu import RULES as SCALAR_RULES
-from xtile.translate.rule import Rule
 
 RULES: dict[str, Rule] = {
     **SCALAR_RULES,

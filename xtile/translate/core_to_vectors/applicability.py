@@ -21,8 +21,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector import MultiDimReductionOp
+from xtile.rewrite.facts import Facts
 from xtile.text.source import spelling_of
-from xtile.transforms.facts import Facts
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.lanes import lane_problem
 from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps

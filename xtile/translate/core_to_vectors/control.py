@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, shape_of
-from xtile.translate.rule import Rule
 
 _NEVER = BoolAttr.from_bool(False)
 """The value of the attribute that says to leave a loop as it is."""

@@ -10,13 +10,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ShapeCastOp
 from xtile.dialects.vector.types import vector_of
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_xegpu import constants
 from xtile.translate.core_to_xegpu.constants import bits_of
 from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.lowering import carried_type
-from xtile.translate.rule import Rule
 
 
 def copy_or_compute(operation: Operation, lowering: Vectors) -> None:

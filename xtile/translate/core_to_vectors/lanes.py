@@ -11,8 +11,8 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp, MapOp
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicRMWOp
+from xtile.rewrite.facts import Facts, constant_of
 from xtile.text.source import spelling_of
-from xtile.transforms.facts import Facts, constant_of
 
 _OF_LANES = frozenset(
     {

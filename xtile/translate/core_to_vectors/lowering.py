@@ -24,6 +24,7 @@ from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
 from xtile.dialects.memref import allocation
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -32,7 +33,6 @@ from xtile.translate.core_to_vectors.kinds import is_view
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_vectors.plan import Plan, plan_of
 from xtile.translate.core_to_xegpu.lowering import Number, carried_type
-from xtile.translate.rule import Rule
 
 _NOTHING: frozenset[SSAValue] = frozenset()
 

@@ -16,12 +16,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import MapOp, YieldOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.elementwise import piece_type
 from xtile.translate.core_to_vectors.kinds import is_plain_map
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.copying import emit_on
-from xtile.translate.rule import Rule
 
 
 def _map(operation: MapOp, lowering: Vectors) -> None:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtSIOp
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.elementwise import piece_type
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
@@ -26,7 +27,6 @@ from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_for
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, widen
 from xtile.translate.core_to_xegpu.lowering import Number
-from xtile.translate.rule import Rule
 
 _REGISTERS_FOR_FACTORS = 8
 """Registers that the accumulators leave for a row of B, an element of A and addresses."""

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.vector import MultiDimReductionOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
@@ -18,7 +19,6 @@ from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.pieces import length_of, slice_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
-from xtile.translate.rule import Rule
 
 _SIDE_BY_SIDE = 4
 """Vectors of a row that others are combined with side by side, so that none waits for the last."""

@@ -11,13 +11,13 @@ from xdsl.utils.hints import isa
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.core_to_xegpu import rules_of
 from xtile.translate.core_to_xegpu.copying import copy, emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
-from xtile.translate.rule import Rule
 
 
 class Spread(Lowering):

@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
 from xtile.dialects.memref.access import AtomicRMWOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.lanes import repetitions
 from xtile.translate.core_to_vectors.lowering import Vectors
@@ -28,7 +29,6 @@ from xtile.translate.core_to_vectors.transposition import (
 )
 from xtile.translate.core_to_xegpu import atomics, memory
 from xtile.translate.core_to_xegpu.memory import update
-from xtile.translate.rule import Rule
 
 
 def _access(operation: Operation, lowering: Vectors, matrix: SSAValue) -> MemoryBlock:

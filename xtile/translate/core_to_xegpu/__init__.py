@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation
 from xtile.backends.intel.devices import Device
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -25,7 +26,6 @@ from xtile.translate.core_to_xegpu import (
     subgroup,
 )
 from xtile.translate.core_to_xegpu.lowering import Lowering
-from xtile.translate.rule import Rule
 
 RULES: dict[str, Rule] = {
     **atomics.RULES,

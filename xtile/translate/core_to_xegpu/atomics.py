@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 
 from xtile.dialects.core import AtomicUpdateOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.memory import update
-from xtile.translate.rule import Rule
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:

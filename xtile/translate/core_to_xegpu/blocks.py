@@ -21,7 +21,8 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import PrefetchOp
-from xtile.transforms.cleanup.folding import constant_number
+from xtile.rewrite.folding import constant_number
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu import row_blocks, scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
@@ -45,7 +46,6 @@ from xtile.translate.core_to_xegpu.lowering import (
     carried_type,
 )
 from xtile.translate.core_to_xegpu.views import size_of, type_of
-from xtile.translate.rule import Rule
 
 
 def _check(lowering: Lowering, operation: TransferReadOp | TransferWriteOp) -> None:

@@ -8,9 +8,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import Operation, SSAValue
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.lowering import Lowering, from_parts
-from xtile.translate.rule import Rule
 
 Parts = tuple[SSAValue, SSAValue]
 

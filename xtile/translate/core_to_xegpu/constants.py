@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.fragments import build
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.rounding import bfloat16_bits
-from xtile.translate.rule import Rule
 
 
 def _constant(operation: Operation, lowering: Lowering) -> None:

@@ -8,8 +8,8 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.lowering import Lowering
-from xtile.translate.rule import Rule
 
 
 def _rebuild(operation: Operation, lowering: Lowering) -> None:

@@ -23,10 +23,10 @@ from xdsl.utils.hints import isa
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
-from xtile.translate.rule import Rule
 
 SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
 """The attribute by which LLVM asks for a subgroup size."""

@@ -11,7 +11,7 @@ from math import lcm
 
 from xdsl.ir import SSAValue
 
-from xtile.transforms.facts import Facts
+from xtile.rewrite.facts import Facts
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering, Number
 from xtile.translate.core_to_xegpu.promises import missing_promise
 from xtile.translate.core_to_xegpu.views import View, type_of, view_of

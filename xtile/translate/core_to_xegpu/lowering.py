@@ -30,13 +30,13 @@ from xtile.backends.intel.devices import Device
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.indices import LaneIdOp
+from xtile.rewrite.facts import Facts, constant_of
+from xtile.rewrite.folding import INDEX_WIDTH, wrap
+from xtile.rewrite.rebuilder import Rebuilder, Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source
-from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
-from xtile.transforms.facts import Facts, constant_of
 from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, piece_types
-from xtile.translate.rule import Rebuilder, Rule
 
 LOCAL_MEMORY_SPACE = IntegerAttr(3, i64)
 """Local memory as the lowering to LLVM knows it: address space 3, shared by a work-group."""

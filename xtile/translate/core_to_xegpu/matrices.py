@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.components import Components, shape_of
 from xtile.translate.core_to_xegpu.constants import bits_of
@@ -23,7 +24,6 @@ from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matri
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
 from xtile.translate.core_to_xegpu.scattered import guarded_values, is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
-from xtile.translate.rule import Rule
 
 
 def splat(lowering: Lowering, layout: Layout, value: SSAValue) -> Fragment:

@@ -29,8 +29,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.rebuilder import Rule
 from xtile.transforms.distribute.overlap import size_in_bytes
-from xtile.transforms.facts import constant_of
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
@@ -42,7 +43,6 @@ from xtile.translate.core_to_xegpu.lowering import (
 )
 from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
 from xtile.translate.layouts import layout_of
-from xtile.translate.rule import Rule
 
 _ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
     "addf": arith.AddfOp,

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.components import (
     Components,
@@ -47,7 +48,6 @@ from xtile.translate.core_to_xegpu.pieces import (
 )
 from xtile.translate.core_to_xegpu.scattered import indices_of, position
 from xtile.translate.core_to_xegpu.subgroup import KINDS, combiner
-from xtile.translate.rule import Rule
 
 
 def uses_matrix_unit(lowering: Lowering, operation: Operation) -> bool:

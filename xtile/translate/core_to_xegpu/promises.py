@@ -8,8 +8,8 @@ from math import lcm
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from xtile.rewrite.facts import Facts
 from xtile.text.source import spelling_of
-from xtile.transforms.facts import Facts
 from xtile.translate.core_to_xegpu.lowering import (
     DEFAULT_ALIGNMENT,
     SHAPE_GCD_ATTRIBUTE,

@@ -22,9 +22,9 @@ from xtile.dialects.core import ScanKind, SubgroupScanOp
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import ShuffleMode
 from xtile.dialects.gpu.subgroups import ShuffleOp, SubgroupReduceOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
-from xtile.translate.rule import Rule
 
 Combine = Callable[[SSAValue, SSAValue], SSAValue]
 

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.memref import views
-from xtile.transforms.cleanup.folding import INDEX_WIDTH
+from xtile.rewrite.folding import INDEX_WIDTH
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
 from xtile.translate.layouts import kept_dimensions
 

@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 
 from xtile.dialects.gpu.functions import ModuleOp as GpuModuleOp
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
-from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core import (
     arithmetic,
     builtins,

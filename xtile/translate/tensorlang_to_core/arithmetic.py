@@ -26,7 +26,7 @@ from xtile.dialects.tensorlang.types import (
     SIZE_IN_BYTES,
 )
 from xtile.dialects.tensorlang.verifier.constants import attribute_value
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.casts import complex_parts, convert, create_complex
 from xtile.translate.tensorlang_to_core.emit import (
     constant,

@@ -13,7 +13,7 @@ from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.tensorlang.attributes import Component
 from xtile.dialects.tensorlang.ops import builtins as ops
 from xtile.dialects.tensorlang.types import I32, INDEX
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.emit import constant, emit, make
 

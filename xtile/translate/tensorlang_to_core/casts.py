@@ -16,7 +16,7 @@ from xtile.dialects.tensorlang.types import (
     SIZE_IN_BYTES,
     real_part_type,
 )
-from xtile.translate.rule import Rebuilder
+from xtile.rewrite.rebuilder import Rebuilder
 from xtile.translate.tensorlang_to_core.emit import constant, emit
 from xtile.translate.tensorlang_to_core.types import element_of, is_index, with_element
 

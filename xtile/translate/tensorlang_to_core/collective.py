@@ -16,7 +16,7 @@ from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import collective as ops
 from xtile.dialects.tensorlang.types import INDEX
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.builtins import dimension_value, subgroup_value
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.control import translate_region

@@ -18,7 +18,7 @@ from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, I32, INDEX, CoopmatrixType
 from xtile.dialects.tensorlang.verifier.constants import attribute_value
-from xtile.translate.rule import Rebuilder, Rule, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rule, Rules
 from xtile.translate.tensorlang_to_core import cooperative_matrix, matrix_access
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import complex_parts, convert, create_complex

@@ -10,7 +10,7 @@ from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixApplyOp
 from xtile.dialects.tensorlang.types import I64, INDEX, SIZE_IN_BYTES
 from xtile.dialects.tensorlang.verifier.constants import integer_of
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.complex_matrices import (
     component_parts,

@@ -34,7 +34,7 @@ from xtile.dialects.tensorlang.types import (
     CoopmatrixType,
 )
 from xtile.dialects.tensorlang.verifier.context import subgroup_size_of
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.emit import (

@@ -17,11 +17,11 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.hints import isa
 
 from xtile.dialects.tensorlang.types import BOOL, COMPLEX_TYPES, FLOATING_TYPES, real_part_type
+from xtile.rewrite.folding import width_of, wrap
+from xtile.rewrite.rebuilder import Rebuilder
 from xtile.semantics import accumulation
 from xtile.text.mlir_attributes import splat_constant
-from xtile.transforms.cleanup.folding import width_of, wrap
 from xtile.translate.rounding import rounded_float
-from xtile.translate.rule import Rebuilder
 from xtile.translate.tensorlang_to_core.types import element_of, is_index, with_element
 
 Operations = Iterable[type[Operation]]

@@ -25,8 +25,8 @@ from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.text.value_names import give_name
-from xtile.translate.rule import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.types import core_type
 
 SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"

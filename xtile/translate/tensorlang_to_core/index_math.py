@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.tensorlang.types import INDEX
 from xtile.dialects.tensorlang.verifier.constants import integer_of
-from xtile.translate.rule import Rebuilder
+from xtile.rewrite.rebuilder import Rebuilder
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.emit import emit
 

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineMap
 from xtile.dialects.core import AtomicKind, PrefetchOp
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.emit import constant, emit, make
 from xtile.translate.tensorlang_to_core.memory import atomic_update, loading_update, update_kind
 from xtile.translate.tensorlang_to_core.types import core_type, element_of

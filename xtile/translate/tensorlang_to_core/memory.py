@@ -14,7 +14,7 @@ from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import collective, cooperative_matrix
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, FLOATING_TYPES, INDEX, GroupType
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.builtins import dimension_value
 from xtile.translate.tensorlang_to_core.emit import constant, emit, make

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
-from xtile.translate.rule import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.emit import emit, make
 from xtile.translate.tensorlang_to_core.functions import Group

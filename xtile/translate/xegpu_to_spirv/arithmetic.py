@@ -11,7 +11,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     Compute,
     elementwise,

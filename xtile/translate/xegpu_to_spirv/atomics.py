@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.spirv import PointerType
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.combining import combine, narrowed, widened
 from xtile.translate.xegpu_to_spirv.conversions import bitcast
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor

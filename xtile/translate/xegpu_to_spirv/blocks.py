@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xtile.dialects.spirv import operation
+from xtile.rewrite.rebuilder import OperationT, Rebuilder
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.translate.rule import OperationT, Rebuilder
 from xtile.translate.xegpu_to_spirv.constants import Constants
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.types import of_length

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.index import IndexCmpPredicate, IndexCmpPredicateAttr
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     elementwise,
     like,

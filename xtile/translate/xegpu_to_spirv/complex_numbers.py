@@ -11,8 +11,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ComplexType, i1
 from xdsl.ir import Operation, SSAValue
 
-from xtile.translate.complex_arithmetic import Arithmetic, Complex
-from xtile.translate.rule import Rule
+from xtile.rewrite.complex_arithmetic import Arithmetic, Complex
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import elementwise, instruction, named
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import element_type, register_type

@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from xtile.dialects.spirv import ArgumentsAttr, instruction_class, operation
 from xtile.dialects.spirv.arguments import FloatLiteral
+from xtile.rewrite.folding import wrap
 from xtile.text.mlir_numbers import float_bits
-from xtile.transforms.cleanup.folding import wrap
 from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, length_of
 
 

@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.scf.loops import UNSIGNED
-from xtile.transforms.ranges import may_wrap
-from xtile.translate.rule import Rule
+from xtile.rewrite.ranges import may_wrap
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.loops import Bounds, check_kinds, counted_loop, next_values
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.regions import results_of, translate_region

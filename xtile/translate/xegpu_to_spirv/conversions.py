@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.spirv import decorate, operation
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.elementwise import elementwise, like, named
 from xtile.translate.xegpu_to_spirv.folding import is_folded

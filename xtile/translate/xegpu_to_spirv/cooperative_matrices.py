@@ -32,7 +32,7 @@ from xtile.dialects.core.cooperative_matrix import (
     has_words,
     type_of,
 )
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to

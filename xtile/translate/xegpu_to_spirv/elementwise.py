@@ -8,7 +8,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (

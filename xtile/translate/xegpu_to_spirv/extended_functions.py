@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from xtile.dialects.spirv.mathematics import FUNCTIONS
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.arithmetic import RULES as ARITHMETIC
 from xtile.translate.xegpu_to_spirv.elementwise import instruction, on_floats
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

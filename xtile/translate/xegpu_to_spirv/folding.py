@@ -7,7 +7,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation
 
-from xtile.transforms.cleanup.folding import fold_numbers
+from xtile.rewrite.folding import fold_numbers
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import register_type
 

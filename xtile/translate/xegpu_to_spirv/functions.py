@@ -21,8 +21,8 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
 from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import PointerType, operation
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import kernel_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

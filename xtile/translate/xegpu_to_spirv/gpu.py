@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.gpu.indices import dimension_number
 from xtile.dialects.spirv import PointerType, decorate, operation
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 

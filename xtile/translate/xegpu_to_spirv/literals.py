@@ -19,9 +19,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.mlir_attributes import is_held_once
 from xtile.text.mlir_numbers import float_bits
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,

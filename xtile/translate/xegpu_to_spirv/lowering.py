@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import MemRefType, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from xtile.backends.intel.devices import Device
+from xtile.rewrite.folding import INDEX_WIDTH, wrap
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.text.value_names import give_name
-from xtile.transforms.cleanup.folding import INDEX_WIDTH, wrap
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.blocks import BlockBuilder, block_of
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of

@@ -8,8 +8,8 @@ from typing import cast
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
 _YIELDS = frozenset(

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import AffineMapAttr, i1, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.layouts import number_lists
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number, layout_of
 from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

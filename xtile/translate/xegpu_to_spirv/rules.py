@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8, i32
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.gpu.enumerations import BroadcastType
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.combining import combine, narrowed, widened
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE, WORKGROUP_SCOPE, lane
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, Unrank
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.layouts import kept_dimensions, number_lists
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer

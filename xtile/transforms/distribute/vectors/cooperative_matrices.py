@@ -22,6 +22,7 @@ from xtile.dialects.core import (
     MatrixUse,
 )
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.rewrite.emitter import Index, element_type
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import (
@@ -37,7 +38,6 @@ from xtile.transforms.distribute.vectors.packing import Range, pack_columns, pac
 from xtile.transforms.distribute.vectors.segments import segments_of
 from xtile.transforms.distribute.vectors.updates import Part, after_block, apply
 from xtile.transforms.distribute.vectors.values import load, width_of
-from xtile.transforms.emitter import Index, element_type
 
 _MATRICES = 2
 """Matrices of sums along the rows and along the columns of a tile."""

@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
+from xtile.rewrite.emitter import AnyMemRef, Index, element_type, rank
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
@@ -22,7 +23,6 @@ from xtile.transforms.distribute.vectors.values import (
     store,
     width_of,
 )
-from xtile.transforms.emitter import AnyMemRef, Index, element_type, rank
 
 
 def common_width(update: Update, *inputs: SSAValue) -> int:

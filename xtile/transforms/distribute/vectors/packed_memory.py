@@ -12,9 +12,9 @@ from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.dialects.memref.reshapes import ViewOp
+from xtile.rewrite.emitter import AnyMemRef, Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer
-from xtile.transforms.emitter import AnyMemRef, Index
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.arith.casts import ExtUIOp
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
+from xtile.rewrite.emitter import Index, element_type
+from xtile.rewrite.transposition import interleaved, transposed
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.vectors.packed_memory import PackedMemory
 from xtile.transforms.distribute.vectors.values import is_contiguous, load, spread, store
-from xtile.transforms.emitter import Index, element_type
-from xtile.transforms.transposition import interleaved, transposed
 
 _VECTOR = 16
 """Elements of a vector."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from xtile.rewrite.emitter import Index
+from xtile.rewrite.transposition import transposed
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
 from xtile.transforms.distribute.vectors.segments import Segment, for_each_vector
 from xtile.transforms.distribute.vectors.values import is_contiguous, load_as, store
-from xtile.transforms.emitter import Index
-from xtile.transforms.transposition import transposed
 
 _TILE = 8
 """Rows and columns of what is transposed at once."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xtile.dialects.core import GemmOp
+from xtile.rewrite.emitter import AnyMemRef, Index, element_type
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import free_local_memory, size_in_bytes
 from xtile.transforms.distribute.product import Product, product_of
@@ -18,7 +19,6 @@ from xtile.transforms.distribute.vectors.segments import Segment, segments_of
 from xtile.transforms.distribute.vectors.strips import Strip
 from xtile.transforms.distribute.vectors.updates import shared_buffer, size_of_buffer
 from xtile.transforms.distribute.vectors.values import is_contiguous, width_of
-from xtile.transforms.emitter import AnyMemRef, Index, element_type
 
 _VECTORS = 4
 """Vectors in a row of a tile."""

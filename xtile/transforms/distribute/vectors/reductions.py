@@ -8,6 +8,7 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import CumsumOp, GemvOp, SumOp
+from xtile.rewrite.emitter import Index, element_type, rank
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
@@ -24,7 +25,6 @@ from xtile.transforms.distribute.vectors.values import (
     width_of,
     zeros,
 )
-from xtile.transforms.emitter import Index, element_type, rank
 
 _SUMS = 4
 """Vectors of a line that are added up side by side, so that no addition waits for the last one."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from xtile.rewrite.emitter import Index
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.emitter import Index
 
 
 @dataclass(frozen=True)

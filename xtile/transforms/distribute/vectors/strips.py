@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from xtile.rewrite.emitter import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
@@ -22,7 +23,6 @@ from xtile.transforms.distribute.vectors.values import (
     store,
     zeros,
 )
-from xtile.transforms.emitter import Index
 
 _MOST_ROWS = 10
 """Rows of a tile."""

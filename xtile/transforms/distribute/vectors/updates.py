@@ -10,6 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.rewrite.emitter import AnyMemRef, Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer
@@ -21,7 +22,6 @@ from xtile.transforms.distribute.vectors.values import (
     spread,
     store,
 )
-from xtile.transforms.emitter import AnyMemRef, Index
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from xtile.dialects.vector.memory import LoadOp, StoreOp
 from xtile.dialects.vector.reductions import ReductionOp
 from xtile.dialects.vector.shapes import BroadcastOp
 from xtile.dialects.vector.types import vector_of
+from xtile.rewrite.emitter import AnyMemRef, Index, element_type
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import size_in_bytes
-from xtile.transforms.emitter import AnyMemRef, Index, element_type
 
 _MOST_ELEMENTS = 16
 """SPIR-V has no longer vectors."""

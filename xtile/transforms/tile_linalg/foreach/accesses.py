@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.memref.views import ReinterpretCastOp, SubviewOp
-from xtile.transforms.emitter import AnyMemRef, Index
-from xtile.transforms.facts import constant_of
+from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Line, Place, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
+from xtile.rewrite.complex_arithmetic import Arithmetic, Complex
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Trip
 from xtile.transforms.tile_linalg.tiles import Tile
-from xtile.translate.complex_arithmetic import Arithmetic, Complex
 
 _OPERATIONS: Mapping[str, Callable[..., Operation]] = {
     "CL.atan2": math.Atan2Op,

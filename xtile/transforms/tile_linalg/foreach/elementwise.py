@@ -7,9 +7,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.rewrite.emitter import Index
+from xtile.rewrite.facts import constant_of
 from xtile.text.source import spelling_of
-from xtile.transforms.emitter import Index
-from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.rules import copy

@@ -29,10 +29,10 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.rewrite.facts import constant_of
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.distribute import numbers
-from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.accesses import Part, view_of
 from xtile.transforms.tile_linalg.kernel import Kernel

@@ -25,8 +25,8 @@ from xtile.dialects.core import (
 )
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
-from xtile.transforms.emitter import AnyMemRef, element_type
-from xtile.transforms.facts import constant_of
+from xtile.rewrite.emitter import AnyMemRef, element_type
+from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg import memory as blocks
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.accesses import (

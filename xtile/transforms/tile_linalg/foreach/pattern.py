@@ -14,8 +14,8 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import ParallelOp
-from xtile.transforms.emitter import Index
-from xtile.transforms.facts import constant_of
+from xtile.rewrite.emitter import Index
+from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg.kernel import Kernel
 
 _POINT = "arith.addi(arith.muli(gpu.thread_id y, gpu.block_dim x), gpu.thread_id x)"

@@ -11,9 +11,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.rewrite.emitter import Index
+from xtile.rewrite.facts import constant_of
 from xtile.text.value_names import give_name
-from xtile.transforms.emitter import Index
-from xtile.transforms.facts import constant_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.operands import inside_of, numbers_along

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.combining import combine, narrowed, neutral, widened
 from xtile.translate.xegpu_to_spirv.conversions import resize
 from xtile.translate.xegpu_to_spirv.elementwise import like

@@ -12,8 +12,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import VectorType, i1, i64
 from xdsl.ir import Operation, SSAValue
 
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv import literals
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import of_length, piece_lengths

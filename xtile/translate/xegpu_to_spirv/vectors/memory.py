@@ -14,7 +14,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import MemRefType, VectorType, i1, i64
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.conversions import resize
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

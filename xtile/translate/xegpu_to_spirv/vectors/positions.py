@@ -13,7 +13,7 @@ from typing import cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, VectorType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import literals
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import AffineMapAttr, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (

@@ -18,8 +18,8 @@ from xtile.dialects.xegpu.ops.barriers import (
     NbarrierWaitOp,
 )
 from xtile.dialects.xegpu.ops.convert_layout import ConvertLayoutOp
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.gpu import (
     ACQUIRE_RELEASE,
     CROSS_WORKGROUP_MEMORY,

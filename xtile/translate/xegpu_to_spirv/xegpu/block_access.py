@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries_of

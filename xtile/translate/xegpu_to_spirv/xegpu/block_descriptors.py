@@ -17,7 +17,7 @@ from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

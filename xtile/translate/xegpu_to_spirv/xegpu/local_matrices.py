@@ -19,7 +19,7 @@ from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
 from xtile.dialects.xegpu.operation import shape_of
 from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, StoreMatrixOp
 from xtile.dialects.xegpu.types import MemDescType, TensorDescType
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

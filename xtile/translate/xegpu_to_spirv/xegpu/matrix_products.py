@@ -16,7 +16,7 @@ from xdsl.utils.hints import isa
 from xtile.backends.intel.devices import SI8, UI8, Device
 from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.ops.product import DpasOp
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, length_of
 from xtile.translate.xegpu_to_spirv.words import as_words

@@ -8,8 +8,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
-from xtile.translate.rule import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.xegpu import (

@@ -22,7 +22,7 @@ from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, UpdateOffsetOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.translate.rule import Rule
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.atomics import update
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number

@@ -12,10 +12,10 @@ import pytest
 
 from tests.transforms.cleanup.kernels import cleaned, kernel, read
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.rewrite.folding import width_of, wrap
 from xtile.semantics.arguments import MemrefArgument
 from xtile.semantics.engine import launch
 from xtile.transforms.cleanup import clean_up
-from xtile.transforms.cleanup.folding import width_of, wrap
 
 INTEGERS: dict[str, Any] = {
     "i8": np.int8,

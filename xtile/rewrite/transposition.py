@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.vector import ShuffleOp
-from xtile.translate.rule import Rebuilder
+from xtile.rewrite.rebuilder import Rebuilder
 
 
 def transposed(rebuilder: Rebuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, SSAValue
 
 from xtile.dialects.gpu.indices import LaneIdOp
-from xtile.transforms.facts import Facts, constant_of
+from xtile.rewrite.facts import Facts, constant_of
 
 INDEX = IndexType()
 

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xtile.dialects.arith.casts import IndexCastUIOp
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.dialects.scf.loops import UNSIGNED
-from xtile.transforms.ranges import MOST, may_wrap, range_of
+from xtile.rewrite.ranges import MOST, may_wrap, range_of
 
 INDEX = IndexType()
 EVERYTHING = (-(2**63), 2**63 - 1)

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.scf.loops import UNSIGNED
-from xtile.transforms.facts import COUNTS, constant_of
+from xtile.rewrite.facts import COUNTS, constant_of
 
 Range: TypeAlias = tuple[int, int]
 """The smallest and the largest number that a value can be."""

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.memref.access import LoadOp, StoreOp
 from xtile.dialects.memref.views import DimOp
-from xtile.translate.rule import Rebuilder
+from xtile.rewrite.rebuilder import Rebuilder
 
 Index: TypeAlias = int | SSAValue
 """A number that is known now, or a value of type index."""
