@@ -20,7 +20,12 @@ from xtile.dialects.core import (
     ScanKind,
     SubgroupScanOp,
 )
-from xtile.semantics import core_block, core_cooperative_matrix, core_matrix
+from xtile.semantics import (
+    core_block,
+    core_cooperative_matrix,
+    core_matrix,
+    core_reductions,
+)
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.memory import Index, as_index, parts
@@ -176,6 +181,7 @@ HANDLERS: dict[str, Handler] = {
     **core_block.HANDLERS,
     **core_cooperative_matrix.HANDLERS,
     **core_matrix.HANDLERS,
+    **core_reductions.HANDLERS,
     "core.atomic_scatter": _atomic_scatter,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,

@@ -25,6 +25,7 @@ from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixType,
     MatrixUse,
 )
+from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.core.subgroup import (
     AtomicKindAttr,
     AtomicUpdateOp,
@@ -39,6 +40,7 @@ from xtile.dialects.core.subgroup import (
 )
 
 __all__ = [
+    "AggregateOperation",
     "AtomicKind",
     "AtomicKindAttr",
     "AtomicScatterOp",
@@ -68,8 +70,10 @@ __all__ = [
     "MatrixUse",
     "ParallelOp",
     "PrefetchOp",
+    "ReduceOp",
     "ScanKind",
     "ScanKindAttr",
+    "ScanOp",
     "SubgroupScanOp",
     "SumOp",
     "YieldOp",
@@ -97,6 +101,8 @@ Core = Dialect(
         MapOp,
         ParallelOp,
         PrefetchOp,
+        ReduceOp,
+        ScanOp,
         SubgroupScanOp,
         SumOp,
         YieldOp,

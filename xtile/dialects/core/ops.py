@@ -23,6 +23,10 @@ from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixMultiplyAddOp,
     CooperativeMatrixStoreOp,
 )
+from xtile.dialects.core.reductions import (
+    ReduceOp,
+    ScanOp,
+)
 from xtile.dialects.core.subgroup import (
     AtomicUpdateOp,
     FragmentExtractOp,
@@ -53,6 +57,8 @@ __all__ = [
     "MapOp",
     "ParallelOp",
     "PrefetchOp",
+    "ReduceOp",
+    "ScanOp",
     "SubgroupScanOp",
     "SumOp",
     "YieldOp",

@@ -18,9 +18,10 @@ from xdsl.ir import Operation, Region
 
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import free
-from xtile.semantics.cuda_tile.numbers import element_number, element_place
+from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.cuda_tile.unspecified import move
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.promises import element_place
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import has_flag
 

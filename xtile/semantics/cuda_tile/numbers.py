@@ -80,19 +80,6 @@ def storage_bits(number: Number) -> int:
     return _STORAGE_BITS.get(number.text, number.bits)
 
 
-def element_place(flat: int, shape: tuple[int, ...]) -> str:
-    """How messages name an element: `element [1, 2]`, or `the value` of a tile without dimensions.
-
-    Args:
-        flat: The element's place in row-major order.
-        shape: The tile's shape.
-    """
-    if not shape:
-        return "the value"
-    index = np.unravel_index(flat, shape)
-    return f"element [{', '.join(str(int(each)) for each in index)}]"
-
-
 def splat(value: Value, shape: tuple[int, ...]) -> Tile:
     """A tile whose elements are all the same; it takes no memory."""
     return np.broadcast_to(value, shape) if shape else value

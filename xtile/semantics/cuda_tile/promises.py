@@ -14,7 +14,8 @@ from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.enumerations import IntegerOverflow, Signedness
 from xtile.semantics.compiler import Compiler, Step
-from xtile.semantics.cuda_tile.numbers import element_place, operand_number, result_number
+from xtile.semantics.cuda_tile.numbers import operand_number, result_number
+from xtile.semantics.promises import report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import word_attribute
 from xtile.semantics.upstream.numbers import Number
@@ -22,20 +23,6 @@ from xtile.semantics.values import Array, Value
 
 Check: TypeAlias = Callable[..., None]
 """Checks an execution, given the state and the values of the operands."""
-
-
-def report_broken_promise(state: State, operation: Operation, broken: Array, message: str) -> None:
-    """Tells the observer, if there is one, of the first element that breaks a promise.
-
-    Args:
-        state: What runs.
-        operation: The operation whose result or operand was promised something.
-        broken: Which elements break the promise; an array of any shape.
-        message: What is wrong with such an element, as in `the sum does not fit into i32`.
-    """
-    if state.observer is not None and broken.any():
-        place = element_place(int(broken.argmax()), broken.shape)
-        state.observer.on_broken_promise(operation, f"{message}, in {place}")
 
 
 def observed(operation: Operation, compiler: Compiler, step: Step, check: Check) -> Step:

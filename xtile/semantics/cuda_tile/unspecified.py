@@ -21,8 +21,9 @@ from typing_extensions import override
 from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Step
-from xtile.semantics.cuda_tile.numbers import Tile, element_place
+from xtile.semantics.cuda_tile.numbers import Tile
 from xtile.semantics.errors import ExecutionError, UnlocatedError
+from xtile.semantics.promises import element_place
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Array, Value

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import i1
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
+from xtile.dialects import core as core_ops
 from xtile.dialects.cuda_tile.ops import control_flow, core
 from xtile.dialects.cuda_tile.ops.reductions import ReduceOp, ScanOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.reductions import ScanOp as VectorScanOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_cuda_tile.arithmetic import of_integers
 from xtile.translate.core_to_cuda_tile.combining import combine, neutral, wide_type
 from xtile.translate.core_to_cuda_tile.elementwise import converted
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
@@ -118,6 +121,139 @@ def _last(lowering: Lowering, value: SSAValue, axis: int) -> SSAValue:
     return lowering.reshape(lowering.compute(core.ExtractOp, value, indices, line), rest)
 
 
+# --- with a region ---
+
+
+def _reduce_tuples(operation: core_ops.ReduceOp, lowering: Lowering) -> None:
+    # The region of a reduction has the later element of each pair first.
+    sources, identities, body = _combination(operation, lowering, earlier=1)
+    made = ReduceOp(sources, operation.axis.value.data, identities, body)
+    _define_totals(operation, lowering, made)
+
+
+def _scan_tuples(operation: core_ops.ScanOp, lowering: Lowering) -> None:
+    sources, identities, body = _combination(operation, lowering, earlier=0)
+    reverse = operation.reverse is not None
+    made = ScanOp(sources, operation.axis.value.data, identities, body, reverse=reverse)
+    _define_totals(operation, lowering, made)
+
+
+def _define_totals(
+    operation: core_ops.AggregateOperation, lowering: Lowering, made: ReduceOp | ScanOp
+) -> None:
+    totals = lowering.emit(made).results
+    for old, new in zip(operation.totals, totals, strict=False):
+        lowering.define(old, new)
+
+
+def _combination(
+    operation: core_ops.AggregateOperation, lowering: Lowering, earlier: int
+) -> tuple[list[SSAValue], list[Attribute], Region]:
+    """The tiles, their identities and the region of a reduction or scan.
+
+    Where no identities are known, a last tile of truth values says that elements count; its
+    identity says that they do not.
+
+    Args:
+        operation: The reduction or scan.
+        lowering: Where to emit.
+        earlier: Which of each pair of the region's arguments is the earlier one.
+    """
+    sources = lowering.values(operation.sources)
+    identities = _identities(operation, lowering, sources)
+    is_known = identities is not None
+    if identities is None:
+        counts = tile_type(sources[0]).with_element_type(i1)
+        sources = [*sources, lowering.constant(1, counts)]
+        identities = [_number(0, element_type(source)) for source in sources]
+    types = [scalar_tile(element_type(source)) for source in sources]
+    block = Block(arg_types=[type_ for type_ in types for _ in range(2)])
+    pairs = block.args[earlier::2], block.args[1 - earlier :: 2]
+    with lowering.in_function(block):
+        combined = _combined(operation, lowering, *pairs)
+        if not is_known:
+            combined = _where_both_count(lowering, *pairs, combined)
+        lowering.emit(control_flow.YieldOp(combined))
+    return sources, identities, Region(block)
+
+
+def _combined(
+    operation: core_ops.AggregateOperation,
+    lowering: Lowering,
+    earlier: Sequence[SSAValue],
+    later: Sequence[SSAValue],
+) -> list[SSAValue]:
+    """What the region makes of two tuples, emitted at the end of the current block."""
+    old = operation.body.block
+    count = len(operation.sources)
+    for argument, new in zip(old.args, (*earlier[:count], *later[:count]), strict=True):
+        lowering.define(argument, new)
+    end = old.last_op
+    assert end is not None
+    for inner in old.ops:
+        if inner is not end:
+            lowering.translate(inner)
+    return lowering.values(end.operands)
+
+
+def _where_both_count(
+    lowering: Lowering,
+    earlier: Sequence[SSAValue],
+    later: Sequence[SSAValue],
+    combined: Sequence[SSAValue],
+) -> list[SSAValue]:
+    """The combination of two tuples of which one or both may stand for nothing."""
+    counts, other_counts = earlier[-1], later[-1]
+    chosen: list[SSAValue] = []
+    for a, b, both in zip(earlier, later, combined, strict=False):
+        chosen.append(lowering.select(counts, lowering.select(other_counts, both, a), b))
+    return [*chosen, of_integers("ori")(lowering, counts, other_counts)]
+
+
+def _identities(
+    operation: core_ops.AggregateOperation, lowering: Lowering, sources: Sequence[SSAValue]
+) -> list[Attribute] | None:
+    """The identities that an operation names, or those of what its region does; None: unknown."""
+    elements = [element_type(source) for source in sources]
+    if operation.identities is not None:
+        given = [cast(Any, each).value.data for each in operation.identities]
+        return [_number(number, type_) for number, type_ in zip(given, elements, strict=True)]
+    names = [_name_of_pair(operation, index) for index in range(len(sources))]
+    known = [
+        neutral(lowering, name, element)
+        for name, element in zip(names, elements, strict=True)
+        if name is not None
+    ]
+    return known if len(known) == len(sources) else None
+
+
+def _name_of_pair(operation: core_ops.AggregateOperation, index: int) -> str | None:
+    """What combines the elements of one vector, such as `addf`, if only one operation does."""
+    block = operation.body.block
+    assert block.last_op is not None
+    made = block.last_op.operands[index].owner
+    pair = (block.args[index], block.args[index + len(operation.sources)])
+    if isinstance(made, Block) or set(made.operands) != set(pair):
+        return None
+    return made.name.removeprefix("arith.") if made.name in _WITH_NEUTRAL else None
+
+
+_WITH_NEUTRAL = frozenset(
+    f"arith.{name}"
+    for name in (
+        *("addf", "addi", "andi", "maximumf", "maxnumf", "maxsi", "maxui", "minimumf", "minnumf"),
+        *("minsi", "minui", "mulf", "muli", "ori", "xori"),
+    )
+)
+"""The operations that a number is neutral for."""
+
+
+def _number(number: float, type_: Attribute) -> Attribute:
+    if isa(type_, IntegerType):
+        return IntegerAttr(int(number), type_)
+    return FloatAttr(float(number), cast("AnyFloat", type_))
+
+
 def holds_anywhere(lowering: Lowering, condition: SSAValue) -> SSAValue:
     """Whether a condition holds for any element of a tile."""
     assert element_type(condition) == i1
@@ -127,6 +263,8 @@ def holds_anywhere(lowering: Lowering, condition: SSAValue) -> SSAValue:
 
 
 RULES: dict[str, Rule] = {
+    "core.reduce": _reduce_tuples,
+    "core.scan": _scan_tuples,
     "vector.multi_reduction": _multi_reduction,
     "vector.reduction": _reduction,
     "vector.scan": _scan,

@@ -1,0 +1,38 @@
+"""Lines of kernels in core form: read, verified and printed again."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.languages import make_context
+from xtile.text.mlir import print_mlir, read_mlir
+from xtile.text.source import Source
+from xtile.text.verification import verify_module
+
+
+def verified(parameters: str, body: str, level: str = "tile") -> tuple[str, list[str]]:
+    """The lines of a kernel, joined and without indentation, and the errors in it.
+
+    Args:
+        parameters: Those of the kernel.
+        body: Its text.
+        level: Its level.
+    """
+    text = (
+        f"gpu.module @m {{\ngpu.func @f({parameters}) kernel "
+        f'attributes {{core.level = "{level}"}} {{\n{body}\ngpu.return\n}}\n}}\n'
+    )
+    diagnostics = Diagnostics()
+    module = read_mlir(Source("k.mlir", text), diagnostics, make_context())
+    if module is None:
+        return "", [diagnostic.message for diagnostic in diagnostics]
+    verify_module(module, diagnostics)
+    output = StringIO()
+    print_mlir(module, output)
+    return joined(output.getvalue()), [diagnostic.message for diagnostic in diagnostics]
+
+
+def joined(text: str) -> str:
+    """Text with single spaces in the place of line breaks and indentation."""
+    return " ".join(text.split())
