@@ -17,11 +17,14 @@ SETUP = """%c0 = arith.constant 0 : index
 %v = vector.transfer_read %m[%c0], %zero {in_bounds = [true]} : memref<16xf32>, vector<16xf32>
 """
 
+STORE = "memref.store %r, %m[%c0] : memref<16xf32>"
+WRITE = "vector.transfer_write %r, %m[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>"
+
 OPERATIONS = {
-    "core.reduce": f"%r = core.reduce %v axis 0 : vector<16xf32> -> f32 {ADD}",
-    "core.scan": f"%r = core.scan %v axis 0 : vector<16xf32> -> vector<16xf32> {ADD}",
+    "core.reduce": f"%r = core.reduce %v axis 0 : vector<16xf32> -> f32 {ADD}\n{STORE}",
+    "core.scan": f"%r = core.scan %v axis 0 : vector<16xf32> -> vector<16xf32> {ADD}\n{WRITE}",
 }
-"""A line with each operation."""
+"""Lines with each operation, whose result is used."""
 
 SUBGROUP = (
     'core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32, '
