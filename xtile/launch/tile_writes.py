@@ -7,14 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-_TARGET_OPERANDS = {
-    "cuda_tile.atomic_cas_tko": 0,
-    "cuda_tile.atomic_red_view_tko": 0,
-    "cuda_tile.atomic_rmw_tko": 0,
-    "cuda_tile.store_ptr_tko": 0,
-    "cuda_tile.store_view_tko": 1,
-}
-"""For each operation that writes the operand that says where."""
+from xtile.dialects.effects import written_operands
 
 _ADDRESS = "i64"
 
@@ -37,8 +30,7 @@ def written_pointers(entry: Operation) -> frozenset[int]:
         pass
     written: set[int] = set()
     for operation in entry.walk():
-        if operation.name in _TARGET_OPERANDS:
-            target = operation.operands[_TARGET_OPERANDS[operation.name]]
+        for target in written_operands(operation):
             written.update(sources.get(target, ()))
     return frozenset(written)
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.effects import updates_memory
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
@@ -178,13 +179,13 @@ def _compile(function: Operation, compiler: Compiler) -> Body:
     return Body(operations, made + body.steps, body.yields, body.allocated)
 
 
-_PROCESS_LOCAL = ("atomic", "memref.get_global", "func.call")
-"""What operations do that have an effect in one process only, or may have."""
+_PROCESS_LOCAL = ("memref.get_global", "func.call")
+"""What operations do that have an effect in one process only, or may have, as updates have."""
 
 
 def _may_share(function: Operation) -> bool:
     return not any(
-        operation.name.startswith(_PROCESS_LOCAL) or "atomic" in operation.name
+        updates_memory(operation) or operation.name in _PROCESS_LOCAL
         for operation in function.walk()
     )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from xdsl.ir import Block, Operation
+from xdsl.traits import is_side_effect_free
 
-from xtile.transforms.cleanup.effects import is_removable
+from xtile.dialects.effects import is_pure, may_fail, only_reads
+from xtile.rewrite.folding import constant_number
 
 
 def remove_dead_code(operation: Operation) -> None:
@@ -17,8 +19,18 @@ def remove_dead_code(operation: Operation) -> None:
 def _clean_block(block: Block) -> None:
     for operation in reversed(list(block.ops)):
         is_used = any(result.uses for result in operation.results)
-        if operation.results and not is_used and is_removable(operation):
+        if operation.results and not is_used and _is_removable(operation):
             operation.detach()
             operation.erase()
             continue
         remove_dead_code(operation)
+
+
+def _is_removable(operation: Operation) -> bool:
+    """Whether an operation without used results may go.
+
+    A division stays unless its divisor is known, because dividing by zero is a mistake to report.
+    """
+    if may_fail(operation):
+        return constant_number(operation.operands[1]) not in (None, 0)
+    return only_reads(operation) or is_pure(operation) or is_side_effect_free(operation)

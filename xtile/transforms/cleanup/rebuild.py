@@ -10,6 +10,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.scf.loops import UNSIGNED
@@ -17,7 +18,43 @@ from xtile.rewrite.facts import Facts
 from xtile.rewrite.folding import constant_number, fold
 from xtile.rewrite.rebuilder import Rebuilder, Rule
 from xtile.text.source import Source
-from xtile.transforms.cleanup.effects import is_movable, is_pure
+
+_MOVABLE = frozenset(
+    {
+        "arith.addi",
+        "arith.andi",
+        "arith.cmpi",
+        "arith.constant",
+        "arith.extsi",
+        "arith.extui",
+        "arith.index_cast",
+        "arith.maxsi",
+        "arith.maxui",
+        "arith.minsi",
+        "arith.minui",
+        "arith.muli",
+        "arith.ori",
+        "arith.select",
+        "arith.shli",
+        "arith.shrsi",
+        "arith.shrui",
+        "arith.subi",
+        "arith.trunci",
+        "arith.xori",
+        "gpu.block_dim",
+        "gpu.block_id",
+        "gpu.grid_dim",
+        "gpu.lane_id",
+        "gpu.num_subgroups",
+        "gpu.subgroup_id",
+        "gpu.subgroup_size",
+        "gpu.thread_id",
+        "memref.dim",
+        "memref.extract_aligned_pointer_as_index",
+        "memref.extract_strided_metadata",
+    }
+)
+"""Cheap operations that may run although the program would not have: they never fail."""
 
 
 class Cleaner(Rebuilder):
@@ -82,7 +119,7 @@ def _copy(operation: Operation, cleaner: Cleaner) -> None:
         _define(operation, _emit(operation, operands, cleaner), cleaner)
         return
     key = _key(operation, operands)
-    if is_movable(operation):
+    if operation.name in _MOVABLE:
         new = cleaner.shared(key, operands, lambda: _emit(operation, operands, cleaner))
     else:
         new = cleaner.seen(key)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, cast
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import (
@@ -20,8 +19,8 @@ from xtile.dialects.core import (
     BlasA3Operation,
     ComplexPartOp,
     ParallelOp,
-    PrefetchOp,
 )
+from xtile.dialects.effects import leaves_memory, read_operands, written_operands
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
@@ -182,25 +181,20 @@ _CORE_ADDITIONS = frozenset({AtomicKind.ADD_FLOAT, AtomicKind.ADD_INTEGER})
 def _of_work_items(operation: Operation) -> Iterable[Access]:
     """What an operation does that each work-item executes."""
     memories = [value for value in operation.operands if isinstance(value.type, MemRefType)]
-    if not memories or _only_looks(operation):
+    if not memories or _reads_address(operation):
         return
     if isinstance(operation, memref.AtomicRMWOp | AtomicUpdateOp) and _is_addition(operation):
         yield Access(root_of(memories[0]), Kind.ADD)
         return
-    writes = not isinstance(operation, memref.LoadOp) and operation.name not in _READERS
-    reads = not isinstance(operation, memref.StoreOp) and operation.name not in _WRITERS
-    for memory in memories:
-        root = root_of(memory)
-        if reads:
-            yield Access(root, Kind.READ)
-        if writes:
-            yield Access(root, Kind.WRITE)
-
-
-_READERS = frozenset({"vector.load", "vector.transfer_read", "vector.maskedload", "vector.gather"})
-_WRITERS = frozenset(
-    {"vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter"}
-)
+    read, written = read_operands(operation), written_operands(operation)
+    if not read and not written:
+        if operation.regions or leaves_memory(operation):
+            return
+        read = written = memories
+    for memory in read:
+        yield Access(root_of(memory), Kind.READ)
+    for memory in written:
+        yield Access(root_of(memory), Kind.WRITE)
 
 
 def _is_addition(operation: memref.AtomicRMWOp | AtomicUpdateOp) -> bool:
@@ -212,25 +206,6 @@ def _is_addition(operation: memref.AtomicRMWOp | AtomicUpdateOp) -> bool:
     return operation.kind.data in _CORE_ADDITIONS
 
 
-def _only_looks(operation: Operation) -> bool:
-    """Whether an operation uses memrefs without touching the elements, or reads addresses only."""
-    if isinstance(operation, PrefetchOp) or operation.regions:
-        return True
-    if isinstance(operation, memref.LoadOp):
-        return isinstance(operation.res.type, MemRefType)
-    return (
-        (
-            _is_view(operation)
-            and any(isinstance(result.type, MemRefType) for result in operation.results)
-        )
-        or isinstance(operation, _QUERIES)
-        or is_side_effect_free(operation)
-    )
-
-
-_QUERIES = (
-    memref.DimOp,
-    memref.RankOp,
-    memref.ExtractAlignedPointerAsIndexOp,
-    scf.YieldOp,
-)
+def _reads_address(operation: Operation) -> bool:
+    """Whether an operation loads an entry of a group, whose addresses do not change."""
+    return isinstance(operation, memref.LoadOp) and isinstance(operation.res.type, MemRefType)

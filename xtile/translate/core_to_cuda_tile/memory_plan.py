@@ -15,29 +15,9 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
+from xtile.dialects.effects import changes_memory, read_operands, written_operands
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
 from xtile.translate.core_to_cuda_tile.types import memref_type
-
-_MEMORY_OF_READ = {
-    "memref.load": 0,
-    "vector.gather": 0,
-    "vector.load": 0,
-    "vector.maskedload": 0,
-    "vector.transfer_read": 0,
-}
-"""Operations that only read memory, and which operand the memory is."""
-
-_MEMORY_OF_WRITE = {
-    "core.atomic_scatter": 0,
-    "core.atomic_update": 1,
-    "memref.atomic_rmw": 1,
-    "memref.store": 1,
-    "vector.maskedstore": 0,
-    "vector.scatter": 0,
-    "vector.store": 1,
-    "vector.transfer_write": 1,
-}
-"""Operations that change memory, and which operand the memory is."""
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})
@@ -102,22 +82,16 @@ class MemoryPlan:
     def _accessed(self) -> Iterator[SSAValue]:
         """The memrefs that operations read or write."""
         for operation in self._function.walk():
-            position = {**_MEMORY_OF_READ, **_MEMORY_OF_WRITE}.get(operation.name)
-            if position is not None:
-                yield operation.operands[position]
+            yield from _memory_of(operation)
 
     def _find(self, function: Operation) -> Iterator[_Access]:
         for number, operation in enumerate(function.walk()):
-            is_write = operation.name in _MEMORY_OF_WRITE
-            tables = _MEMORY_OF_WRITE if is_write else _MEMORY_OF_READ
-            position = tables.get(operation.name)
-            if position is None:
-                continue
-            memory = operation.operands[position]
-            if isa(memref_type(memory.type).element_type, MemRefType):
-                continue  # The addresses of a group do not change.
-            around = tuple(_around(operation))
-            yield _Access(operation, self.place_of(memory), number, is_write, around)
+            for memory in _memory_of(operation):
+                if isa(memref_type(memory.type).element_type, MemRefType):
+                    continue  # The addresses of a group do not change.
+                around = tuple(_around(operation))
+                is_write = changes_memory(operation)
+                yield _Access(operation, self.place_of(memory), number, is_write, around)
 
     # --- what tokens are needed ---
 
@@ -149,6 +123,12 @@ class MemoryPlan:
             elif self.must_be_waited_for(access.operation):
                 effects.setdefault(access.place, Effects()).reads = True
         return effects
+
+
+def _memory_of(operation: Operation) -> list[SSAValue]:
+    """The memrefs that an operation reads or writes."""
+    accessed = written_operands(operation) or read_operands(operation)
+    return [memory for memory in accessed if isa(memory.type, MemRefType)]
 
 
 def _repeats(region: Operation) -> bool:

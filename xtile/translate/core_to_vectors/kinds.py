@@ -16,40 +16,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core import MapOp
+from xtile.dialects.effects import changes_memory, may_fail
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp, ShapeCastOp
 
 _ARITHMETIC = frozenset({"arith", "math"})
 
-_INTEGER_DIVISIONS = frozenset(
-    {
-        "arith.ceildivsi",
-        "arith.ceildivui",
-        "arith.divsi",
-        "arith.divui",
-        "arith.floordivsi",
-        "arith.remsi",
-        "arith.remui",
-    }
-)
-
-_EFFECTS = frozenset(
-    {
-        "core.atomic_update",
-        "gpu.barrier",
-        "memref.atomic_rmw",
-        "memref.copy",
-        "memref.generic_atomic_rmw",
-        "memref.store",
-        "vector.store",
-        "vector.transfer_write",
-    }
-)
-"""Operations before and after which memory can hold different numbers."""
-
 
 def has_effects(operation: Operation) -> bool:
     """Whether memory can change while an operation is executed."""
-    return any(inner.name in _EFFECTS for inner in operation.walk())
+    return any(changes_memory(inner) for inner in operation.walk())
 
 
 def is_elementwise(operation: Operation) -> bool:
@@ -118,7 +93,7 @@ def _is_plain(operation: Operation) -> bool:
     if operation.name == "scf.if":
         # Both sides are computed, so neither may fail.
         return bool(operation.results) and all(
-            _is_plain(inner) and inner.name not in _INTEGER_DIVISIONS
+            _is_plain(inner) and not may_fail(inner)
             for region in operation.regions
             for inner in region.block.ops
         )

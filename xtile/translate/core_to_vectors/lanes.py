@@ -10,26 +10,15 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, VectorTyp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp, MapOp
+from xtile.dialects.effects import differs_between_lanes
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicRMWOp
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.text.source import spelling_of
 
-_OF_LANES = frozenset(
-    {
-        "core.fragment_extract",
-        "core.fragment_insert",
-        "core.subgroup_scan",
-        "gpu.all_reduce",
-        "gpu.global_id",
-        "gpu.printf",
-        "gpu.rotate",
-        "gpu.shuffle",
-        "gpu.subgroup_broadcast",
-        "gpu.subgroup_reduce",
-        "gpu.thread_id",
-    }
+_OF_EACH_LANE = frozenset(
+    {"gpu.all_reduce", "gpu.printf", "gpu.subgroup_broadcast", "gpu.subgroup_reduce"}
 )
-"""Operations by which the lanes of a subgroup differ, or that each of them does on its own."""
+"""Operations that each lane of a subgroup takes part in, whose results are equal."""
 
 _REPEATABLE = frozenset(
     {"andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"}
@@ -40,14 +29,17 @@ _REPEATABLE = frozenset(
 
 def lane_problem(operation: Operation, facts: Facts) -> str | None:
     """Why the lanes of a subgroup do not all do what an operation does; None if they do."""
-    if operation.name in _OF_LANES:
-        return f"lanes differ by {spelling_of(operation)}"
-    if operation.name == "gpu.lane_id" and not _only_finds_first(operation.results[0], facts):
-        return f"lanes differ by {spelling_of(operation)}"
     if operation.name == "memref.generic_atomic_rmw":
         return "each lane updates memory on its own"
-    if isinstance(operation, AtomicRMWOp | AtomicUpdateOp) and repetitions(operation, 1) is None:
-        return "each lane gets another number from the memory that it updates"
+    if isinstance(operation, AtomicRMWOp | AtomicUpdateOp):
+        is_shared = repetitions(operation, 1) is not None
+        return (
+            None if is_shared else "each lane gets another number from the memory that it updates"
+        )
+    if operation.name == "gpu.lane_id" and _only_finds_first(operation.results[0], facts):
+        return None
+    if differs_between_lanes(operation) or operation.name in _OF_EACH_LANE:
+        return f"lanes differ by {spelling_of(operation)}"
     return None
 
 

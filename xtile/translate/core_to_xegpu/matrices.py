@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
+from xtile.dialects.effects import may_fail
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
@@ -245,8 +246,8 @@ def _map(operation: MapOp, lowering: Lowering) -> None:
 def _is_harmless(operation: Operation) -> bool:
     """Whether an operation on padding has no effect but its results, and cannot fail."""
     is_plain = operation.dialect_name() in ("arith", "complex", "math", "scf")
-    may_fail = operation.name in ("arith.divsi", "arith.remsi", "scf.for")
-    return isinstance(operation, YieldOp) or (is_plain and not may_fail)
+    is_certain = not may_fail(operation) and operation.name != "scf.for"
+    return isinstance(operation, YieldOp) or (is_plain and is_certain)
 
 
 def _map_entry(

@@ -8,6 +8,8 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.dialects.effects import updates_memory
+
 
 def varying_values(body: Block, points: Iterable[SSAValue]) -> frozenset[SSAValue]:
     """The values in a loop's body that differ between points.
@@ -46,7 +48,7 @@ class _Analysis:
         if isinstance(operation, memref.LoadOp):
             # Where not all points execute it, it is a load under a mask.
             return is_divided and not isinstance(operation.res.type, MemRefType)
-        return "atomic" in operation.name
+        return updates_memory(operation)
 
     def _visit_branch(self, operation: scf.IfOp, is_divided: bool) -> None:
         differs = operation.cond in self.varying

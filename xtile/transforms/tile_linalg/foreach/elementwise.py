@@ -7,6 +7,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.effects import may_fail
 from xtile.rewrite.emitter import Index
 from xtile.rewrite.facts import constant_of
 from xtile.text.source import spelling_of
@@ -14,19 +15,6 @@ from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.rules import copy
 from xtile.transforms.tile_linalg.tiles import Tile
-
-_DIVISIONS = frozenset(
-    {
-        "arith.ceildivsi",
-        "arith.ceildivui",
-        "arith.divsi",
-        "arith.divui",
-        "arith.floordivsi",
-        "arith.remsi",
-        "arith.remui",
-    }
-)
-"""What stops a kernel if the divisor is 0."""
 
 _CASTS = frozenset({"arith.extsi", "arith.index_cast", "arith.trunci"})
 """What keeps integers that fit both types."""
@@ -61,7 +49,7 @@ def _has_complex(operation: Operation) -> bool:
 def _uniform(operation: Operation, trip: Trip) -> None:
     """The same at all points; a division that no point may execute must not stop the kernel."""
     kernel = trip.kernel
-    if trip.mask is None or operation.name not in _DIVISIONS:
+    if trip.mask is None or not may_fail(operation):
         copy(operation, kernel)
         return
     a, b = kernel.values(operation.operands)
@@ -86,7 +74,7 @@ def _vectors(operation: Operation, trip: Trip) -> None:
     operands = [trip.vector(operand) for operand in operation.operands]
     if operation.name == "arith.select" and not trip.is_varying(operation.operands[0]):
         operands[0] = kernel.value(operation.operands[0])
-    if operation.name in _DIVISIONS:
+    if may_fail(operation):
         operands[1] = _guarded(trip, operands[1])
     new = type(operation).create(
         operands=operands,

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
+from xtile.dialects.effects import may_fail
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import rules
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
@@ -66,13 +67,10 @@ def _has_matrices(operation: Operation) -> bool:
     return any(matrix_of(value) is not None for value in (*operation.operands, *operation.results))
 
 
-_DIVISIONS = frozenset({"arith.divsi", "arith.divui", "arith.remsi", "arith.remui"})
-
-
 def _elementwise(operation: Operation, kernel: Kernel) -> None:
     operands = kernel.values(operation.operands)
     matrix = matrix_of(operation.operands[-1])
-    if operation.name in _DIVISIONS and matrix is not None:
+    if may_fail(operation) and matrix is not None:
         operands[1] = on_matrices.filled(kernel, operands[1], matrix, range(matrix.rank), 1)
     kernel.replace(operation, replaced(operation, operands))
 

@@ -14,6 +14,7 @@ from math import prod
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from xtile.dialects.effects import differs_between_lanes
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.xegpu.operation import is_for_workgroup, shape_of, shape_text
 from xtile.text.diagnostics import DiagnosticError
@@ -23,22 +24,8 @@ from xtile.translate.xegpu_to_spirv.lowering import Lowering
 _ONLY = "only code of one lane can be translated to SPIR-V"
 _DISTRIBUTES_SUBGROUPS = "xegpu-subgroup-distribute"
 
-_DIFFERING = frozenset(
-    {
-        "func.call",
-        "gpu.global_id",
-        "gpu.lane_id",
-        "gpu.rotate",
-        "gpu.shuffle",
-        "gpu.thread_id",
-        "memref.atomic_rmw",
-        "memref.generic_atomic_rmw",
-        "xegpu.atomic_rmw",
-        "xegpu.dpas",
-        "xegpu.load_nd",
-    }
-)
-"""Operations whose results may differ between lanes, whatever their operands are."""
+_DIFFERING = frozenset({"func.call", "xegpu.dpas", "xegpu.load_nd"})
+"""Operations, beside those of lanes, whose results differ between lanes, or may."""
 
 
 def check_no_work_group(operation: Operation, lowering: Lowering) -> None:
@@ -122,7 +109,7 @@ def _may_differ(values: Iterable[SSAValue]) -> bool:
         operation = owner if isinstance(owner, Operation) else owner.parent_op()
         if operation is None or isinstance(operation, FuncOp):
             continue
-        if operation.name in _DIFFERING:
+        if differs_between_lanes(operation) or operation.name in _DIFFERING:
             return True
         remaining += operation.operands
         remaining += _yielded(operation)

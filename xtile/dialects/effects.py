@@ -1,0 +1,234 @@
+"""What operations do beside computing their results, in one table for all languages.
+
+xDSL's traits say which operations have no effect. The table says what they cannot, or do not: which
+operand is the memory, what is done to it in one step, and that a division may fail.
+
+Importing this loads no dialect: rows are found by the operation's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import NoMemoryEffect
+
+READS: Mapping[str, tuple[int, ...]] = {
+    "core.axpby": (1, 3),
+    "core.cooperative_matrix_load": (0,),
+    "core.cumsum": (1, 3),
+    "core.gemm": (1, 2, 4),
+    "core.gemv": (1, 2, 4),
+    "core.ger": (1, 2, 4),
+    "core.hadamard": (1, 2, 4),
+    "core.sum": (1, 3),
+    "cuda_tile.load_ptr_tko": (0,),
+    "cuda_tile.load_view_tko": (0,),
+    "gpu.memcpy": (-1,),
+    "gpu.subgroup_mma_load_matrix": (0,),
+    "memref.copy": (0,),
+    "memref.load": (0,),
+    "tensorlang.atomic_load": (0,),
+    "tensorlang.axpby": (1, 3),
+    "tensorlang.cooperative_matrix_atomic_load": (0,),
+    "tensorlang.cooperative_matrix_load": (0,),
+    "tensorlang.cumsum": (1, 3),
+    "tensorlang.gemm": (1, 2, 4),
+    "tensorlang.gemv": (1, 2, 4),
+    "tensorlang.ger": (1, 2, 4),
+    "tensorlang.hadamard": (1, 2, 4),
+    "tensorlang.load": (0,),
+    "tensorlang.sum": (1, 3),
+    "vector.expandload": (0,),
+    "vector.gather": (0,),
+    "vector.load": (0,),
+    "vector.maskedload": (0,),
+    "vector.transfer_read": (0,),
+    "xegpu.load": (0,),
+    "xegpu.load_matrix": (0,),
+    "xegpu.load_nd": (0,),
+}
+"""Operations that read memory, and which operands say where.
+
+Linear algebra reads its output, unless beta is 0.
+"""
+
+WRITES: Mapping[str, tuple[int, ...]] = {
+    "core.axpby": (3,),
+    "core.cooperative_matrix_store": (1,),
+    "core.cumsum": (3,),
+    "core.gemm": (4,),
+    "core.gemv": (4,),
+    "core.ger": (4,),
+    "core.hadamard": (4,),
+    "core.sum": (3,),
+    "cuda_tile.store_ptr_tko": (0,),
+    "cuda_tile.store_view_tko": (1,),
+    "gpu.memcpy": (-2,),
+    "gpu.memset": (-2,),
+    "gpu.subgroup_mma_store_matrix": (1,),
+    "memref.copy": (1,),
+    "memref.store": (1,),
+    "tensorlang.atomic_store": (1,),
+    "tensorlang.axpby": (3,),
+    "tensorlang.cooperative_matrix_atomic_store": (1,),
+    "tensorlang.cooperative_matrix_store": (1,),
+    "tensorlang.cumsum": (3,),
+    "tensorlang.gemm": (4,),
+    "tensorlang.gemv": (4,),
+    "tensorlang.ger": (4,),
+    "tensorlang.hadamard": (4,),
+    "tensorlang.store": (1,),
+    "tensorlang.sum": (3,),
+    "vector.compressstore": (0,),
+    "vector.maskedstore": (0,),
+    "vector.scatter": (0,),
+    "vector.store": (1,),
+    "vector.transfer_write": (1,),
+    "xegpu.store": (1,),
+    "xegpu.store_matrix": (1,),
+    "xegpu.store_nd": (1,),
+}
+"""Operations that write memory, and which operands say where."""
+
+UPDATES: Mapping[str, tuple[int, ...]] = {
+    "core.atomic_scatter": (0,),
+    "core.atomic_update": (1,),
+    "cuda_tile.atomic_cas_tko": (0,),
+    "cuda_tile.atomic_red_view_tko": (0,),
+    "cuda_tile.atomic_rmw_tko": (0,),
+    "memref.atomic_rmw": (1,),
+    "memref.generic_atomic_rmw": (0,),
+    "tensorlang.atomic_add": (1,),
+    "tensorlang.atomic_max": (1,),
+    "tensorlang.atomic_min": (1,),
+    "tensorlang.cooperative_matrix_atomic_add": (1,),
+    "tensorlang.cooperative_matrix_atomic_max": (1,),
+    "tensorlang.cooperative_matrix_atomic_min": (1,),
+    "xegpu.atomic_rmw": (0,),
+}
+"""Operations that read memory and write it in one step, and which operands say where."""
+
+BARRIERS = frozenset(
+    {
+        "cuda_tile.gdc_wait_tko",
+        "cuda_tile.memory_fence_alias_tko",
+        "gpu.barrier",
+        "tensorlang.barrier",
+        "xegpu.fence",
+        "xegpu.mfence",
+        "xegpu.nbarrier_arrive",
+        "xegpu.nbarrier_wait",
+    }
+)
+"""Operations before and after which memory can hold different numbers, because others go on."""
+
+HARMLESS = frozenset(
+    {
+        "core.prefetch",
+        "memref.prefetch",
+        "tensorlang.cooperative_matrix_prefetch",
+        "xegpu.prefetch",
+        "xegpu.prefetch_nd",
+    }
+)
+"""Operations on memory that change nothing which can be seen."""
+
+PURE = frozenset({"arith.extsi", "arith.remui"})
+"""Operations without effects of which no trait says so."""
+
+MAY_FAIL = frozenset(
+    {
+        "arith.ceildivsi",
+        "arith.ceildivui",
+        "arith.divsi",
+        "arith.divui",
+        "arith.floordivsi",
+        "arith.remsi",
+        "arith.remui",
+        "cuda_tile.divi",
+        "cuda_tile.remi",
+        "index.ceildivs",
+        "index.ceildivu",
+        "index.divs",
+        "index.divu",
+        "index.floordivs",
+        "index.rems",
+        "index.remu",
+    }
+)
+"""Operations that are a mistake of the program for some operands: divisions by zero."""
+
+OF_LANES = frozenset(
+    {
+        "core.fragment_extract",
+        "core.fragment_insert",
+        "core.subgroup_scan",
+        "gpu.global_id",
+        "gpu.lane_id",
+        "gpu.rotate",
+        "gpu.shuffle",
+        "gpu.thread_id",
+    }
+)
+"""Operations without effects whose results differ between lanes that give equal operands."""
+
+
+def read_operands(operation: Operation) -> tuple[SSAValue, ...]:
+    """The operands that say which memory an operation reads, also in one step with writing it."""
+    return _operands(operation, READS) or _operands(operation, UPDATES)
+
+
+def written_operands(operation: Operation) -> tuple[SSAValue, ...]:
+    """The operands that say which memory an operation writes, also in one step with reading it."""
+    return _operands(operation, WRITES) or _operands(operation, UPDATES)
+
+
+def _operands(operation: Operation, table: Mapping[str, tuple[int, ...]]) -> tuple[SSAValue, ...]:
+    numbers = table.get(operation.name)
+    return () if numbers is None else tuple(operation.operands[number] for number in numbers)
+
+
+def updates_memory(operation: Operation) -> bool:
+    """Whether an operation reads memory and writes it in one step."""
+    return operation.name in UPDATES
+
+
+def changes_memory(operation: Operation) -> bool:
+    """Whether memory may hold other numbers after an operation; not asked of those nested in it."""
+    name = operation.name
+    return name in WRITES or name in UPDATES or name in BARRIERS
+
+
+def only_reads(operation: Operation) -> bool:
+    """Whether an operation reads memory and has no other effect."""
+    return operation.name in READS and operation.name not in WRITES
+
+
+def leaves_memory(operation: Operation) -> bool:
+    """Whether an operation certainly neither reads nor changes memory; not asked of nested ones."""
+    return operation.name in HARMLESS or _has_no_effect(type(operation))
+
+
+def is_pure(operation: Operation) -> bool:
+    """Whether an operation has no effect but its results, which its operands determine.
+
+    For some operands it may fail. An operation with regions is not called pure.
+    """
+    return bool(operation.results) and not operation.regions and _has_no_effect(type(operation))
+
+
+@cache
+def _has_no_effect(kind: type[Operation]) -> bool:
+    return kind.name in PURE or kind.has_trait(NoMemoryEffect, value_if_unregistered=False)
+
+
+def may_fail(operation: Operation) -> bool:
+    """Whether an operation is a mistake of the program for some operands, as a division is."""
+    return operation.name in MAY_FAIL
+
+
+def differs_between_lanes(operation: Operation) -> bool:
+    """Whether lanes that give an operation equal operands may get different results."""
+    return operation.name in OF_LANES or operation.name in UPDATES
