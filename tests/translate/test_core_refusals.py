@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from tests.transforms.distribute.kernels import read
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 
-ADD = "{ ^bb0(%a: f32, %b: f32): %c = arith.addf %a, %b : f32  core.yield %c : f32 }"
+V = "vector<16xf32>"
 
 PARAMETERS = "%m: memref<16xf32>"
 
-SETUP = """%c0 = arith.constant 0 : index
+SETUP = f"""%p = arith.constant dense<3> : vector<16xi32>
+%c0 = arith.constant 0 : index
 %zero = arith.constant 0.0 : f32
-%v = vector.transfer_read %m[%c0], %zero {in_bounds = [true]} : memref<16xf32>, vector<16xf32>
+%v = vector.transfer_read %m[%c0], %zero {{in_bounds = [true]}} : memref<16xf32>, {V}
 """
 
+ADD = "{ ^bb0(%a: f32, %b: f32): %c = arith.addf %a, %b : f32  core.yield %c : f32 }"
 STORE = "memref.store %r, %m[%c0] : memref<16xf32>"
-WRITE = "vector.transfer_write %r, %m[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>"
+WRITE = f"vector.transfer_write %r, %m[%c0] {{in_bounds = [true]}} : {V}, memref<16xf32>"
 
-OPERATIONS = {
-    "core.reduce": f"%r = core.reduce %v axis 0 : vector<16xf32> -> f32 {ADD}\n{STORE}",
-    "core.scan": f"%r = core.scan %v axis 0 : vector<16xf32> -> vector<16xf32> {ADD}\n{WRITE}",
+OF_VECTORS = {
+    "core.reduce": f"%r = core.reduce %v axis 0 : {V} -> f32 {ADD}\n{STORE}",
+    "core.scan": f"%r = core.scan %v axis 0 : {V} -> {V} {ADD}\n{WRITE}",
 }
-"""Lines with each operation, whose result is used."""
+"""Lines with each operation on vectors of subgroups, too, whose result is used."""
+
+OF_TILES = {
+    "core.gather": f"%r = core.gather %v[%p] axis 0 : {V}, vector<16xi32> -> {V}\n{WRITE}",
+    "core.histogram": (
+        "%h = core.histogram %p : vector<16xi32> -> vector<16xi32>\n"
+        f"%r = arith.sitofp %h : vector<16xi32> to {V}\n{WRITE}"
+    ),
+}
+"""The same with each operation on tiles only."""
+
+UNKNOWN_TO_CUDA_TILE = ("core.gather", "core.histogram")
 
 SUBGROUP = (
     'core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32, '
@@ -32,21 +47,29 @@ SUBGROUP = (
 )
 
 WAYS = {
-    "XeGPU": (SUBGROUP, "core-to-xegpu", "pvc"),
-    "SPIR-V": (SUBGROUP, "core-to-spirv", "pvc"),
-    "SPIR-V, CPU": (SUBGROUP, "core-to-spirv", "cpu"),
+    "subgroups to XeGPU": (SUBGROUP, "core-to-xegpu", "pvc"),
+    "subgroups to SPIR-V": (SUBGROUP, "core-to-spirv", "pvc"),
+    "subgroups to a CPU": (SUBGROUP, "core-to-spirv", "cpu"),
     "lanes to SPIR-V": ("", "xegpu-to-spirv", "pvc"),
     "points to tiles": ('core.level = "block"', "core-to-tile", "sm_90"),
+    "tiles to CUDA Tile IR": ('core.level = "tile"', "core-to-cuda_tile", "sm_90"),
 }
 """What the kernel is marked as, the translation, and the chip."""
 
+OF_SUBGROUPS = [way for way in WAYS if not way.startswith("tiles")]
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", OPERATIONS)
+CASES = [
+    *product(OF_VECTORS, OF_SUBGROUPS),
+    *product(OF_TILES, ["lanes to SPIR-V"]),
+    *product(UNKNOWN_TO_CUDA_TILE, ["tiles to CUDA Tile IR"]),
+]
+
+
+@pytest.mark.parametrize(("name", "way"), CASES)
 def test_refused_at_its_place(name: str, way: str) -> None:
     attributes, route, chip = WAYS[way]
-    body = f"{SETUP}{OPERATIONS[name]}\n"
-    if '"block"' in attributes:
+    body = f"{SETUP}{ {**OF_VECTORS, **OF_TILES}[name] }\n"
+    if way.startswith("points"):
         body = f"core.parallel {{\n{body}}}\n"
     text = (
         f"gpu.module @m {{\ngpu.func @k({PARAMETERS}) kernel attributes {{{attributes}}} {{\n"

@@ -23,6 +23,7 @@ from xtile.dialects.core import (
 from xtile.semantics import (
     core_block,
     core_cooperative_matrix,
+    core_elements,
     core_matrix,
     core_reductions,
 )
@@ -180,6 +181,7 @@ def _nothing(operation: Operation, compiler: Compiler) -> Step:
 HANDLERS: dict[str, Handler] = {
     **core_block.HANDLERS,
     **core_cooperative_matrix.HANDLERS,
+    **core_elements.HANDLERS,
     **core_matrix.HANDLERS,
     **core_reductions.HANDLERS,
     "core.atomic_scatter": _atomic_scatter,

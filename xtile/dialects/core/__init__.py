@@ -25,6 +25,7 @@ from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixType,
     MatrixUse,
 )
+from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.core.subgroup import (
     AtomicKindAttr,
@@ -61,10 +62,12 @@ __all__ = [
     "CumsumOp",
     "FragmentExtractOp",
     "FragmentInsertOp",
+    "GatherOp",
     "GemmOp",
     "GemvOp",
     "GerOp",
     "HadamardOp",
+    "HistogramOp",
     "Level",
     "MapOp",
     "MatrixUse",
@@ -94,10 +97,12 @@ Core = Dialect(
         CumsumOp,
         FragmentExtractOp,
         FragmentInsertOp,
+        GatherOp,
         GemmOp,
         GemvOp,
         GerOp,
         HadamardOp,
+        HistogramOp,
         MapOp,
         ParallelOp,
         PrefetchOp,

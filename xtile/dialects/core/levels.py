@@ -29,6 +29,10 @@ _OF_WORK_ITEMS = frozenset(
 """Operations by which work-items differ."""
 
 
+_OF_TILES = frozenset({"core.gather", "core.histogram"})
+"""Operations that level tile only has."""
+
+
 def find_problems(function: Operation) -> Iterator[Problem]:
     """Finds what a kernel holds that its level may not."""
     try:
@@ -43,6 +47,8 @@ def find_problems(function: Operation) -> Iterator[Problem]:
         if operation is function:
             continue
         problem = _CHECKS[level](operation)
+        if level is not Level.TILE and operation.name in _OF_TILES:
+            problem = f"{operation.name} is an operation on tiles"
         if problem is not None:
             yield operation, f"{problem}; the kernel is at level {level}"
 

@@ -23,6 +23,10 @@ from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixMultiplyAddOp,
     CooperativeMatrixStoreOp,
 )
+from xtile.dialects.core.elements import (
+    GatherOp,
+    HistogramOp,
+)
 from xtile.dialects.core.reductions import (
     ReduceOp,
     ScanOp,
@@ -50,10 +54,12 @@ __all__ = [
     "CumsumOp",
     "FragmentExtractOp",
     "FragmentInsertOp",
+    "GatherOp",
     "GemmOp",
     "GemvOp",
     "GerOp",
     "HadamardOp",
+    "HistogramOp",
     "MapOp",
     "ParallelOp",
     "PrefetchOp",
