@@ -51,6 +51,23 @@ CASES: dict[str, tuple[str, str]] = {
         memref.store %x, %A[%j] : memref<8xf32>
         """,
     ),
+    "masks are shared, and what is read for nothing goes": (
+        """
+        %zero = arith.constant dense<0.000000e+00> : vector<4xf32>
+        %m = vector.create_mask %i : vector<4xi1>
+        %n = vector.create_mask %i : vector<4xi1>
+        %r = vector.maskedload %A[%i], %m, %zero
+            : memref<8xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+        vector.maskedstore %A[%i], %m, %zero : memref<8xf32>, vector<4xi1>, vector<4xf32>
+        vector.maskedstore %A[%j], %n, %zero : memref<8xf32>, vector<4xi1>, vector<4xf32>
+        """,
+        """
+        %zero = arith.constant dense<0.000000e+00> : vector<4xf32>
+        %m = vector.create_mask %i : vector<4xi1>
+        vector.maskedstore %A[%i], %m, %zero : memref<8xf32>, vector<4xi1>, vector<4xf32>
+        vector.maskedstore %A[%j], %m, %zero : memref<8xf32>, vector<4xi1>, vector<4xf32>
+        """,
+    ),
     "a loop that runs once": (
         """
         %a = arith.constant 2 : index

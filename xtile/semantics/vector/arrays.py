@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xtile.semantics.upstream import numbers
 from xtile.semantics.values import Array, Value, is_array, with_axes
@@ -75,9 +73,3 @@ def with_outer(array: Array, outer: tuple[int, ...]) -> Array:
 def flattened(array: Array) -> Array:
     """A vector with all its axes made one, in row-major order."""
     return array.reshape(*array.shape[:AXES], -1)
-
-
-def dimensions_of(map: Any) -> list[int | None]:
-    """The dimension that each result of an attribute with an affine map is; None: a constant."""
-    results = cast("Iterable[AffineExpr]", map.data.results)
-    return [each.position if isinstance(each, AffineDimExpr) else None for each in results]

@@ -8,12 +8,13 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Index, Memref, as_index, combine, from_index
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
 from xtile.semantics.values import Array, Value, choose
-from xtile.semantics.vector.arrays import AXES, along, dimensions_of, shape_of, spread
+from xtile.semantics.vector.arrays import AXES, along, shape_of, spread
 from xtile.semantics.vector.memory import check_memory
 
 

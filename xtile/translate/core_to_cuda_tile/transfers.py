@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
@@ -58,11 +59,7 @@ def _mask(operation: TransferReadOp | TransferWriteOp, lowering: Lowering) -> SS
     """The mask, which has memory's order, in the tile's."""
     if operation.mask is None:
         return None
-    places = [
-        result.position
-        for result in operation.permutation_map.data.results
-        if isinstance(result, AffineDimExpr)
-    ]
+    places = [each for each in dimensions_of(operation.permutation_map) if each is not None]
     order = [sorted(places).index(place) for place in places]
     return lowering.permute(lowering.value(operation.mask), order)
 
@@ -138,10 +135,9 @@ def _repeated(
 ) -> SSAValue:
     """The tile in the shape of the result, repeated along what is no dimension of memory."""
     shape = shape_of(operation.result.type)
-    results = operation.permutation_map.data.results
+    dimensions = dimensions_of(operation.permutation_map)
     middle = [
-        size if isinstance(result, AffineDimExpr) else 1
-        for size, result in zip(shape, results, strict=True)
+        1 if dimension is None else size for size, dimension in zip(shape, dimensions, strict=True)
     ]
     return lowering.broadcast(lowering.reshape(loaded, middle), shape)
 

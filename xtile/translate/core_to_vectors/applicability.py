@@ -10,7 +10,6 @@ import math
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     MemRefType,
@@ -19,8 +18,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.vector import MultiDimReductionOp
+from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
+from xtile.dialects.vector.attributes import ADD
 from xtile.rewrite.facts import Facts
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_vectors import kinds
@@ -97,7 +98,8 @@ def _broadcast_problem(operation: Operation) -> str | None:
 
 
 def _product_problem(operation: Operation) -> str | None:
-    if iteration_maps(operation) != MATMUL or "add" not in str(operation.properties["kind"]):
+    assert isinstance(operation, ContractionOp)
+    if iteration_maps(operation) != MATMUL or operation.kind != ADD:
         return "it is not the product C := A B + C"
     sums = cast("VectorType[Attribute]", operation.operands[2].type).element_type
     return (
@@ -117,9 +119,8 @@ def _reduction_problem(operation: Operation) -> str | None:
 def _transfer_problem(operation: Operation) -> str | None:
     memory = kinds.memory_of(operation)
     indices = cast("MemRefType[Attribute]", memory.type).get_num_dims()
-    map_ = cast("AffineMapAttr", operation.properties["permutation_map"]).data
-    kept = [f"d{indices - 2}", f"d{indices - 1}"]
-    if sorted(str(result) for result in map_.results) != kept:
+    dimensions = dimensions_of(operation.properties["permutation_map"])
+    if dimensions not in ([indices - 2, indices - 1], [indices - 1, indices - 2]):
         return "the matrix does not lie along the last two dimensions of the memory"
     has_mask = any(operand.type == i1 for operand in operation.operands)
     return "a transfer has a mask" if has_mask else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
     BoolAttr,
     MemRefType,
@@ -15,6 +14,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import MapOp
 from xtile.dialects.effects import changes_memory, may_fail
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp, ShapeCastOp
@@ -126,9 +126,9 @@ def memory_of(operation: Operation) -> SSAValue:
 
 def is_transposed(operation: Operation) -> bool:
     """Whether the rows of the matrix are columns of the memory."""
-    map_ = cast("AffineMapAttr", operation.properties["permutation_map"]).data
-    names = [str(result) for result in map_.results]
-    return names != sorted(names)
+    map_ = operation.properties["permutation_map"]
+    kept = [dimension for dimension in dimensions_of(map_) if dimension is not None]
+    return kept != sorted(kept)
 
 
 def has_unit_stride(type_: Attribute) -> bool:

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import PrefetchOp
 from xtile.rewrite.folding import constant_number
 from xtile.rewrite.rebuilder import Rule
@@ -90,12 +91,12 @@ def _block(lowering: Lowering, operation: Operation, first_index: int) -> Block:
     Raises:
         DiagnosticError: It is not a block of two dimensions of a two-dimensional memref.
     """
-    permutation = cast(AffineMapAttr, operation.properties["permutation_map"]).data
-    rows = [str(result) for result in permutation.results]
-    if rows not in (["d0", "d1"], ["d1", "d0"]) or permutation.num_dims != 2:
+    permutation = cast(AffineMapAttr, operation.properties["permutation_map"])
+    rows = dimensions_of(permutation)
+    if rows not in ([0, 1], [1, 0]) or permutation.data.num_dims != 2:
         raise lowering.error("a matrix must be a block of a two-dimensional memref")
     bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
-    row = 0 if rows == ["d0", "d1"] else 1
+    row = 0 if rows == [0, 1] else 1
     inside = [bool(bound) for bound in bounds]
     memory = lowering.value(operation.operands[first_index])
     indices = lowering.numbers(operation.operands[first_index + 1 : first_index + 3])

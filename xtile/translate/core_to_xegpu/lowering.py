@@ -29,6 +29,7 @@ from xdsl.utils.hints import isa
 from xtile.backends.intel.devices import Device
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
@@ -435,5 +436,5 @@ def carried_type(type_: Attribute) -> Attribute:
     memref = cast("MemRefType[Attribute]", type_)
     space = memref.memory_space
     if isinstance(space, AddressSpaceAttr):
-        space = LOCAL_MEMORY_SPACE if "workgroup" in str(space) else IntegerAttr(5, i64)
+        space = LOCAL_MEMORY_SPACE if space.data is AddressSpace.WORKGROUP else IntegerAttr(5, i64)
     return MemRefType(carried_type(memref.element_type), memref.shape, memref.layout, space)

@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.vector.contractions import ContractionOp
@@ -160,8 +160,7 @@ def _access(
         raise kernel.error("a masked access of a matrix is not lifted to tiles yet")
     memory, indices = kernel.value(operation.source), kernel.values(operation.indices)
     inside_flags = [bool(each.value.data) for each in operation.in_bounds]
-    results = operation.permutation_map.data.results
-    order = [each.position for each in results if isinstance(each, AffineDimExpr)]
+    order = [each for each in dimensions_of(operation.permutation_map) if each is not None]
     if len(order) != matrix.rank or len(indices) != matrix.rank:
         raise kernel.error("this access of a matrix is not lifted to tiles yet")
     larger = [dimension for dimension in range(matrix.rank) if matrix.has_more(dimension)]

@@ -14,14 +14,21 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import ParallelOp
+from xtile.dialects.gpu import enumerations
+from xtile.dialects.gpu.attributes import DimensionAttr
 from xtile.rewrite.emitter import Index
 from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg.kernel import Kernel
 
-_POINT = "arith.addi(arith.muli(gpu.thread_id y, gpu.block_dim x), gpu.thread_id x)"
-_POINTS = "arith.muli(gpu.block_dim x, gpu.block_dim y)"
-_SUBGROUP = "gpu.subgroup_id"
-_SUBGROUPS = "gpu.num_subgroups"
+_X, _Y = enumerations.Dimension.X, enumerations.Dimension.Y
+_POINT = (
+    "arith.addi",
+    ("arith.muli", ("gpu.thread_id", _Y), ("gpu.block_dim", _X)),
+    ("gpu.thread_id", _X),
+)
+_POINTS = ("arith.muli", ("gpu.block_dim", _X), ("gpu.block_dim", _Y))
+_SUBGROUP = ("gpu.subgroup_id",)
+_SUBGROUPS = ("gpu.num_subgroups",)
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ def turns_of(parallel: ParallelOp) -> Turns | None:
     others = [operation for operation in parallel.body.block.ops if operation is not loop]
     if any(not _is_number(operation) for operation in others):
         return None
-    bounds = _text(loop.lb), _text(loop.step)
+    bounds = _term(loop.lb), _term(loop.step)
     if bounds == (_POINT, _POINTS):
         return Turns(loop, is_of_subgroups=False)
     if bounds == (_SUBGROUP, _SUBGROUPS):
@@ -58,19 +65,16 @@ def _is_number(operation: Operation) -> bool:
     return not operation.regions and operation.dialect_name() in ("arith", "gpu")
 
 
-def _text(value: SSAValue) -> str:
-    """How a number follows from what the device tells."""
+def _term(value: SSAValue) -> tuple[object, ...]:
+    """How a number follows from what the device tells: an operation's name and its operands."""
     operation = value.owner
     if not isinstance(operation, Operation):
-        return "?"
+        return ()
     if operation.dialect_name() == "gpu":
         dimension = operation.properties.get("dimension")
-        words = [operation.name]
-        if dimension is not None:
-            words.append(str(getattr(dimension, "data", dimension)))
-        return " ".join(words)
-    operands = ", ".join(map(_text, operation.operands))
-    return f"{operation.name}({operands})"
+        along = (dimension.data,) if isinstance(dimension, DimensionAttr) else ()
+        return (operation.name, *along)
+    return (operation.name, *map(_term, operation.operands))
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, cast
 
-from xdsl.dialects.builtin import AffineMapAttr, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -47,12 +47,8 @@ class _Transfer:
         self.memory = memory_of(given.source, lowering)
         self.indices = lowering.numbers(given.indices)
         self._shape = shape_of(vector.type)
-        map_ = cast(AffineMapAttr, operation.properties["permutation_map"]).data
         # The dimension of memory for each of the vector; None where elements are repeated.
-        self._dimensions = [
-            result.position if isinstance(result, AffineDimExpr) else None
-            for result in map_.results
-        ]
+        self._dimensions = dimensions_of(operation.properties["permutation_map"])
         bounds = [bool(entry.value.data) for entry in given.in_bounds.data]
         self._checked = [
             None if is_inside else dimension
