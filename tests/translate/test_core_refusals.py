@@ -32,10 +32,14 @@ OF_VECTORS = {
 
 OF_TILES = {
     "core.gather": f"%r = core.gather %v[%p] axis 0 : {V}, vector<16xi32> -> {V}\n{WRITE}",
+    "core.gather_load": (
+        f"%r = core.gather_load %m[%p] : memref<16xf32>[vector<16xi32>] -> {V}\n{WRITE}"
+    ),
     "core.histogram": (
         "%h = core.histogram %p : vector<16xi32> -> vector<16xi32>\n"
         f"%r = arith.sitofp %h : vector<16xi32> to {V}\n{WRITE}"
     ),
+    "core.scatter_store": f"core.scatter_store %v, %m[%p] : {V}, memref<16xf32>[vector<16xi32>]",
 }
 """The same with each operation on tiles only."""
 

@@ -26,6 +26,7 @@ from xtile.semantics import (
     core_elements,
     core_matrix,
     core_reductions,
+    core_scattered,
 )
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_converged
@@ -184,6 +185,7 @@ HANDLERS: dict[str, Handler] = {
     **core_elements.HANDLERS,
     **core_matrix.HANDLERS,
     **core_reductions.HANDLERS,
+    **core_scattered.HANDLERS,
     "core.atomic_scatter": _atomic_scatter,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,

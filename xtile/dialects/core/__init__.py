@@ -27,6 +27,7 @@ from xtile.dialects.core.cooperative_matrix import (
 )
 from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import (
     AtomicKindAttr,
     AtomicUpdateOp,
@@ -62,6 +63,7 @@ __all__ = [
     "CumsumOp",
     "FragmentExtractOp",
     "FragmentInsertOp",
+    "GatherLoadOp",
     "GatherOp",
     "GemmOp",
     "GemvOp",
@@ -77,6 +79,7 @@ __all__ = [
     "ScanKind",
     "ScanKindAttr",
     "ScanOp",
+    "ScatterStoreOp",
     "SubgroupScanOp",
     "SumOp",
     "YieldOp",
@@ -97,6 +100,7 @@ Core = Dialect(
         CumsumOp,
         FragmentExtractOp,
         FragmentInsertOp,
+        GatherLoadOp,
         GatherOp,
         GemmOp,
         GemvOp,
@@ -108,6 +112,7 @@ Core = Dialect(
         PrefetchOp,
         ReduceOp,
         ScanOp,
+        ScatterStoreOp,
         SubgroupScanOp,
         SumOp,
         YieldOp,

@@ -29,7 +29,7 @@ _OF_WORK_ITEMS = frozenset(
 """Operations by which work-items differ."""
 
 
-_OF_TILES = frozenset({"core.gather", "core.histogram"})
+_OF_TILES = frozenset({"core.gather", "core.gather_load", "core.histogram", "core.scatter_store"})
 """Operations that level tile only has."""
 
 

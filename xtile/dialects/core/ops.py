@@ -31,6 +31,10 @@ from xtile.dialects.core.reductions import (
     ReduceOp,
     ScanOp,
 )
+from xtile.dialects.core.scattered import (
+    GatherLoadOp,
+    ScatterStoreOp,
+)
 from xtile.dialects.core.subgroup import (
     AtomicUpdateOp,
     FragmentExtractOp,
@@ -54,6 +58,7 @@ __all__ = [
     "CumsumOp",
     "FragmentExtractOp",
     "FragmentInsertOp",
+    "GatherLoadOp",
     "GatherOp",
     "GemmOp",
     "GemvOp",
@@ -65,6 +70,7 @@ __all__ = [
     "PrefetchOp",
     "ReduceOp",
     "ScanOp",
+    "ScatterStoreOp",
     "SubgroupScanOp",
     "SumOp",
     "YieldOp",

@@ -68,7 +68,9 @@ def write_elements(
     value: Value,
     where: Value = None,
 ) -> None:
-    """Writes elements at indices; where work-items write the same, the last one's value stays.
+    """Writes elements at indices; where several are written to one place, the last one stays.
+
+    An observer is told of elements of one vector that differ and are written to one place.
 
     Args:
         state: The work-group.
@@ -86,8 +88,38 @@ def write_elements(
         mask = _mask(active, where, rank)
         place = _place(view, indices, rank)
         _check(state, operation, AccessKind.WRITE, view, indices, place, mask, value)
+        if state.observer is not None and rank > 0:
+            _check_duplicates(state, operation, place, value, mask)
         if mask is None or mask.any():
             access.write(view.buffer, place, value, mask)
+
+
+def _check_duplicates(
+    state: State, operation: Operation, place: Index, value: Value, mask: Mask
+) -> None:
+    """Tells the observer of different elements of a vector that are written to one place."""
+    shape = np.broadcast_shapes(
+        *(np.shape(each) for each in (place, value, mask) if each is not None)
+    )
+    active = np.ones(shape, np.bool_) if mask is None else np.broadcast_to(mask, shape)
+    owners = np.arange(shape[0] * shape[1]).reshape(*shape[:2], *(1,) * (len(shape) - 2))
+    owner, where, stored = (
+        np.broadcast_to(each, shape)[active] for each in (owners, np.asarray(place), value)
+    )
+    order = np.lexsort((where, owner))
+    owner, where, stored = owner[order], where[order], stored[order]
+    differs = (stored[1:] != stored[:-1]) & (
+        (stored[1:] == stored[1:]) | (stored[:-1] == stored[:-1])
+    )
+    repeated = (owner[1:] == owner[:-1]) & (where[1:] == where[:-1]) & differs
+    if repeated.any():
+        first = int(repeated.argmax())
+        message = (
+            f"{stored[first]} and {stored[first + 1]} are written to one place by one operation, "
+            "and which of them stays is not specified"
+        )
+        assert state.observer is not None
+        state.observer.on_broken_promise(operation, message)
 
 
 def update_elements(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import VectorType, i64
 from xdsl.ir import SSAValue
 
+from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.cuda_tile.ops import core, integer, memory
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.rebuilder import Rule
@@ -17,7 +18,8 @@ from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
-from xtile.translate.core_to_cuda_tile.types import tile_type
+from xtile.translate.core_to_cuda_tile.types import shape_of, tile_type
+from xtile.translate.layouts import Number
 
 
 def pointers_at(
@@ -26,12 +28,56 @@ def pointers_at(
     """Points to the elements at positions along the last dimension, counted from an index."""
     first = pointer_to(lowering, described, lowering.numbers(indices))
     shape = tile_type(positions).get_shape()
-    offsets = resize(lowering, positions, i64)
-    stride = described.strides[-1]
-    if stride != 1:
-        factor = lowering.spread(lowering.as_value(stride), shape)
-        offsets = lowering.compute(integer.MulIOp, offsets, factor)
+    offsets = _offsets(lowering, positions, described.strides[-1])
     return lowering.compute(core.OffsetOp, lowering.spread(first, shape), offsets)
+
+
+def _offsets(lowering: Lowering, positions: SSAValue, stride: Number) -> SSAValue:
+    """How many elements positions along a dimension are apart from the first one."""
+    offsets = resize(lowering, positions, i64)
+    if stride == 1:
+        return offsets
+    factor = lowering.spread(lowering.as_value(stride), tile_type(positions).get_shape())
+    return lowering.compute(integer.MulIOp, offsets, factor)
+
+
+def _pointers_to(
+    lowering: Lowering, described: Descriptor, indices: Sequence[SSAValue], shape: Sequence[int]
+) -> SSAValue:
+    """Points to elements that have some indices in common, and others of their own."""
+    own = {axis: index for axis, index in enumerate(indices) if isinstance(index.type, VectorType)}
+    common = [0 if axis in own else lowering.number(index) for axis, index in enumerate(indices)]
+    pointers = lowering.spread(pointer_to(lowering, described, common), shape)
+    for axis, index in own.items():
+        offsets = _offsets(lowering, lowering.value(index), described.strides[axis])
+        offsets = lowering.broadcast(offsets, shape)
+        pointers = lowering.compute(core.OffsetOp, pointers, offsets)
+    return pointers
+
+
+def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
+    described = lowering.descriptor(operation.memory)
+    shape = shape_of(operation.result.type)
+    pointers = _pointers_to(lowering, described, operation.indices, shape)
+    mask, padding = (
+        None if each is None else lowering.value(each)
+        for each in (operation.mask, operation.padding)
+    )
+    token = lowering.order.before_read(described.place)
+    loaded = lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
+    lowering.order.after_read(operation, described.place, loaded.results[1])
+    lowering.define(operation.result, loaded.results[0])
+
+
+def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
+    described = lowering.descriptor(operation.memory)
+    value = lowering.value(operation.value)
+    mask = None if operation.mask is None else lowering.value(operation.mask)
+    shape = tile_type(value).get_shape()
+    pointers = _pointers_to(lowering, described, operation.indices, shape)
+    token = lowering.order.before_write(described.place)
+    stored = lowering.emit(memory.StorePtrTkoOp(pointers, value, mask, token))
+    lowering.order.after_write(described.place, stored.results[0])
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
@@ -58,6 +104,8 @@ def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
 
 
 RULES: dict[str, Rule] = {
+    "core.gather_load": _gather_load,
+    "core.scatter_store": _scatter_store,
     "vector.gather": _gather,
     "vector.scatter": _scatter,
 }

@@ -10,7 +10,7 @@ from xtile.rewrite.rebuilder import Rule
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "complex": ("complex_numbers", "literals"),
-    "core": ("atomics", "reductions", "refusals", "views"),
+    "core": ("atomics", "gathers", "reductions", "refusals", "views"),
     "func": ("functions",),
     "gpu": ("functions", "gpu", "refusals"),
     "math": ("mathematics", "bits"),
