@@ -98,20 +98,16 @@ def _check_duplicates(
     state: State, operation: Operation, place: Index, value: Value, mask: Mask
 ) -> None:
     """Tells the observer of different elements of a vector that are written to one place."""
-    shape = np.broadcast_shapes(
-        *(np.shape(each) for each in (place, value, mask) if each is not None)
-    )
+    given: tuple[Value, ...] = (place, value) if mask is None else (place, value, mask)
+    shape = np.broadcast_shapes(*(np.shape(each) for each in given))
     active = np.ones(shape, np.bool_) if mask is None else np.broadcast_to(mask, shape)
-    owners = np.arange(shape[0] * shape[1]).reshape(*shape[:2], *(1,) * (len(shape) - 2))
-    owner, where, stored = (
-        np.broadcast_to(each, shape)[active] for each in (owners, np.asarray(place), value)
-    )
-    order = np.lexsort((where, owner))
-    owner, where, stored = owner[order], where[order], stored[order]
-    differs = (stored[1:] != stored[:-1]) & (
-        (stored[1:] == stored[1:]) | (stored[:-1] == stored[:-1])
-    )
-    repeated = (owner[1:] == owner[:-1]) & (where[1:] == where[:-1]) & differs
+    owners = with_axes(np.arange(shape[0] * shape[1]).reshape(shape[:2]), len(shape) - 2)
+    flat: list[Array] = [np.broadcast_to(each, shape)[active] for each in (owners, place, value)]
+    order = np.lexsort(flat[1::-1])
+    owner, where, stored = (each[order] for each in flat)
+    repeated = (owner[1:] == owner[:-1]) & (where[1:] == where[:-1])
+    is_number = stored == stored  # Every NaN is as good as another.
+    repeated &= (stored[1:] != stored[:-1]) & (is_number[1:] | is_number[:-1])
     if repeated.any():
         first = int(repeated.argmax())
         message = (
