@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import chain, product
 from math import prod
 from typing import NamedTuple
@@ -116,7 +116,11 @@ class Layout:
 
     def digits_of(self, input: str) -> tuple[Digit, ...]:
         """The digits of an input; none if there is no such input."""
-        return dict(zip(self.input_names, self.digits, strict=True)).get(input, ())
+        return self._digits.get(input, ())
+
+    @cached_property
+    def _digits(self) -> dict[str, tuple[Digit, ...]]:
+        return dict(zip(self.input_names, self.digits, strict=True))
 
     def outer_size(self, input: str) -> int:
         """How many numbers the digits of an input write."""
@@ -138,7 +142,8 @@ class Layout:
             if name in self.input_names and not 0 <= number < self.size(name):
                 raise LayoutError(f"{name} is {number}; it has the numbers below {self.size(name)}")
             high, rest[name] = divmod(number, self.linear.size(name))
-            outer = _sum(outer, self.outer_image(name, high))
+            if high:
+                outer = _sum(outer, self.outer_image(name, high))
         inner = self.linear.apply(**rest)
         parts = zip(outer, self.linear.shape, inner, strict=True)
         return tuple(high * size + low for high, size, low in parts)
