@@ -113,7 +113,7 @@ def test_ranges_hold(data: st.DataObject) -> None:
         if kind == "constant" or (not pool and isinstance(kind, type)):
             number = data.draw(st.integers(-128, 127))
             pool.append((_constant(number, i8), number))
-        elif kind in ("sign", "zeros"):
+        elif isinstance(kind, str):
             narrow, number = _parameter(IntegerType(4)), data.draw(st.integers(-8, 7))
             if kind == "sign":
                 pool.append((arith.ExtSIOp(narrow, i8).result, number))

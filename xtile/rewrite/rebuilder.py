@@ -1,13 +1,15 @@
 """Translates a region operation by operation: the old one is walked once, a new one is built.
 
-A translation is a table from a class of operation to its rule, a function that emits what the
-operation becomes. Nothing is changed in place, so rules see the source as it was written.
+A translation is a `RuleTable`: for each operation a rule, which is a function that emits what the
+operation becomes, and for all others `copy`, `refuse` or a rule of the translation's own. Nothing
+is changed in place, so rules see the source as it was written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.arith import ConstantOp
@@ -32,11 +34,71 @@ OperationT = TypeVar("OperationT", bound=Operation)
 ResultT = TypeVar("ResultT")
 
 
+def copy(operation: Operation, rebuilder: Rebuilder) -> None:
+    """Emits an operation again, on what its operands have become."""
+    rebuilder.replace(
+        operation,
+        type(operation).create(
+            operands=rebuilder.values(operation.operands),
+            result_types=operation.result_types,
+            properties=operation.properties.copy(),
+            attributes=operation.attributes.copy(),
+            regions=[rebuilder.region(region) for region in operation.regions],
+        ),
+    )
+
+
+def refuse(operation: Operation, rebuilder: Rebuilder) -> None:
+    """Says that an operation has no counterpart.
+
+    Raises:
+        DiagnosticError: Always, at the operation.
+    """
+    target = rebuilder.target
+    raise rebuilder.error(f"{spelling_of(operation)} cannot be translated to {target}")
+
+
+class RuleTable:
+    """What becomes of each operation of a language.
+
+    Args:
+        rows: The rule of each operation, by its name; `copy` and `refuse` are rules.
+        otherwise: The rule of all others.
+        modules: For each dialect the full names of modules with more rows, in `RULES`, which are
+            loaded when an operation of the dialect is met.
+    """
+
+    def __init__(
+        self,
+        rows: Mapping[str, Rule] | None = None,
+        otherwise: Rule = refuse,
+        modules: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._rows = dict(rows or {})
+        self._otherwise = otherwise
+        self._modules = dict(modules or {})
+
+    def get(self, name: str) -> Rule | None:
+        """The rule of an operation that has a row, by the operation's name."""
+        rule = self._rows.get(name)
+        if rule is None and self._modules:
+            dialect, _, _ = name.partition(".")
+            for module in self._modules.pop(dialect, ()):
+                rows: Mapping[str, Rule] = import_module(module).RULES
+                self._rows |= {key: rows[key] for key in rows if key.startswith(f"{dialect}.")}
+            rule = self._rows.get(name)
+        return rule
+
+    def rule_of(self, operation: Operation) -> Rule:
+        """The rule of any operation."""
+        return self.get(operation.name) or self._otherwise
+
+
 class Rebuilder:
     """Builds the target's operations, at the end of the current block.
 
     Args:
-        rules: The rule of each operation of the source language.
+        rules: What becomes of each operation of the source language.
         target: What messages call the target.
         source: The text of the source, for messages; None if there is none.
         diagnostics: Where remarks and warnings go; None drops them.
@@ -44,13 +106,13 @@ class Rebuilder:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: RuleTable,
         target: str,
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
     ) -> None:
         self._rules = rules
-        self._target = target
+        self.target = target
         self._source = source
         self._diagnostics = diagnostics
         self._values: dict[SSAValue, Any] = {}
@@ -185,26 +247,32 @@ class Rebuilder:
                 self.translate_block(old.block)
         return Region([block])
 
+    def region(self, old: Region) -> Region:
+        """A region of at most one block, with its operations translated."""
+        block = old.blocks.first
+        if block is None:
+            return Region()
+        types = [argument.type for argument in block.args]
+        return self.translate_into(old, self.new_block(block, types))
+
     def translate(self, operation: Operation) -> None:
         """Applies the rule of one operation.
 
         Raises:
-            DiagnosticError: There is no rule, or the rule cannot translate this operation.
+            DiagnosticError: The operation is refused.
         """
         before, self._current = self._current, operation
-        self.rule_of(operation)(operation, self)
+        self._rules.rule_of(operation)(operation, self)
         self._current = before
 
-    def rule_of(self, operation: Operation) -> Rule:
-        """The rule of an operation.
-
-        Raises:
-            DiagnosticError: There is none.
-        """
-        rule = self._rules.get(type(operation))
-        if rule is None:
-            raise self.error(f"{spelling_of(operation)} cannot be translated to {self._target}")
-        return rule
+    @contextmanager
+    def using(self, rules: RuleTable) -> Generator[None]:
+        """Applies other rules for a while."""
+        before, self._rules = self._rules, rules
+        try:
+            yield
+        finally:
+            self._rules = before
 
     def old_function(self) -> Operation:
         """The function of the source that holds the operation that is being translated."""

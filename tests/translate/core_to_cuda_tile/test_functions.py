@@ -173,6 +173,6 @@ def test_messages_of_the_host_and_of_lanes() -> None:
 
 def test_prefetches_are_dropped() -> None:
     """They are no part of level tile, but nothing depends on them."""
-    from xtile.translate.core_to_cuda_tile.rules import rule_of
+    from xtile.translate.core_to_cuda_tile.rules import RULES
 
-    assert rule_of("core.prefetch") is not None
+    assert RULES.get("core.prefetch") is not None

@@ -23,7 +23,7 @@ from xtile.dialects.spirv import encode
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 from xtile.translate.xegpu_to_spirv import translate_module
-from xtile.translate.xegpu_to_spirv.rules import rule_of
+from xtile.translate.xegpu_to_spirv.rules import RULES
 from xtile.universe import all_dialects
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -57,7 +57,7 @@ _REFUSED = {
 )
 def test_every_operation_has_a_rule_or_is_refused(dialect: str) -> None:
     names = {operation.name for operation in all_dialects()[dialect]().operations}
-    assert {name for name in names if rule_of(name) is None} == names & _REFUSED
+    assert {name for name in names if RULES.get(name) is None} == names & _REFUSED
 
 
 def test_an_operation_without_a_rule_is_an_error_at_its_place() -> None:

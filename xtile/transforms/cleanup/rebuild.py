@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from typing_extensions import override
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -16,7 +15,7 @@ from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.folding import constant_number, fold
-from xtile.rewrite.rebuilder import Rebuilder, Rule
+from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.source import Source
 
 _MOVABLE = frozenset(
@@ -61,7 +60,7 @@ class Cleaner(Rebuilder):
     """Copies operations, and leaves out those whose results are known."""
 
     def __init__(self, source: Source | None) -> None:
-        super().__init__({}, "the core form", source)
+        super().__init__(_RULES, "the core form", source)
         self._seen: dict[tuple[Block, Any], Operation] = {}
         self.facts = Facts()
 
@@ -78,10 +77,6 @@ class Cleaner(Rebuilder):
         result.body.detach_block(result.body.block).erase()
         result.body.add_block(body)
         return result
-
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
-        return _RULES.get(operation.name, _copy)
 
     def seen(self, key: Any) -> Operation | None:
         """The operation with this key that is computed before, in an open block."""
@@ -148,18 +143,9 @@ def _emit(operation: Operation, operands: list[SSAValue], cleaner: Cleaner) -> O
             result_types=operation.result_types,
             properties=operation.properties.copy(),
             attributes=operation.attributes.copy(),
-            regions=[_region(region, cleaner) for region in operation.regions],
+            regions=[cleaner.region(region) for region in operation.regions],
         )
     )
-
-
-def _region(region: Region, cleaner: Cleaner) -> Region:
-    """A copy of a region of at most one block."""
-    old = region.blocks.first
-    if old is None:
-        return Region()
-    block = cleaner.new_block(old, [argument.type for argument in old.args])
-    return cleaner.translate_into(region, block)
 
 
 def _function(operation: Operation, cleaner: Cleaner) -> None:
@@ -242,10 +228,13 @@ def _inline(operation: Operation, region: Region, cleaner: Cleaner) -> None:
             cleaner.translate(inner)
 
 
-_RULES: dict[str, Rule] = {
-    FuncOp.name: _function,
-    # Kernels call it, and it may have several blocks.
-    "func.func": lambda operation, cleaner: cleaner.keep(operation),
-    scf.ForOp.name: _for,
-    scf.IfOp.name: _if,
-}
+_RULES = RuleTable(
+    {
+        FuncOp.name: _function,
+        # Kernels call it, and it may have several blocks.
+        "func.func": lambda operation, cleaner: cleaner.keep(operation),
+        scf.ForOp.name: _for,
+        scf.IfOp.name: _if,
+    },
+    otherwise=_copy,
+)

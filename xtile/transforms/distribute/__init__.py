@@ -25,7 +25,7 @@ from xtile.transforms.distribute.configuration import (
     choose_configuration,
 )
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.rules import rule_of
+from xtile.transforms.distribute.rules import RULES
 
 if TYPE_CHECKING:
     from xtile.backends.intel.devices import Device
@@ -67,7 +67,7 @@ def _distribute(
     try:
         configuration = choose_configuration(function, target)
     except ValueError as error:
-        raise Rebuilder({}, target.name, source).error(str(error), function) from None
+        raise Rebuilder(RULES, target.name, source).error(str(error), function) from None
     kernel = _kernel(function, target, configuration, source, diagnostics)
     old = function.body.block
     body = kernel.new_block(old, [arg.type for arg in old.args])
@@ -92,9 +92,9 @@ def _kernel(
 ) -> Kernel:
     """What rebuilds a kernel for a device."""
     if target.vector_unit is None:
-        rules, barriers = rule_of, place_barriers(function)
+        rules, barriers = RULES, place_barriers(function)
     else:
-        from xtile.transforms.distribute.vectors.rules import rule_of as rules
+        from xtile.transforms.distribute.vectors.rules import RULES as rules
 
         barriers = place_barriers(function, is_work_of_first=True)
     if configuration.is_one_work_item:

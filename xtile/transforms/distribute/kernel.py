@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, TypeAlias
 
 from typing_extensions import override
 from xdsl.dialects.builtin import BoolAttr
@@ -15,20 +14,17 @@ from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.rewrite.emitter import Emitter, Index
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.configuration import Configuration
-
-KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
-"""Emits what one operation becomes, and records what its results have become."""
 
 
 class Kernel(Emitter):
     """Rebuilds one kernel, from block level to subgroup level.
 
     Args:
-        rules: The rule of an operation.
+        rules: What becomes of each operation.
         barriers: The operations of the source that a barrier must precede.
         device: What the GPU can do.
         configuration: The sizes of work-group and subgroup.
@@ -42,26 +38,20 @@ class Kernel(Emitter):
 
     def __init__(
         self,
-        rules: Callable[[Operation], KernelRule],
+        rules: RuleTable,
         barriers: frozenset[Operation],
         device: Device,
         configuration: Configuration,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__({}, f"subgroups of {device.name}", source, diagnostics)
-        self._rule_for = rules
+        super().__init__(rules, f"subgroups of {device.name}", source, diagnostics)
         self._barriers = barriers
         self.device = device
         self.subgroup_size = configuration.subgroup_size
         self.subgroups = configuration.subgroups
         self.local_bytes = 0
         self.buffers: dict[tuple[str, Attribute], SSAValue] = {}
-
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
-        rule = self._rule_for(operation)
-        return lambda operation, _: rule(operation, self)
 
     @override
     def translate(self, operation: Operation) -> None:

@@ -16,41 +16,22 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
+from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.text.source import spelling_of
 from xtile.transforms.distribute import elementwise, products, reductions
 from xtile.transforms.distribute.effects import Space, root_of
-from xtile.transforms.distribute.kernel import Kernel, KernelRule
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer
 
 
-def rule_of(operation: Operation) -> KernelRule:
-    """The rule of an operation; one that has none is copied."""
-    return _RULES.get(operation.name, _copy)
-
-
-def _copy(operation: Operation, kernel: Kernel) -> None:
+def copy_for_all(operation: Operation, kernel: Kernel) -> None:
     """Every work-item executes the operation, on values that are the same for all of them."""
     if operation.regions and not isinstance(operation, _CONTROL_FLOW) and is_collective(operation):
         raise kernel.error(
             f"{spelling_of(operation)} in collective code cannot be distributed over subgroups; "
             "use scf.for or scf.if"
         )
-    regions = [
-        kernel.translate_into(region, kernel.new_block(block, [arg.type for arg in block.args]))
-        if (block := region.blocks.first) is not None
-        else region.clone()
-        for region in operation.regions
-    ]
-    kernel.replace(
-        operation,
-        type(operation).create(
-            operands=kernel.values(operation.operands),
-            result_types=[result.type for result in operation.results],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-            regions=regions,
-        ),
-    )
+    copy(operation, kernel)
 
 
 _CONTROL_FLOW = (scf.ForOp, scf.IfOp)
@@ -73,34 +54,34 @@ def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
 def _store(operation: memref.StoreOp, kernel: Kernel) -> None:
     """A store of collective code is done once (docs/semantics.md, section "Execution")."""
     if not is_collective(operation) or root_of(operation.memref) is Space.PRIVATE:
-        _copy(operation, kernel)
+        copy_for_all(operation, kernel)
         return
     with kernel.once():
-        _copy(operation, kernel)
+        copy_for_all(operation, kernel)
 
 
 def _atomic(operation: memref.AtomicRMWOp | AtomicUpdateOp, kernel: Kernel) -> None:
     """Work-item 0 does the update of collective code, and hands the result to all."""
     if not is_collective(operation) or kernel.is_alone:
-        _copy(operation, kernel)
+        copy_for_all(operation, kernel)
         return
     (result,) = operation.results
     if result.first_use is None:
         with kernel.when(kernel.is_first):
-            _copy(operation, kernel)
+            copy_for_all(operation, kernel)
         return
     buffer = local_buffer(kernel, result.type, ())
     if isinstance(operation.parent_op(), scf.ForOp):
         # A slow work-item may still read what the previous iteration has left.
         kernel.barrier()
     with kernel.when(kernel.is_first):
-        _copy(operation, kernel)
+        copy_for_all(operation, kernel)
         kernel.store(kernel.value(result), buffer, ())
     kernel.barrier()
     kernel.define(result, kernel.load(buffer, ()))
 
 
-_RULES: dict[str, KernelRule] = {
+ROWS: dict[str, Rule] = {
     AtomicUpdateOp.name: _atomic,
     AxpbyOp.name: elementwise.axpby,
     CumsumOp.name: reductions.cumsum,
@@ -114,3 +95,6 @@ _RULES: dict[str, KernelRule] = {
     memref.StoreOp.name: _store,
 }
 """The rule of each operation that does not stay what it is, by the operation's name."""
+
+RULES = RuleTable(ROWS, otherwise=copy_for_all)
+"""What becomes of each operation."""

@@ -27,7 +27,7 @@ from xtile.text.source import Source, attach_source, source_of
 from xtile.text.value_names import clone_with_names
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
-from xtile.transforms.tile_linalg.rules import rule_of
+from xtile.transforms.tile_linalg.rules import RULES
 
 if TYPE_CHECKING:
     from xtile.backends.nvidia.devices import Device, Hints
@@ -69,7 +69,7 @@ def _tiled(
 ) -> FuncOp:
     """Returns a new kernel at tile level."""
     local = local_memory_of(function, device)
-    kernel = Kernel(rule_of, function, local, device, source, diagnostics)
+    kernel = Kernel(RULES, function, local, device, source, diagnostics)
     old = function.body.block
     body = kernel.new_block(old, [arg.type for arg in old.args])
     kernel.facts.add_promises(body)

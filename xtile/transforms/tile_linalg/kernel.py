@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.backends.nvidia.devices import Device, Hints
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.emitter import Emitter, Index
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.tile_linalg.spans import SizeFacts, Span, span_of
 
 if TYPE_CHECKING:
     from xtile.transforms.tile_linalg.local_memory import LocalMemory
-
-KernelRule: TypeAlias = Callable[[Any, "Kernel"], None]
-"""Emits what one operation becomes, and records what its results have become."""
 
 _MOST_ELEMENTS = 2**24
 """Of a tile."""
@@ -33,7 +30,7 @@ class Kernel(Emitter):
     """Rebuilds one kernel, from block level to tile level.
 
     Args:
-        rules: The rule of an operation.
+        rules: What becomes of each operation.
         function: The kernel.
         local: Its local memory that can be tiles.
         device: The architecture.
@@ -46,15 +43,14 @@ class Kernel(Emitter):
 
     def __init__(
         self,
-        rules: Callable[[Operation], KernelRule],
+        rules: RuleTable,
         function: FuncOp,
         local: LocalMemory,
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__({}, f"tiles of {device.name}", source, diagnostics)
-        self._rule_for: Callable[[Operation], KernelRule] = rules
+        super().__init__(rules, f"tiles of {device.name}", source, diagnostics)
         self._is_in_order = False
         self.device = device
         self.facts = SizeFacts(function)
@@ -75,21 +71,6 @@ class Kernel(Emitter):
             yield
         finally:
             self._is_in_order = before
-
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
-        rule = self._rule_for(operation)
-        return lambda operation, _: rule(operation, self)
-
-    @contextmanager
-    def lifting(self, rule: KernelRule) -> Generator[None]:
-        """Applies another rule to operations for a while."""
-        before = self._rule_for
-        self._rule_for = lambda operation: rule
-        try:
-            yield
-        finally:
-            self._rule_for = before
 
     def use_hints(self, work: int, hints: Hints) -> None:
         """Compiles the kernel for an operation, unless another one has more work."""

@@ -20,16 +20,13 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
+from xtile.rewrite.rebuilder import Rule, RuleTable
+from xtile.rewrite.rebuilder import copy as copied
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions, tiles
-from xtile.transforms.tile_linalg.kernel import Kernel, KernelRule
+from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
-
-
-def rule_of(operation: Operation) -> KernelRule:
-    """The rule of an operation; one that has none is copied."""
-    return _RULES.get(operation.name, copy)
 
 
 def copy(operation: Operation, kernel: Kernel) -> None:
@@ -39,15 +36,7 @@ def copy(operation: Operation, kernel: Kernel) -> None:
     if operation.regions:
         name = spelling_of(operation)
         raise kernel.error(f"{name} cannot become code on tiles; use scf.for or scf.if")
-    kernel.replace(
-        operation,
-        type(operation).create(
-            operands=kernel.values(operation.operands),
-            result_types=[result.type for result in operation.results],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-        ),
-    )
+    copied(operation, kernel)
 
 
 def constant(operation: ConstantOp, kernel: Kernel) -> None:
@@ -95,7 +84,7 @@ def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
     parallel(operation, kernel)
 
 
-_RULES: dict[str, KernelRule] = {
+_ROWS: dict[str, Rule] = {
     AxpbyOp.name: elementwise.axpby,
     ConstantOp.name: constant,
     CumsumOp.name: reductions.cumsum,
@@ -114,3 +103,6 @@ _RULES: dict[str, KernelRule] = {
     scf.IfOp.name: local_memory.branch,
 }
 """The rule of each operation that does not stay what it is, by the operation's name."""
+
+RULES = RuleTable(_ROWS, otherwise=copy)
+"""What becomes of each operation."""

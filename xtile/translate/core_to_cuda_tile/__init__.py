@@ -15,7 +15,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.translate.core_to_cuda_tile.dead_code import remove_dead_code
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.rules import rule_of
+from xtile.translate.core_to_cuda_tile.rules import RULES
 
 
 def translate_module(
@@ -41,7 +41,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(rule_of, device, source_of(module), diagnostics, may_overlap)
+    lowering = Lowering(RULES, device, source_of(module), diagnostics, may_overlap)
     body = Block()
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)

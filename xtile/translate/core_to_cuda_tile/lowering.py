@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from typing_extensions import override
@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.backends.nvidia.devices import Device
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
@@ -41,7 +41,7 @@ class Lowering(IndexBuilder):
     a memref of memrefs a `Group`.
 
     Args:
-        rules: Gives the rule of an operation by the operation's name; None if there is none.
+        rules: What becomes of each operation.
         device: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -58,15 +58,14 @@ class Lowering(IndexBuilder):
 
     def __init__(
         self,
-        rules: Callable[[str], Rule | None],
+        rules: RuleTable,
         device: Device,
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
         may_overlap: bool = False,
     ) -> None:
-        super().__init__({}, TARGET, source, diagnostics)
+        super().__init__(rules, TARGET, source, diagnostics)
         self._may_overlap = may_overlap
-        self._rule_of_name = rules
         self.device = device
 
     def start_function(self, function: Operation) -> None:
@@ -75,15 +74,10 @@ class Lowering(IndexBuilder):
         self.order = MemoryOrder(self, self.plan)
 
     @override
-    def rule_of(self, operation: Operation) -> Rule:
-        rule = self._rule_of_name(operation.name)
-        return super().rule_of(operation) if rule is None else rule
-
-    @override
     def translate(self, operation: Operation) -> None:
         before, self._current = self._current, operation
         try:
-            self.rule_of(operation)(operation, self)
+            self._rules.rule_of(operation)(operation, self)
         except (ValueError, VerifyException) as error:
             # What a type cannot be is found out far from the operation.
             self._current = operation

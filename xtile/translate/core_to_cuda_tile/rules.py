@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
@@ -21,16 +18,10 @@ _MODULES = {
 }
 """For each dialect the modules with the RULES of its operations, by name."""
 
-
-@cache
-def _rules_of(dialect: str) -> dict[str, Rule]:
-    rules: dict[str, Rule] = {}
-    for name in _MODULES.get(dialect, ()):
-        rules.update(import_module(f"xtile.translate.core_to_cuda_tile.{name}").RULES)
-    return rules
-
-
-@cache
-def rule_of(name: str) -> Rule | None:
-    """The rule of an operation by its name; None if there is none."""
-    return _rules_of(name.partition(".")[0]).get(name)
+RULES = RuleTable(
+    modules={
+        dialect: [f"xtile.translate.core_to_cuda_tile.{name}" for name in names]
+        for dialect, names in _MODULES.items()
+    }
+)
+"""What becomes of each operation; one without a rule is refused."""

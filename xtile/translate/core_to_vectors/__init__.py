@@ -12,7 +12,7 @@ from xdsl.ir import Block
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -28,7 +28,7 @@ from xtile.translate.core_to_vectors import (
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_xegpu import RULES as SCALAR_RULES
 
-RULES: dict[str, Rule] = {
+_ROWS: dict[str, Rule] = {
     **SCALAR_RULES,
     **control.RULES,
     **elementwise.RULES,
@@ -39,6 +39,9 @@ RULES: dict[str, Rule] = {
     **transfers.RULES,
 }
 """The rule of each operation that is not emitted again as it is."""
+
+RULES = RuleTable(_ROWS, otherwise=elementwise.copy_or_compute)
+"""What becomes of each operation."""
 
 
 def translate_module(

@@ -24,7 +24,7 @@ from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
 from xtile.dialects.memref import allocation
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -44,7 +44,7 @@ class Vectors(Emitter):
     """Rebuilds kernels so that one work-item does the work of a subgroup.
 
     Args:
-        rules: The rule of each operation, by the operation's name. Others are copied.
+        rules: What becomes of each operation.
         device: A device with a vector unit.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -54,7 +54,7 @@ class Vectors(Emitter):
 
     def __init__(
         self,
-        rules: dict[str, Rule],
+        rules: RuleTable,
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
@@ -105,12 +105,6 @@ class Vectors(Emitter):
         lanes.globals = self.globals
         with lanes.at_end_of(self.block):
             lanes.translate(function)
-
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
-        from xtile.translate.core_to_vectors.elementwise import copy_or_compute
-
-        return self._rules_by_name.get(operation.name, copy_or_compute)
 
     @override
     def translate(self, operation: Operation) -> None:

@@ -11,11 +11,11 @@ from xdsl.utils.hints import isa
 
 from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.core_to_xegpu import rules_of
-from xtile.translate.core_to_xegpu.copying import copy, emit_on
+from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 
@@ -39,16 +39,15 @@ class Spread(Lowering):
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(rules_of(function), device, source, diagnostics)
+        super().__init__(RuleTable(otherwise=_rebuild), device, source, diagnostics)
+        self.of_subgroups = rules_of(function)
         self._matrices = matrices
 
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
+    def is_of_lane(self, operation: Operation) -> bool:
+        """Whether an operation is on a lane's own vectors."""
         values = (*operation.operands, *operation.results)
         has_vectors = any(isinstance(value.type, VectorType) for value in values)
-        if has_vectors and not operation.regions and self._matrices.isdisjoint(values):
-            return _copy
-        return self._rules_by_name.get(operation.name, copy)
+        return has_vectors and not operation.regions and self._matrices.isdisjoint(values)
 
     @override
     def fragment(self, old: SSAValue) -> Fragment:
@@ -57,7 +56,7 @@ class Spread(Lowering):
         if isinstance(meaning, Fragment) or not isinstance(owner, Operation):
             return super().fragment(old)
         # A constant or a broadcast, which other work-items may use as it is.
-        self._rules_by_name[owner.name](owner, self)
+        self.of_subgroups.rule_of(owner)(owner, self)
         fragment = super().fragment(old)
         self.define(old, meaning)
         return fragment
@@ -81,8 +80,11 @@ class Spread(Lowering):
                 super().define_flat([value], own)
 
 
-def _copy(operation: Operation, lowering: Spread) -> None:
-    """Emits an operation on a lane's own vectors again."""
+def _rebuild(operation: Operation, lowering: Spread) -> None:
+    """Emits an operation on a lane's own vectors again; others are spread over the lanes."""
+    if not lowering.is_of_lane(operation):
+        lowering.of_subgroups.rule_of(operation)(operation, lowering)
+        return
     operands = lowering.values(operation.operands)
     results = emit_on(operation, operands, operation.result_types, lowering)
     for old, new in zip(operation.results, results, strict=True):

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation
 from xtile.backends.intel.devices import Device
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -25,6 +25,7 @@ from xtile.translate.core_to_xegpu import (
     memory,
     subgroup,
 )
+from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 RULES: dict[str, Rule] = {
@@ -39,13 +40,14 @@ RULES: dict[str, Rule] = {
 """The rule of each operation that does not stay what it is, in kernels without matrices."""
 
 
-def rules_of(kernels: Operation) -> dict[str, Rule]:
+def rules_of(kernels: Operation) -> RuleTable:
     """The rules that kernels need: those of matrices load two large dialects."""
     if not any(_is_of_matrices(operation) for operation in kernels.walk()):
-        return RULES
+        return RuleTable(RULES, otherwise=copy)
     from xtile.translate.core_to_xegpu import blocks, matrices, products
 
-    return {**RULES, **blocks.RULES, **matrices.RULES, **products.RULES}
+    rows = {**RULES, **blocks.RULES, **matrices.RULES, **products.RULES}
+    return RuleTable(rows, otherwise=copy)
 
 
 def _is_of_matrices(operation: Operation) -> bool:

@@ -33,7 +33,7 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
-from xtile.rewrite.rebuilder import Rebuilder, Rule
+from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source
@@ -78,7 +78,7 @@ class Lowering(Rebuilder):
     matrix becomes the vectors of a `Fragment`; every other value becomes one value.
 
     Args:
-        rules: The rule of each operation, by the operation's name. Others are copied.
+        rules: What becomes of each operation.
         device: What the GPU can do.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -89,13 +89,12 @@ class Lowering(Rebuilder):
 
     def __init__(
         self,
-        rules: dict[str, Rule],
+        rules: RuleTable,
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__({}, "XeGPU", source, diagnostics)
-        self._rules_by_name = rules
+        super().__init__(rules, "XeGPU", source, diagnostics)
         self.device = device
         self.subgroup_size = device.subgroup_size
         self.globals: list[Operation] = []
@@ -104,12 +103,6 @@ class Lowering(Rebuilder):
         self._parameters: dict[SSAValue, dict[str, Any]] = {}
         self._originals: dict[SSAValue, SSAValue] = {}
         self._measured: dict[tuple[SSAValue, Measure], list[SSAValue]] = {}
-
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
-        from xtile.translate.core_to_xegpu.copying import copy
-
-        return self._rules_by_name.get(operation.name, copy)
 
     # --- what is known of memory ---
 
@@ -257,8 +250,8 @@ class Lowering(Rebuilder):
             else:
                 self.define(value, own[0])
 
+    @override
     def region(self, old: Region) -> Region:
-        """A region of at most one block, translated."""
         if old.blocks.first is None:
             return Region()
         block = self.open_block(old.blocks.first)

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 
 from xtile.dialects.gpu.functions import ModuleOp as GpuModuleOp
-from xtile.rewrite.rebuilder import Rebuilder, Rules
+from xtile.rewrite.rebuilder import Rebuilder, Rules, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
 from xtile.translate.tensorlang_to_core import (
@@ -42,7 +42,9 @@ _RULES: Rules = {
     **cooperative_matrix.RULES,
 }
 
-RULES: Rules = complex_matrices.with_parts(_RULES, complex_matrices.RULES)
+_WITH_PARTS = complex_matrices.with_parts(_RULES, complex_matrices.RULES)
+
+RULES = RuleTable({kind.name: rule for kind, rule in _WITH_PARTS.items()})
 """What each instruction becomes."""
 
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xtile.dialects.spirv import operation
-from xtile.rewrite.rebuilder import OperationT, Rebuilder
+from xtile.rewrite.rebuilder import OperationT, Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.xegpu_to_spirv.constants import Constants
@@ -39,12 +39,15 @@ class BlockBuilder(Rebuilder):
     construct is complete, so that `shared` can append to them what does not vary inside.
 
     Args:
+        rules: What becomes of each operation.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
 
-    def __init__(self, source: Source | None, diagnostics: Diagnostics | None) -> None:
-        super().__init__({}, "SPIR-V", source, diagnostics)
+    def __init__(
+        self, rules: RuleTable, source: Source | None, diagnostics: Diagnostics | None
+    ) -> None:
+        super().__init__(rules, "SPIR-V", source, diagnostics)
         self.declarations = Block()
         self.constants = Constants(self.declarations)
         self.body = Region()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from xtile.backends.intel.devices import Device
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.text.value_names import give_name
@@ -48,7 +48,7 @@ class Lowering(BlockBuilder):
     value becomes one value.
 
     Args:
-        rules: Gives the rule of an operation by the operation's name; None if there is none.
+        rules: What becomes of each operation.
         device: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -56,13 +56,12 @@ class Lowering(BlockBuilder):
 
     def __init__(
         self,
-        rules: Callable[[str], Rule | None],
+        rules: RuleTable,
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(source, diagnostics)
-        self._rule_of_name = rules
+        super().__init__(rules, source, diagnostics)
         self.device = device
         self.functions: list[Operation] = []
         self.entry_points: list[Operation] = []
@@ -75,18 +74,13 @@ class Lowering(BlockBuilder):
         self.sums: dict[SSAValue, tuple[SSAValue, int]] = {}
 
     @override
-    def rule_of(self, operation: Operation) -> Rule:
-        rule = self._rule_of_name(operation.name)
-        return super().rule_of(operation) if rule is None else rule
-
-    @override
     def translate(self, operation: Operation) -> None:
         before, self._current = self._current, operation
         try:
             for result in operation.results:
                 if is_vector(result.type):
                     check_length(result.type)
-            self.rule_of(operation)(operation, self)
+            self._rules.rule_of(operation)(operation, self)
         except ValueError as error:
             # What a type cannot be is found out far from the operation.
             self._current = operation

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
-
 from xtile.dialects.core import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
 from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.value_names import clone_with_names
 from xtile.transforms.distribute import rules
-from xtile.transforms.distribute.kernel import Kernel, KernelRule
+from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.vectors import elementwise, products, reductions
-
-
-def rule_of(operation: Operation) -> KernelRule:
-    """The rule of an operation; linear algebra is the work of one work-item."""
-    return _RULES.get(operation.name) or rules.rule_of(operation)
 
 
 def _barrier(operation: BarrierOp, kernel: Kernel) -> None:
@@ -23,7 +17,8 @@ def _barrier(operation: BarrierOp, kernel: Kernel) -> None:
         kernel.emit(clone_with_names(operation))
 
 
-_RULES: dict[str, KernelRule] = {
+_ROWS: dict[str, Rule] = {
+    **rules.ROWS,
     AxpbyOp.name: elementwise.axpby,
     BarrierOp.name: _barrier,
     CumsumOp.name: reductions.cumsum,
@@ -33,4 +28,7 @@ _RULES: dict[str, KernelRule] = {
     HadamardOp.name: elementwise.hadamard,
     SumOp.name: reductions.sum_,
 }
-"""The rule of each operation that becomes something else than on a GPU, by its name."""
+"""The rule of each operation that does not stay what it is; linear algebra is one work-item's."""
+
+RULES = RuleTable(_ROWS, otherwise=rules.copy_for_all)
+"""What becomes of each operation."""

@@ -8,6 +8,7 @@ from xdsl.dialects import memref, scf
 from xdsl.ir import Operation
 
 from xtile.dialects.core import AtomicUpdateOp
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.transforms.tile_linalg.foreach import control, memory_rules
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
 from xtile.transforms.tile_linalg.foreach.trip import Trip
@@ -28,8 +29,10 @@ def lifting(trip: Trip) -> Callable[[Operation], None]:
         else:
             _RULES.get(operation.name, elementwise)(operation, trip)
 
+    table = RuleTable(otherwise=rule)
+
     def lift(operation: Operation) -> None:
-        with trip.kernel.lifting(rule):
+        with trip.kernel.using(table):
             trip.kernel.translate(operation)
 
     return lift

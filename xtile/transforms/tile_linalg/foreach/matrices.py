@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
 from xtile.dialects.effects import may_fail
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import rules
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
@@ -34,7 +35,7 @@ _Rule: TypeAlias = Callable[[Any, Kernel], None]
 
 def matrices(operation: ParallelOp, turns: Turns | None, kernel: Kernel) -> None:
     """Translates code that each subgroup executes, or that subgroups execute in turn."""
-    with kernel.lifting(_rule):
+    with kernel.using(RuleTable(otherwise=_rule)):
         if turns is None:
             kernel.translate_block(operation.body.block)
             return
@@ -56,7 +57,7 @@ def _rule(operation: Operation, kernel: Kernel) -> None:
     if rule is not None:
         rule(operation, kernel)
     elif operation.regions or not _has_matrices(operation):
-        rules.rule_of(operation)(operation, kernel)
+        rules.RULES.rule_of(operation)(operation, kernel)
     elif operation.dialect_name() in ("arith", "math"):
         _elementwise(operation, kernel)
     else:
