@@ -162,6 +162,10 @@ class LinearLayout:
         """The images of all bits, those of the first input first, as in `vectors`."""
         return [vector for vectors in self.vectors.values() for vector in vectors]
 
+    def columns_of(self, input: str) -> list[int]:
+        """The images of an input's bits, as in `vectors`; none if there is no such input."""
+        return self.vectors.get(input, [])
+
     @property
     def output_bits(self) -> int:
         """How many bits the numbers of `vectors` have."""
