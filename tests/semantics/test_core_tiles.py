@@ -63,8 +63,8 @@ def test_scattered_updates_see_each_other_and_leave_out_what_is_masked() -> None
             vector<4xindex>
         %mask = arith.constant dense<[true, true, true, false]> : vector<4xi1>
         %v = arith.constant dense<[1, 10, 100, 1000]> : vector<4xi32>
-        %old = core.atomic_scatter addi %m[%c1, %c0] [%p4], %mask, %v
-            : memref<2x4xi32>, vector<4xindex>, vector<4xi1>, vector<4xi32> -> vector<4xi32>
+        %old = core.atomic_rmw addi relaxed device %v, %m[%c1, %p4], %mask
+            : vector<4xi32>, memref<2x4xi32>[index, vector<4xindex>], vector<4xi1>
         vector.transfer_write %old, %o[%c0] {{in_bounds = [true]}} : vector<4xi32>, memref<4xi32>
         gpu.return
         }} }}"""

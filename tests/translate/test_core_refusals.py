@@ -31,6 +31,14 @@ OF_VECTORS = {
 """Lines with each operation on vectors of subgroups, too, whose result is used."""
 
 OF_TILES = {
+    "core.atomic_compare_and_swap": (
+        f"%r = core.atomic_compare_and_swap acq_rel device %v, %v, %m[%p] "
+        f": {V}, memref<16xf32>[vector<16xi32>]\n{WRITE}"
+    ),
+    "core.atomic_rmw": (
+        f"%r = core.atomic_rmw addf relaxed device %v, %m[%p] "
+        f": {V}, memref<16xf32>[vector<16xi32>]\n{WRITE}"
+    ),
     "core.gather": f"%r = core.gather %v[%p] axis 0 : {V}, vector<16xi32> -> {V}\n{WRITE}",
     "core.gather_load": (
         f"%r = core.gather_load %m[%p] : memref<16xf32>[vector<16xi32>] -> {V}\n{WRITE}"

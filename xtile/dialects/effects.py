@@ -95,7 +95,8 @@ WRITES: Mapping[str, tuple[int, ...]] = {
 """Operations that write memory, and which operands say where."""
 
 UPDATES: Mapping[str, tuple[int, ...]] = {
-    "core.atomic_scatter": (0,),
+    "core.atomic_compare_and_swap": (2,),
+    "core.atomic_rmw": (1,),
     "core.atomic_update": (1,),
     "cuda_tile.atomic_cas_tko": (0,),
     "cuda_tile.atomic_red_view_tko": (0,),
@@ -206,6 +207,17 @@ def changes_memory(operation: Operation) -> bool:
 def only_reads(operation: Operation) -> bool:
     """Whether an operation reads memory and has no other effect."""
     return operation.name in READS and operation.name not in WRITES
+
+
+_ORDERS_OTHERS = frozenset({"core.atomic_compare_and_swap", "core.atomic_rmw"})
+_RELAXED = "relaxed"
+
+
+def synchronizes(operation: Operation) -> bool:
+    """Whether an atomic update orders accesses of other memory, too: an acquire or a release."""
+    if operation.name not in _ORDERS_OTHERS:
+        return False
+    return getattr(operation.properties["order"], "data", None) != _RELAXED
 
 
 def leaves_memory(operation: Operation) -> bool:

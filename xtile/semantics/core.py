@@ -15,12 +15,12 @@ from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.core import (
     AtomicKind,
-    AtomicScatterOp,
     AtomicUpdateOp,
     ScanKind,
     SubgroupScanOp,
 )
 from xtile.semantics import (
+    core_atomics,
     core_block,
     core_cooperative_matrix,
     core_elements,
@@ -71,25 +71,6 @@ def _atomic_update(operation: AtomicUpdateOp, compiler: Compiler) -> Step:
             )
             old = updated if old is None else choose(active, updated, old)
         values[result] = old
-
-    return step
-
-
-def _atomic_scatter(operation: AtomicScatterOp, compiler: Compiler) -> Step:
-    function = _update_function(operation.kind.data, operation.value.type)
-    memory, *indices = compiler.slots((operation.memory, *operation.indices))
-    positions, mask, value = compiler.slots((operation.positions, operation.mask, operation.value))
-    (result,) = compiler.slots(operation.results)
-    rank = len(_shape_of(operation.value.type))
-
-    def step(state: State) -> None:
-        values = state.values
-        chosen = [as_index(values[index]) for index in indices]
-        chosen = [i if isinstance(i, int) else with_axes(i, rank) for i in chosen]
-        chosen[-1] = values[positions] + chosen[-1]
-        values[result] = update_elements(
-            state, operation, values[memory], chosen, values[value], function, values[mask]
-        )
 
     return step
 
@@ -180,13 +161,13 @@ def _nothing(operation: Operation, compiler: Compiler) -> Step:
 
 
 HANDLERS: dict[str, Handler] = {
+    **core_atomics.HANDLERS,
     **core_block.HANDLERS,
     **core_cooperative_matrix.HANDLERS,
     **core_elements.HANDLERS,
     **core_matrix.HANDLERS,
     **core_reductions.HANDLERS,
     **core_scattered.HANDLERS,
-    "core.atomic_scatter": _atomic_scatter,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,
     "core.subgroup_scan": _subgroup_scan,

@@ -18,6 +18,7 @@ from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
 from xtile.semantics.upstream.constants import filled
 from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.numbers import shape_of as shape_of_type
 from xtile.semantics.values import Array, Value, choose
 from xtile.semantics.vector.arrays import AXES, shape_of, spread
 
@@ -41,7 +42,7 @@ class Places:
         value: SSAValue,
         compiler: Compiler,
     ) -> None:
-        self.shape = shape_of(value)
+        self.shape = shape_of_type(value.type)
         self._slots = compiler.slots(indices)
         self._numbers = [number_of(index.type) for index in indices]
         self._mask = None if mask is None else compiler.slot(mask)

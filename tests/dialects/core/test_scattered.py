@@ -51,7 +51,7 @@ WRONG = [
             "%x = core.gather_load %m[%i, %all] : memref<?x?xf32>[index, vector<4x8xi32>] "
             "-> vector<4x8xf64>"
         ),
-        "the vector of elements must be vector<4x8xf32>, but is vector<4x8xf64>",
+        "what is accessed must be vector<4x8xf32>, but is vector<4x8xf64>",
     ),
     (
         (

@@ -32,10 +32,6 @@ RIGHT = [
         ": memref<?x?xcomplex<f64>, strided<[?, 2], offset: ?>> "
         "to memref<?x?xf64, strided<[?, 4], offset: ?>>"
     ),
-    (
-        "%r = core.atomic_scatter maxnumf %m[%i, %i] [%p], %mask, %v "
-        ": memref<4x8xf32>, vector<8xindex>, vector<8xi1>, vector<8xf32> -> vector<8xf32>"
-    ),
 ]
 
 WRONG = [
@@ -46,27 +42,6 @@ WRONG = [
     (
         "%r = core.complex_part real %c : memref<4x8xcomplex<f32>> to memref<4x8xf32>",
         "expected the type memref<4x8xf32, strided<[16, 2]>>, got memref<4x8xf32>",
-    ),
-    (
-        (
-            "%r = core.atomic_scatter addf %m[%i] [%p], %mask, %v "
-            ": memref<4x8xf32>, vector<8xindex>, vector<8xi1>, vector<8xf32> -> vector<8xf32>"
-        ),
-        "expected 2 indices, got 1",
-    ),
-    (
-        (
-            "%r = core.atomic_scatter addf %m[%i, %i] [%p], %mask, %w "
-            ": memref<4x8xf32>, vector<8xindex>, vector<8xi1>, vector<4xf32> -> vector<4xf32>"
-        ),
-        "expected vector<4xindex>, got vector<8xindex>",
-    ),
-    (
-        (
-            "%r = core.atomic_scatter addf %m[%i, %i] [%p], %mask, %v "
-            ": memref<4x8xf32>, vector<8xindex>, vector<8xi1>, vector<8xf32> -> vector<4xf32>"
-        ),
-        "expected vector<8xf32>, got vector<4xf32>",
     ),
 ]
 

@@ -212,8 +212,8 @@ def test_scattered_updates() -> None:
         %s = vector.step : vector<16xindex>
         %mask = arith.constant dense<[true, true, false, true, true, true, true, true, true, true,
             true, true, true, true, true, false]> : vector<16xi1>
-        %r = core.atomic_scatter addf %m[%c3, %c0] [%s], %mask, %x
-            : memref<9x20xf32>, vector<16xindex>, vector<16xi1>, vector<16xf32> -> vector<16xf32>
+        %r = core.atomic_rmw addf relaxed device %x, %m[%c3, %s], %mask
+            : vector<16xf32>, memref<9x20xf32>[index, vector<16xindex>], vector<16xi1>
         vector.store %r, %old[%c0] : memref<16xf32>, vector<16xf32>""",
     )
     m, v = _numbers("f32", 9, 20), _numbers("f32", 16)

@@ -2,8 +2,21 @@
 
 from xdsl.ir import Dialect
 
-from xtile.dialects.core.atomic_scatter import AtomicScatterOp
-from xtile.dialects.core.attributes import AtomicKind, ComplexPart, Level, ScanKind, level_of
+from xtile.dialects.core.atomics import (
+    AtomicCompareAndSwapOp,
+    AtomicRMWOp,
+    MemoryOrderAttr,
+    MemoryScopeAttr,
+)
+from xtile.dialects.core.attributes import (
+    AtomicKind,
+    ComplexPart,
+    Level,
+    MemoryOrder,
+    MemoryScope,
+    ScanKind,
+    level_of,
+)
 from xtile.dialects.core.blas import (
     AxpbyOp,
     BlasA2Operation,
@@ -43,9 +56,10 @@ from xtile.dialects.core.subgroup import (
 
 __all__ = [
     "AggregateOperation",
+    "AtomicCompareAndSwapOp",
     "AtomicKind",
     "AtomicKindAttr",
-    "AtomicScatterOp",
+    "AtomicRMWOp",
     "AtomicUpdateOp",
     "AxpbyOp",
     "BlasA2Operation",
@@ -73,6 +87,10 @@ __all__ = [
     "Level",
     "MapOp",
     "MatrixUse",
+    "MemoryOrder",
+    "MemoryOrderAttr",
+    "MemoryScope",
+    "MemoryScopeAttr",
     "ParallelOp",
     "PrefetchOp",
     "ReduceOp",
@@ -89,7 +107,8 @@ __all__ = [
 Core = Dialect(
     "core",
     [
-        AtomicScatterOp,
+        AtomicCompareAndSwapOp,
+        AtomicRMWOp,
         AtomicUpdateOp,
         AxpbyOp,
         ComplexPartOp,
@@ -117,5 +136,12 @@ Core = Dialect(
         SumOp,
         YieldOp,
     ],
-    [AtomicKindAttr, ComplexPartAttr, CooperativeMatrixType, ScanKindAttr],
+    [
+        AtomicKindAttr,
+        ComplexPartAttr,
+        CooperativeMatrixType,
+        MemoryOrderAttr,
+        MemoryScopeAttr,
+        ScanKindAttr,
+    ],
 )

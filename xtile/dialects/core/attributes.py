@@ -48,6 +48,29 @@ class ComplexPart(StrEnum):
     IMAGINARY = "imaginary"
 
 
+class MemoryOrder(StrEnum):
+    """What else an atomic update orders, of the accesses of the work-group that does it.
+
+    RELAXED: nothing.
+    ACQUIRE: the accesses after it come after it.
+    RELEASE: the accesses before it come before it.
+    ACQUIRE_RELEASE: both.
+    """
+
+    RELAXED = "relaxed"
+    ACQUIRE = "acquire"
+    RELEASE = "release"
+    ACQUIRE_RELEASE = "acq_rel"
+
+
+class MemoryScope(StrEnum):
+    """Whose accesses an atomic update is atomic with, and ordered for."""
+
+    BLOCK = "block"
+    DEVICE = "device"
+    SYSTEM = "system"
+
+
 class ScanKind(StrEnum):
     """How a scan over a subgroup combines values; max and min ignore a NaN."""
 

@@ -28,8 +28,16 @@ _OF_WORK_ITEMS = frozenset(
 )
 """Operations by which work-items differ."""
 
-
-_OF_TILES = frozenset({"core.gather", "core.gather_load", "core.histogram", "core.scatter_store"})
+_OF_TILES = frozenset(
+    {
+        "core.atomic_compare_and_swap",
+        "core.atomic_rmw",
+        "core.gather",
+        "core.gather_load",
+        "core.histogram",
+        "core.scatter_store",
+    }
+)
 """Operations that level tile only has."""
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from xtile.dialects.core.atomic_scatter import (
-    AtomicScatterOp,
+from xtile.dialects.core.atomics import (
+    AtomicCompareAndSwapOp,
+    AtomicRMWOp,
 )
 from xtile.dialects.core.blas import (
     AxpbyOp,
@@ -47,7 +48,8 @@ from xtile.dialects.core.subgroup import (
 )
 
 __all__ = [
-    "AtomicScatterOp",
+    "AtomicCompareAndSwapOp",
+    "AtomicRMWOp",
     "AtomicUpdateOp",
     "AxpbyOp",
     "ComplexPartOp",

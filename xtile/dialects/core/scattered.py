@@ -115,13 +115,13 @@ class ScatterStoreOp(IRDLOperation):
 def verify_access(
     memory: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None, value: SSAValue
 ) -> None:
-    """Checks an access to elements at indices of their own.
+    """Checks an access to elements at indices of their own, or to one element.
 
     Raises:
         VerifyException: A type does not fit the others.
     """
     type_ = cast("MemRefType[Attribute]", memory.type)
-    shape = shape_of(value)
+    shape = _shape(value)
     rank = type_.get_num_dims()
     if len(indices) != rank:
         raise VerifyException(f"expected {rank} indices for {type_}, got {len(indices)}")
@@ -131,9 +131,18 @@ def verify_access(
                 f"expected indices with sizes {list(shape)}, or 1 in the place of some, got "
                 f"{index.type}"
             )
-    verify_type(value.type, VectorType(type_.element_type, shape), "the vector of elements")
+    verify_type(value.type, _like(value, type_.element_type), "what is accessed")
     if mask is not None:
-        verify_type(mask.type, VectorType(i1, shape), "the mask")
+        verify_type(mask.type, _like(value, i1), "the mask")
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return shape_of(value) if isinstance(value.type, VectorType) else ()
+
+
+def _like(value: SSAValue, element: Attribute) -> Attribute:
+    """The type of as many elements as there are in a value."""
+    return VectorType(element, _shape(value)) if isinstance(value.type, VectorType) else element
 
 
 def _spreads(given: Sequence[int], shape: Sequence[int]) -> bool:

@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.ops import memory
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
+from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY, Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import (
     memref_type,
@@ -41,7 +41,8 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
     pointer_type = pointer_tile(part_of(element))
     pointer = lowering.compute(memory.AllocaOp, count, _ALIGNMENT, pointer_type)
     place = lowering.plan.place_of(result)
-    lowering.order.allocate(place)
+    if place != GLOBAL_MEMORY:
+        lowering.order.allocate(place)
     lowering.define(
         result,
         Descriptor(

@@ -1,4 +1,4 @@
-"""Atomic updates of memory: relaxed, visible to the device.
+"""Atomic updates of memory.
 
 Source: CUDA Tile IR specification, "Atomics"; docs/semantics.md, 7, "Memory". What the hardware has
 no instruction for is a loop of compare-and-swap.
@@ -12,8 +12,9 @@ from typing import Any, cast
 from xdsl.dialects.builtin import BFloat16Type, ComplexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.atomic_kinds import AtomicRMWKind
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects import core
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
+from xtile.dialects.core import AtomicUpdateOp, MemoryOrder
 from xtile.dialects.cuda_tile.enumerations import (
     AtomicRMWMode,
     MemoryOrderingSemantics,
@@ -24,10 +25,10 @@ from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
-from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
+from xtile.translate.core_to_cuda_tile.compare_and_swap import RELAXED, Semantics, swapped
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor
-from xtile.translate.core_to_cuda_tile.gathers import pointers_at
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.gathers import pointers_to
+from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.memory import parts_of, pointer_to
 from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
 
@@ -54,6 +55,7 @@ def update(
     value: SSAValue,
     mask: SSAValue | None,
     is_used: bool,
+    how: Semantics = RELAXED,
 ) -> SSAValue | None:
     """Updates elements atomically.
 
@@ -65,26 +67,26 @@ def update(
         value: The operands.
         mask: Which elements are updated; None: all.
         is_used: Whether anybody looks at what they were before.
+        how: What else is ordered, and for whom.
 
     Returns:
         What the elements were before, where the mask holds; None if nobody looks at it.
     """
     order, place = lowering.order, described.place
     token = order.before_write(place)
-    relaxed, device = MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE
     mode = _mode(kind, element_type(value), lowering.device.name)
     if mode is not None:
         operation: Operation = atomics.AtomicRMWTkoOp(
-            pointers, mode, value, mask, token, ordering=relaxed, scope=device
+            pointers, mode, value, mask, token, ordering=how.ordering, scope=how.scope
         )
         old, done = lowering.emit(operation).results
-    elif kind == "assign" and not is_used:
+    elif kind == "assign" and not is_used and how.ordering is RELAXED.ordering:
         operation = memory.StorePtrTkoOp(
-            pointers, value, mask, token, ordering=relaxed, scope=device
+            pointers, value, mask, token, ordering=how.ordering, scope=how.scope
         )
         old, done = None, lowering.emit(operation).results[0]
     else:
-        old, done = swapped(lowering, kind, pointers, value, mask, token)
+        old, done = swapped(lowering, kind, pointers, value, mask, token, how)
     order.after_write(place, done)
     return old
 
@@ -198,18 +200,66 @@ def _is_element_inside(
     return mask
 
 
-def _atomic_scatter(operation: Any, lowering: Lowering) -> None:
+# --- elements at indices of their own ---
+
+_ORDERINGS = {
+    MemoryOrder.RELAXED: MemoryOrderingSemantics.RELAXED,
+    MemoryOrder.ACQUIRE: MemoryOrderingSemantics.ACQUIRE,
+    MemoryOrder.RELEASE: MemoryOrderingSemantics.RELEASE,
+    MemoryOrder.ACQUIRE_RELEASE: MemoryOrderingSemantics.ACQ_REL,
+}
+_SCOPES = {
+    core.MemoryScope.BLOCK: MemoryScope.TL_BLK,
+    core.MemoryScope.DEVICE: MemoryScope.DEVICE,
+    core.MemoryScope.SYSTEM: MemoryScope.SYS,
+}
+
+
+def _semantics(operation: core.AtomicRMWOp | core.AtomicCompareAndSwapOp) -> Semantics:
+    return Semantics(_ORDERINGS[operation.order.data], _SCOPES[operation.scope.data])
+
+
+def _pointers_and_mask(
+    operation: core.AtomicRMWOp | core.AtomicCompareAndSwapOp, lowering: Lowering
+) -> tuple[SSAValue, SSAValue | None]:
     described = lowering.descriptor(operation.memory)
-    positions, mask, value = lowering.values((operation.positions, operation.mask, operation.value))
-    pointers = pointers_at(lowering, described, operation.indices, positions)
-    kind, result = str(operation.kind.data.value), operation.result
-    old = update(lowering, kind, described, pointers, value, mask, bool(result.uses))
+    shape = shape_of(operation.value.type)
+    pointers = pointers_to(lowering, described, operation.indices, shape)
+    return pointers, None if operation.mask is None else lowering.value(operation.mask)
+
+
+def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
+    pointers, mask = _pointers_and_mask(operation, lowering)
+    described, value = lowering.descriptor(operation.memory), lowering.value(operation.value)
+    kind, is_used = kind_of(operation.kind).name, bool(operation.result.uses)
+    how = _semantics(operation)
+    old = update(lowering, kind, described, pointers, value, mask, is_used, how)
     if old is not None:
-        lowering.define(result, _kept(lowering, old, mask))
+        lowering.define(operation.result, _kept(lowering, old, mask))
+
+
+def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
+    pointers, mask = _pointers_and_mask(operation, lowering)
+    expected, value = lowering.values((operation.expected, operation.value))
+    element = element_type(value)
+    if cast(Any, element).bitwidth not in _WIDTHS:
+        raise lowering.error(
+            f"core.atomic_compare_and_swap of {element} cannot be translated to {TARGET}, which "
+            "has it for 32 and 64 bits"
+        )
+    how, place = _semantics(operation), lowering.descriptor(operation.memory).place
+    token = lowering.order.before_write(place)
+    swap = atomics.AtomicCASTkoOp(
+        pointers, expected, value, mask, token, ordering=how.ordering, scope=how.scope
+    )
+    old, done = lowering.emit(swap).results
+    lowering.order.after_write(place, done)
+    lowering.define(operation.result, _kept(lowering, old, mask))
 
 
 RULES: dict[str, Rule] = {
-    "core.atomic_scatter": _atomic_scatter,
+    "core.atomic_compare_and_swap": _compare_and_swap,
+    "core.atomic_rmw": _rmw_elements,
     "core.atomic_update": _atomic_update,
     "memref.atomic_rmw": _atomic_rmw,
 }

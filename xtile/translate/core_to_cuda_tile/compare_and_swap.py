@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
@@ -30,7 +30,15 @@ from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.reductions import holds_anywhere
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
 
-_RELAXED, _DEVICE = MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE
+
+class Semantics(NamedTuple):
+    """What an atomic update orders beside the element, and for whom."""
+
+    ordering: MemoryOrderingSemantics
+    scope: MemoryScope
+
+
+RELAXED = Semantics(MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE)
 _WORD = 32
 
 
@@ -41,6 +49,7 @@ def swapped(
     value: SSAValue,
     mask: SSAValue | None,
     token: SSAValue | None,
+    how: Semantics = RELAXED,
 ) -> tuple[SSAValue, SSAValue]:
     """Tries to replace elements until nobody else did meanwhile.
 
@@ -51,6 +60,7 @@ def swapped(
         value: The operands.
         mask: Which elements are updated; None: all.
         token: What is waited for.
+        how: What the exchange orders, and for whom.
 
     Returns:
         What the elements were before, where the mask holds, and a token.
@@ -63,7 +73,7 @@ def swapped(
     padding = lowering.constant(0, word.type)
     first = lowering.emit(
         memory.LoadPtrTkoOp(
-            word.pointers, pending, padding, token, ordering=_RELAXED, scope=_DEVICE
+            word.pointers, pending, padding, token, ordering=RELAXED.ordering, scope=how.scope
         )
     )
     expected, before = first.results
@@ -78,8 +88,8 @@ def swapped(
             word.with_element(known, new),
             left,
             last,
-            ordering=_RELAXED,
-            scope=_DEVICE,
+            ordering=how.ordering,
+            scope=how.scope,
         )
         found, done = lowering.emit(exchange).results
         failed = lowering.compare(ComparisonPredicate.NOT_EQUAL, found, known)

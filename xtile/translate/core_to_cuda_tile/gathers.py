@@ -41,13 +41,14 @@ def _offsets(lowering: Lowering, positions: SSAValue, stride: Number) -> SSAValu
     return lowering.compute(integer.MulIOp, offsets, factor)
 
 
-def _pointers_to(
+def pointers_to(
     lowering: Lowering, described: Descriptor, indices: Sequence[SSAValue], shape: Sequence[int]
 ) -> SSAValue:
     """Points to elements that have some indices in common, and others of their own."""
     own = {axis: index for axis, index in enumerate(indices) if isinstance(index.type, VectorType)}
     common = [0 if axis in own else lowering.number(index) for axis, index in enumerate(indices)]
-    pointers = lowering.spread(pointer_to(lowering, described, common), shape)
+    first = pointer_to(lowering, described, common)
+    pointers = lowering.spread(first, shape) if shape else first
     for axis, index in own.items():
         offsets = _offsets(lowering, lowering.value(index), described.strides[axis])
         offsets = lowering.broadcast(offsets, shape)
@@ -58,7 +59,7 @@ def _pointers_to(
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
     described = lowering.descriptor(operation.memory)
     shape = shape_of(operation.result.type)
-    pointers = _pointers_to(lowering, described, operation.indices, shape)
+    pointers = pointers_to(lowering, described, operation.indices, shape)
     mask, padding = (
         None if each is None else lowering.value(each)
         for each in (operation.mask, operation.padding)
@@ -74,7 +75,7 @@ def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
     value = lowering.value(operation.value)
     mask = None if operation.mask is None else lowering.value(operation.mask)
     shape = tile_type(value).get_shape()
-    pointers = _pointers_to(lowering, described, operation.indices, shape)
+    pointers = pointers_to(lowering, described, operation.indices, shape)
     token = lowering.order.before_write(described.place)
     stored = lowering.emit(memory.StorePtrTkoOp(pointers, value, mask, token))
     lowering.order.after_write(described.place, stored.results[0])

@@ -15,7 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
-from xtile.dialects.effects import changes_memory, read_operands, written_operands
+from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
 from xtile.translate.core_to_cuda_tile.types import memref_type
 
@@ -62,7 +62,12 @@ class MemoryPlan:
 
     @cached_property
     def _is_one_place(self) -> bool:
-        """Whether a memref could be any memory, as one that passes through control flow."""
+        """Whether a memref could be any memory, as one that passes through control flow.
+
+        An acquire or a release is ordered with accesses of all memory.
+        """
+        if any(synchronizes(operation) for operation in self._function.walk()):
+            return True
         return any(
             isa(value.type, MemRefType)
             for operation in self._function.walk()

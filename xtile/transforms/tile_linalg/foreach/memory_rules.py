@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
+from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
@@ -16,12 +17,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
 from xtile.dialects.core import (
     AtomicKind,
     AtomicKindAttr,
-    AtomicScatterOp,
+    AtomicRMWOp,
     AtomicUpdateOp,
+    MemoryOrder,
+    MemoryOrderAttr,
+    MemoryScope,
+    MemoryScopeAttr,
 )
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
@@ -247,12 +252,20 @@ def _update(
 def _scatter_atomically(trip: Trip, kind: AtomicKind, tile: Tile, elements: Elements) -> Tile:
     kernel = trip.kernel
     views = blocks.part_views(kernel, elements.memory)
+    *common, last = elements.indices
+    positions = elements.positions
+    if constant_of(last) != 0:
+        positions = kernel.emit(AddiOp(trip.vector_of(last), positions)).result
     parts = [
         kernel.emit(
-            AtomicScatterOp.build(
-                operands=[view, elements.indices, elements.positions, _mask(trip), part],
+            AtomicRMWOp.build(
+                operands=[part, view, [*common, positions], [_mask(trip)]],
                 result_types=[part.type],
-                properties={"kind": AtomicKindAttr(kind)},
+                properties={
+                    "kind": kind_attribute(AtomicRMWKind[kind.value]),
+                    "order": MemoryOrderAttr(MemoryOrder.RELAXED),
+                    "scope": MemoryScopeAttr(MemoryScope.DEVICE),
+                },
             )
         ).result
         for part, view in zip(tile.parts, views, strict=True)
