@@ -75,7 +75,7 @@ FUNCTIONS: dict[str, Any] = {
     "addf": np.add,
     "addi": np.add,
     "andi": np.bitwise_and,
-    "assign": lambda old, new: new,
+    "assign": lambda *operands: operands[1],  # pyright: ignore
     "maximumf": np.maximum,
     "maxs": np.maximum,
     "minnumf": np.fmin,
@@ -91,13 +91,18 @@ CASES = [
 ]
 
 
-def expected_of(arguments: list[Any], update: Any) -> tuple[Any, Any]:
+def _swap(old: Any, expected: Any, new: Any) -> Any:
+    return new if old == expected else old
+
+
+def expected_of(arguments: list[Any], update: Any, is_binary: bool = True) -> tuple[Any, Any]:
     """The memory and the old values after updates one after the other."""
     memory, places, mask, x, y, _ = (each.copy() for each in arguments)
     old = np.zeros_like(x)
     for i in np.flatnonzero(mask):
         old[i] = memory[1, places[i]]
-        memory[1, places[i]] = update(old[i], x[i], y[i])
+        operands = (x[i],) if is_binary else (x[i], y[i])
+        memory[1, places[i]] = update(old[i], *operands)
     return memory, old
 
 
@@ -105,7 +110,7 @@ def expected_of(arguments: list[Any], update: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize(("kind", "type"), CASES)
 def test_updates(kind: str, type: str, how: str) -> None:
     text, arguments = rmw(kind, type, how), inputs(type)
-    memory, old = expected_of(arguments, lambda old, x, _: FUNCTIONS[kind](old, x))
+    memory, old = expected_of(arguments, FUNCTIONS[kind])
     translated = [each.copy() for each in arguments]
     run(read(text), *arguments)
     module = lowered(text)
@@ -120,7 +125,7 @@ def test_compare_and_swap(type: str) -> None:
     text, arguments = cas(type), inputs(type)
     # Half of what is there is what is expected.
     arguments[3][::2] = arguments[0][1, arguments[1][::2]]
-    memory, old = expected_of(arguments, lambda old, x, y: y if old == x else old)
+    memory, old = expected_of(arguments, _swap, False)
     translated = [each.copy() for each in arguments]
     run(read(text), *arguments)
     run_entry(text, lowered(text), *translated)

@@ -26,14 +26,14 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.upstream import TypeWhere
-from xtile.dialects.vector.types import shape_of, verify_type
+from xtile.dialects.vector.types import as_vector, shape_of, verify_type
 
 
 def _is_index(type: Attribute) -> bool:
-    element = cast("VectorType", type).element_type if isinstance(type, VectorType) else type
-    return isinstance(element, IndexType) or (
-        isinstance(element, IntegerType) and isinstance(type, VectorType)
-    )
+    vector = as_vector(type)
+    if vector is None:
+        return isinstance(type, IndexType)
+    return isinstance(vector.element_type, IntegerType | IndexType)
 
 
 INDICES = TypeWhere("an index, or a vector of integers or indices", _is_index)
@@ -126,7 +126,7 @@ def verify_access(
     if len(indices) != rank:
         raise VerifyException(f"expected {rank} indices for {type_}, got {len(indices)}")
     for index in indices:
-        if isinstance(index.type, VectorType) and not _spreads(shape_of(index), shape):
+        if as_vector(index.type) is not None and not _spreads(shape_of(index), shape):
             raise VerifyException(
                 f"expected indices with sizes {list(shape)}, or 1 in the place of some, got "
                 f"{index.type}"
@@ -137,12 +137,13 @@ def verify_access(
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return shape_of(value) if isinstance(value.type, VectorType) else ()
+    vector = as_vector(value.type)
+    return () if vector is None else vector.get_shape()
 
 
 def _like(value: SSAValue, element: Attribute) -> Attribute:
     """The type of as many elements as there are in a value."""
-    return VectorType(element, _shape(value)) if isinstance(value.type, VectorType) else element
+    return element if as_vector(value.type) is None else VectorType(element, _shape(value))
 
 
 def _spreads(given: Sequence[int], shape: Sequence[int]) -> bool:

@@ -101,7 +101,8 @@ def _check_duplicates(
     given: tuple[Value, ...] = (place, value) if mask is None else (place, value, mask)
     shape = np.broadcast_shapes(*(np.shape(each) for each in given))
     active = np.ones(shape, np.bool_) if mask is None else np.broadcast_to(mask, shape)
-    owners = with_axes(np.arange(shape[0] * shape[1]).reshape(shape[:2]), len(shape) - 2)
+    owners: Value = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape[0], shape[1])
+    owners = with_axes(owners, len(shape) - 2)
     flat: list[Array] = [np.broadcast_to(each, shape)[active] for each in (owners, place, value)]
     order = np.lexsort(flat[1::-1])
     owner, where, stored = (each[order] for each in flat)
