@@ -1,0 +1,174 @@
+"""Arithmetic of indices that folds: a number that is known needs no operation.
+
+It is written once, for whatever emits: what emits indices derives from `IndexArithmetic` and says
+what one operation becomes. `ArithBuilder` emits those of upstream's `arith`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from typing import Any, TypeAlias
+
+from typing_extensions import override
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from xtile.rewrite.folding import INDEX_WIDTH, wrap
+from xtile.rewrite.rebuilder import Rebuilder
+
+Index: TypeAlias = int | SSAValue
+"""A number that is known now, or the value of one."""
+
+
+class IndexOperation(Enum):
+    """What is computed of two indices, of 64 bits that wrap around.
+
+    Divisions round down, and their operands are not negative; `DIVIDE_UP` rounds up. `SHIFT_RIGHT`
+    keeps the sign.
+    """
+
+    ADD = auto()
+    SUBTRACT = auto()
+    MULTIPLY = auto()
+    DIVIDE = auto()
+    DIVIDE_UP = auto()
+    REMAINDER = auto()
+    SHIFT_RIGHT = auto()
+    SMALLER = auto()
+    LARGER = auto()
+
+
+class IndexArithmetic(ABC):
+    """Computes with indices, and emits what is not known."""
+
+    @abstractmethod
+    def as_value(self, number: Index) -> SSAValue:
+        """An index as a value."""
+
+    @abstractmethod
+    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Emits an operation on indices."""
+
+    def depth(self, number: Index) -> int:
+        """How deep in loops and branches a number is born."""
+        return 0
+
+    def _emitted(self, operation: IndexOperation, a: Index, b: Index) -> SSAValue:
+        return self.index_operation(operation, self.as_value(a), self.as_value(b))
+
+    def add(self, a: Index, b: Index) -> Index:
+        """The sum of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return wrap(a + b, INDEX_WIDTH)
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        return self._emitted(IndexOperation.ADD, a, b)
+
+    def add_all(self, numbers: Iterable[Index]) -> Index:
+        """The sum of indices; what varies least is added up first, outside of loops."""
+        given = list(numbers)
+        total: Index = sum(number for number in given if isinstance(number, int))
+        varying = [number for number in given if not isinstance(number, int)]
+        if len(varying) > 1:
+            varying.sort(key=self.depth)
+        for number in varying:
+            total = self.add(total, number)
+        return total
+
+    def subtract(self, a: Index, b: Index) -> Index:
+        """The difference of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return wrap(a - b, INDEX_WIDTH)
+        return a if b == 0 else self._emitted(IndexOperation.SUBTRACT, a, b)
+
+    def multiply(self, a: Index, b: Index) -> Index:
+        """The product of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return wrap(a * b, INDEX_WIDTH)
+        if a in (0, 1) or b in (0, 1):
+            return b if a == 1 else a if b == 1 else 0
+        return self._emitted(IndexOperation.MULTIPLY, a, b)
+
+    def sum_of_products(self, numbers: Sequence[Index], factors: Sequence[Index]) -> Index:
+        """The sum of products, such as an offset of indices and strides."""
+        pairs = zip(numbers, factors, strict=True)
+        return self.add_all([self.multiply(number, factor) for number, factor in pairs])
+
+    def divide(self, a: Index, b: Index) -> Index:
+        """The quotient of numbers that are not negative, rounded down."""
+        if isinstance(a, int) and isinstance(b, int) and b:
+            return a // b
+        return a if b == 1 else self._emitted(IndexOperation.DIVIDE, a, b)
+
+    def divide_up(self, a: Index, b: Index) -> Index:
+        """The quotient of numbers that are not negative, rounded up."""
+        if isinstance(a, int) and isinstance(b, int) and b:
+            return -(-a // b)
+        return a if b == 1 else self._emitted(IndexOperation.DIVIDE_UP, a, b)
+
+    def divide_exactly(self, a: Index, b: int) -> Index:
+        """The quotient of an index that is a multiple of `b`, a power of two; it has any sign."""
+        if isinstance(a, int):
+            return a // b
+        return a if b == 1 else self._emitted(IndexOperation.SHIFT_RIGHT, a, b.bit_length() - 1)
+
+    def remainder(self, a: Index, b: Index) -> Index:
+        """The remainder of numbers that are not negative."""
+        if isinstance(a, int) and isinstance(b, int) and b:
+            return a % b
+        return 0 if b == 1 else self._emitted(IndexOperation.REMAINDER, a, b)
+
+    def smaller(self, a: Index, b: Index) -> Index:
+        """The smaller one of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self._emitted(IndexOperation.SMALLER, a, b)
+
+    def larger(self, a: Index, b: Index) -> Index:
+        """The larger one of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return self._emitted(IndexOperation.LARGER, a, b)
+
+
+class ArithBuilder(Rebuilder, IndexArithmetic):
+    """Emits indices in `arith`, each operation once and as early as possible."""
+
+    @override
+    def as_value(self, number: Index) -> SSAValue:
+        return self.index(number) if isinstance(number, int) else number
+
+    @override
+    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.pure(ARITH_OPERATIONS[operation], a, b)
+
+    def pure(self, kind: Callable[..., Any], *operands: SSAValue) -> SSAValue:
+        """The result of an operation without effects, computed once and as early as possible."""
+        return self.shared(
+            (kind, *operands), operands, lambda: self.emit(kind(*operands)).results[0]
+        )
+
+    def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
+        """An integer comparison, such as `eq` or `slt`."""
+        left, right = self.as_value(a), self.as_value(b)
+        return self.shared(
+            ("cmpi", predicate, left, right),
+            (left, right),
+            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
+        )
+
+
+ARITH_OPERATIONS: dict[IndexOperation, type[Any]] = {
+    IndexOperation.ADD: arith.AddiOp,
+    IndexOperation.SUBTRACT: arith.SubiOp,
+    IndexOperation.MULTIPLY: arith.MuliOp,
+    IndexOperation.DIVIDE: arith.DivUIOp,
+    IndexOperation.DIVIDE_UP: arith.CeilDivUIOp,
+    IndexOperation.REMAINDER: arith.RemUIOp,
+    IndexOperation.SHIFT_RIGHT: arith.ShRSIOp,
+    IndexOperation.SMALLER: arith.MinSIOp,
+    IndexOperation.LARGER: arith.MaxSIOp,
+}
+"""The operation of `arith` for each of indices."""
