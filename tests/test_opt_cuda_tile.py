@@ -143,7 +143,7 @@ def test_other_modules(opt: Opt) -> None:
     Path("other.mlir").write_text("func.func @f() {\n  return\n}\n")
     for name, message in {
         "two": "two.mlir:7.1-12.1: error: a file of bytecode is one cuda_tile.module, but there",
-        "other": "other.mlir:1.1-3.1: error: @f is a function of the host, but core-to-cuda_tile",
+        "other": "other.mlir:1.1-3.1: error: @f is a function of the host, but the translation",
     }.items():
         code, out, errors = opt(f"{name}.mlir", "-t", "tileir-bytecode")
         assert (code, out) == (1, b"")

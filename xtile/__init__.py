@@ -8,14 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xtile.api import parse, port, to_text, verify
+    from xtile.api import parse, port, to_text, translate, verify
     from xtile.backends.compiling import compile
     from xtile.launch import run
     from xtile.launch.cuda_prepared import prepare
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "compile", "parse", "port", "prepare", "run", "to_text", "verify"]
+__all__ = [
+    "__version__",
+    "compile",
+    "parse",
+    "port",
+    "prepare",
+    "run",
+    "to_text",
+    "translate",
+    "verify",
+]
 
 _HOMES = {
     "compile": "xtile.backends.compiling",
@@ -24,6 +34,7 @@ _HOMES = {
     "prepare": "xtile.launch.cuda_prepared",
     "run": "xtile.launch",
     "to_text": "xtile.api",
+    "translate": "xtile.translate",
     "verify": "xtile.api",
 }
 """The module that each name of the API is defined in."""
@@ -36,7 +47,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'xtile' has no attribute '{name}'")
     from importlib import import_module
 
-    value = getattr(import_module(home), name)
+    module = import_module(home)
+    # The package `xtile.translate` is itself the function of that name.
+    value = module if home == f"{__name__}.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 

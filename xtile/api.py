@@ -106,39 +106,67 @@ def to_text(
     return output.getvalue()
 
 
+def translate(
+    kernel: ModuleOp | str | os.PathLike[str],
+    to: str,
+    *,
+    chip: str | None = None,
+    may_overlap: bool = False,
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Translates kernels to another language, or to another level of the core form.
+
+    Memrefs of the result are row-major and have the modes of the tensor language in reverse order,
+    so kernels of it take the transposes of the arrays.
+
+    Args:
+        kernel: A module, or a path or a text that `parse` reads, in any language from which there
+            is a way. Its kernels may be of several languages and levels.
+        to: The language, or the level of the core form; `xtile-opt --routes` lists them.
+        chip: The device whose instructions are used, as `xtile devices` names it; None is `pvc`
+            where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
+        may_overlap: Whether arguments of kernels that become CUDA Tile IR may overlap although a
+            kernel writes to one of them.
+        diagnostics: Collects remarks that tell why the translation chose what it did.
+
+    Returns:
+        A new module; kernels that are there already stay what they are. A module that was given
+        stays as it is.
+
+    Raises:
+        DiagnosticError: A kernel has errors, there is no way for it, or it cannot be translated.
+        OptionError: There is no such language or chip, or the chip is another vendor's.
+    """
+    from xtile.text.value_names import clone_with_names
+    from xtile.translate.route import Options, check_target, translate_to
+
+    check_target(to, chip)
+    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
+    options = Options(chip, may_overlap=may_overlap)
+    result = translate_to(module, to, options, diagnostics)
+    return clone_with_names(module) if result is kernel else result
+
+
 def port(
     kernel: ModuleOp | str | os.PathLike[str],
-    to: Literal["core", "subgroup", "lane", "xegpu", "spirv", "tile", "cuda_tile"],
+    to: str,
     *,
     chip: str | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> ModuleOp:
-    """Translates tensor language kernels to another language.
-
-    Memrefs of the result are row-major and have the modes of the source in reverse order, so the
-    kernels take the transposes of the arrays.
-
-    Args:
-        kernel: A module, or a path or a text that `parse` reads.
-        to: The core form at block level (`core`) or at one below (`subgroup`, `lane`, `tile`),
-            XeGPU, SPIR-V for OpenCL, or CUDA Tile IR.
-        chip: The device whose instructions are used, as `xtile devices` names it; None is `pvc`
-            where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
-        diagnostics: Collects remarks that tell why the translation chose what it did.
-
-    Returns:
-        The new module. A module that was given stays as it is.
+    """Like `translate`, for kernels of the tensor language only.
 
     Raises:
-        DiagnosticError: The kernel has errors, or cannot be translated.
+        DiagnosticError: The kernel has errors, cannot be translated, or is in another language.
         OptionError: There is no such language or chip, or the chip is another vendor's.
     """
-    from xtile.translate.route import Options, check_route, translate
+    from xtile.translate.route import Options, check_route
+    from xtile.translate.route import translate as translate_along
 
     route = f"tensorlang-to-{to}"
     check_route(route, chip)
     module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    return translate(module, route, Options(chip), diagnostics)
+    return translate_along(module, route, Options(chip), diagnostics)
 
 
 def verify(module: ModuleOp) -> None:

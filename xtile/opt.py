@@ -205,18 +205,19 @@ class XtileOptMain(xDSLOptMain):
         Raises:
             DiagnosticError: Something cannot be translated.
         """
-        name = self.args.translate
-        route = None if name is None else TRANSLATIONS[name].route
+        if self.args.translate is None:
+            return module
+        route = TRANSLATIONS[self.args.translate].route
         if route is None:
             return module
-        from xtile.translate.contracts import DEVICE_CODE, warn_of_left_out
-        from xtile.translate.route import target_of, translate
+        from xtile.translate.contracts import warn_of_left_out
+        from xtile.translate.route import ROUTES, translate
 
-        self._running_step, self._running = f"translation '{route}'", self
-        if target_of(route) in DEVICE_CODE:
+        self._running_step, self._running = f"translation '{route.name}'", self
+        if ROUTES.is_device_code(route.target):
             warn_of_left_out(module, diagnostics)
         wanted = diagnostics if self.args.remarks else None
-        result = translate(module, route, self._options(), wanted, self._steps.begin)
+        result = translate(module, route.name, self._options(), wanted, self._steps.begin)
         self._steps.end()
         found = Diagnostics()
         self._verify(result, found)
@@ -355,7 +356,7 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error(f"argument --remarks: needs {_CHOOSERS}")
         self._check_chip()
         self._check_matrix_spelling()
-        if arguments.may_overlap and self._content != "cuda_tile":
+        if arguments.may_overlap and not self._reads("may_overlap"):
             self._usage_error("argument --may-overlap: is for kernels that become CUDA Tile IR")
         if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")
@@ -378,11 +379,11 @@ class XtileOptMain(xDSLOptMain):
             return
         if self._content is None:
             self._usage_error(f"argument --chip: needs {_CHOOSERS}")
-        from xtile.chips import OptionError, check_chip
-        from xtile.translate.route import VENDORS_OF_TARGETS
+        from xtile.chips import OptionError
+        from xtile.translate.route import check_target
 
         try:
-            check_chip(chip, self._content, *VENDORS_OF_TARGETS[self._content])
+            check_target(self._content, chip)
         except OptionError as error:
             self._usage_error(f"argument --chip: {error}")
 
@@ -391,7 +392,7 @@ class XtileOptMain(xDSLOptMain):
         spelling = self.args.matrix_spelling
         if spelling is None:
             return
-        if self._content not in ("spirv", "lane"):
+        if not self._reads("matrix_spelling"):
             self._usage_error("argument --matrix-spelling: is for kernels that become SPIR-V")
         from xtile.backends.intel.spellings import check_spelling
 
@@ -411,6 +412,12 @@ class XtileOptMain(xDSLOptMain):
             f"argument -t/--target: {target} does not encode {content}, which "
             f"--translate {self.args.translate} ends with; choose {known}"
         )
+
+    def _reads(self, option: str) -> bool:
+        """Whether translating kernels as the command line says depends on an option."""
+        from xtile.translate.route import ROUTES
+
+        return self._content is not None and option in ROUTES.options_of(self._content)
 
     @property
     def _content(self) -> str | None:

@@ -11,7 +11,8 @@ from xtile.backends.intel.spellings import SPELLINGS
 from xtile.chips import INTEL, NVIDIA, VENDORS
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.text.languages import LANGUAGES
-from xtile.translate.route import ROUTES, extension_of, target_of
+from xtile.translate.route import ROUTES
+from xtile.translate.search import Route
 
 DESCRIPTION = """\
 Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
@@ -35,13 +36,14 @@ class Translation:
     extension: str
     content: str
     target: str
-    route: str | None = None
+    route: Route | None = None
 
 
 TRANSLATIONS = {
     "tensorlang-to-tensorlang": Translation("ir", "tensorlang", "tensorlang"),
     **{
-        route: Translation(extension_of(route), target_of(route), "mlir", route) for route in ROUTES
+        name: Translation(ROUTES.extension_of(route), route.target, "mlir", route)
+        for name, route in ROUTES.routes.items()
     },
 }
 """What `--translate` offers."""
@@ -54,7 +56,7 @@ ENCODED = {
 }
 """The one language that a target encodes; MLIR holds all of them."""
 
-COMPILING = ("spirv", "spirv-asm", "tileir-bytecode")
+COMPILING = tuple(name for name, language in ENCODED.items() if ROUTES.is_device_code(language))
 """The targets that kernels of other languages are compiled to."""
 
 TENSORLANG_REVISIONS = ("v0.1", "v0.3", "v0.4")
@@ -81,6 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser, passes: list[str], targets: l
     _add_pass_arguments(parser, passes)
     _add_output_arguments(parser, targets)
     parser.add_argument("-v", "--version", action=_VersionAction, help="show versions and exit")
+    parser.add_argument(
+        "--routes",
+        action=_RoutesAction,
+        help="show the steps of each translation, and exit",
+    )
 
 
 def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -223,11 +230,15 @@ class _TargetAction(argparse.Action):
         namespace.is_target_given = True
 
 
-class _VersionAction(argparse.Action):
-    """Prints the versions when they are asked for, because looking them up takes time."""
+class _PrintingAction(argparse.Action):
+    """An argument without a value, instead of which something is printed."""
 
     def __init__(self, option_strings: list[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)
+
+
+class _VersionAction(_PrintingAction):
+    """Prints the versions when they are asked for, because looking them up takes time."""
 
     @override
     def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> None:
@@ -236,4 +247,15 @@ class _VersionAction(argparse.Action):
         from xtile import __version__
 
         print(f"xtile-opt {__version__} (xDSL {version('xdsl')})")
+        parser.exit()
+
+
+class _RoutesAction(_PrintingAction):
+    """Prints the routes, and what each pass does with a kernel."""
+
+    @override
+    def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> None:
+        from xtile.translate.listing import list_routes
+
+        print(list_routes(ROUTES))
         parser.exit()

@@ -106,11 +106,10 @@ class SPIRVAssemblyFormat(CompilingFormat):
         diagnostics: Diagnostics | None = None,
         watcher: Watcher | None = None,
     ) -> ModuleOp:
-        from xtile.backends.intel.compilation import compile_to_spirv
-        from xtile.translate.route import Options
+        from xtile.translate.route import Options, translate_to
 
-        device = Options(self.chip, self.matrix_spelling).spirv_device
-        return compile_to_spirv(module, device, diagnostics, watcher)
+        options = Options(self.chip, self.matrix_spelling)
+        return translate_to(module, "spirv", options, diagnostics, watcher)
 
     @override
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
@@ -172,11 +171,10 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
         diagnostics: Diagnostics | None = None,
         watcher: Watcher | None = None,
     ) -> ModuleOp:
-        from xtile.backends.nvidia.compilation import compile_to_tile_ir
+        from xtile.translate.route import Options, translate_to
 
-        return compile_to_tile_ir(
-            module, self.chip, diagnostics, may_overlap=self.may_overlap, watcher=watcher
-        )
+        options = Options(self.chip, may_overlap=self.may_overlap)
+        return translate_to(module, "cuda_tile", options, diagnostics, watcher)
 
     @override
     def encode(self, module: ModuleOp) -> bytes:

@@ -8,9 +8,12 @@ dialects stand in their place. Everything loads when it is first used.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xdsl.universe import XDSL_UNIVERSE, Universe
+
+from xtile.translate.route import ROUTES
 
 if TYPE_CHECKING:
     from xdsl.ir import Dialect
@@ -138,82 +141,10 @@ def _xevm() -> Dialect:
     return XeVM
 
 
-def _tensorlang_verify() -> type[ModulePass]:
-    from xtile.transforms.tensorlang_verify import TensorLangVerifyPass
+def _pass(name: str) -> type[ModulePass]:
+    from xtile.translate.passes import pass_named
 
-    return TensorLangVerifyPass
-
-
-def _core_distribute() -> type[ModulePass]:
-    from xtile.transforms.distribute.passes import CoreDistributePass
-
-    return CoreDistributePass
-
-
-def _core_tile_linalg() -> type[ModulePass]:
-    from xtile.transforms.tile_linalg.passes import CoreTileLinalgPass
-
-    return CoreTileLinalgPass
-
-
-def _core_cleanup() -> type[ModulePass]:
-    from xtile.transforms.cleanup.passes import CoreCleanupPass
-
-    return CoreCleanupPass
-
-
-def _core_to_xegpu() -> type[ModulePass]:
-    from xtile.translate.passes import CoreToXeGPUPass
-
-    return CoreToXeGPUPass
-
-
-def _core_to_cuda_tile() -> type[ModulePass]:
-    from xtile.translate.passes import CoreToCudaTilePass
-
-    return CoreToCudaTilePass
-
-
-def _tensorlang_to_cuda_tile() -> type[ModulePass]:
-    from xtile.translate.passes import TensorLangToCudaTilePass
-
-    return TensorLangToCudaTilePass
-
-
-def _tensorlang_to_core() -> type[ModulePass]:
-    from xtile.translate.passes import TensorLangToCorePass
-
-    return TensorLangToCorePass
-
-
-def _tensorlang_to_xegpu() -> type[ModulePass]:
-    from xtile.translate.passes import TensorLangToXeGPUPass
-
-    return TensorLangToXeGPUPass
-
-
-def _core_to_spirv() -> type[ModulePass]:
-    from xtile.translate.passes import CoreToSPIRVPass
-
-    return CoreToSPIRVPass
-
-
-def _tensorlang_to_spirv() -> type[ModulePass]:
-    from xtile.translate.passes import TensorLangToSPIRVPass
-
-    return TensorLangToSPIRVPass
-
-
-def _xegpu_to_spirv() -> type[ModulePass]:
-    from xtile.translate.passes import XeGPUToSPIRVPass
-
-    return XeGPUToSPIRVPass
-
-
-def _xegpu_rfc_to_llvm22() -> type[ModulePass]:
-    from xtile.dialects.xegpu.rfc.to_llvm22 import XeGPUToLLVM22Pass
-
-    return XeGPUToLLVM22Pass
+    return pass_named(name)
 
 
 def _tensorlang_target() -> type[Target]:
@@ -252,21 +183,7 @@ XTILE_UNIVERSE = Universe(
         "xegpu": _xegpu,
         "xevm": _xevm,
     },
-    all_passes={
-        "core-cleanup": _core_cleanup,
-        "core-distribute": _core_distribute,
-        "core-tile-linalg": _core_tile_linalg,
-        "core-to-cuda_tile": _core_to_cuda_tile,
-        "core-to-spirv": _core_to_spirv,
-        "core-to-xegpu": _core_to_xegpu,
-        "tensorlang-to-core": _tensorlang_to_core,
-        "tensorlang-to-cuda_tile": _tensorlang_to_cuda_tile,
-        "tensorlang-to-spirv": _tensorlang_to_spirv,
-        "tensorlang-to-xegpu": _tensorlang_to_xegpu,
-        "tensorlang-verify": _tensorlang_verify,
-        "xegpu-rfc-to-llvm22": _xegpu_rfc_to_llvm22,
-        "xegpu-to-spirv": _xegpu_to_spirv,
-    },
+    all_passes={name: partial(_pass, name) for name in ROUTES.names},
     all_targets={
         "spirv": _spirv_target,
         "spirv-asm": _spirv_assembly_target,

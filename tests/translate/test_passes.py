@@ -5,25 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 import xtile
 from tests.mlir_opt import run_mlir_opt
 from xtile.text.diagnostics import DiagnosticError
-from xtile.transforms.cleanup.passes import CoreCleanupPass
-from xtile.transforms.distribute.passes import CoreDistributePass
-from xtile.translate.passes import (
-    CoreToCudaTilePass,
-    CoreToXeGPUPass,
-    TensorLangToCorePass,
-    TensorLangToCudaTilePass,
-    TensorLangToXeGPUPass,
-    XeGPUToSPIRVPass,
-)
+from xtile.translate.passes import pass_named
 from xtile.translate.route import Options, translate
 
 KERNEL = """\
@@ -47,6 +40,11 @@ STEPS = "tensorlang-to-core,core-distribute{{chip={0}}},core-cleanup,core-to-xeg
 
 def _module(text: str = KERNEL) -> ModuleOp:
     return xtile.parse(text, language="tensorlang")
+
+
+def _pass(name: str, **options: object) -> ModulePass:
+    kind: Any = pass_named(name)
+    return kind(**options)
 
 
 def _xdsl_opt(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -89,27 +87,27 @@ def test_stock_xdsl_opt_tells_that_a_pass_failed(tmp_path: Path) -> None:
 def test_the_steps_are_the_route(chip: str) -> None:
     expected = xtile.to_text(translate(_module(), "tensorlang-to-xegpu", Options(chip)), "mlir")
     whole, stepwise = _module(), _module()
-    TensorLangToXeGPUPass(chip).apply(Context(), whole)
+    _pass("tensorlang-to-xegpu", chip=chip).apply(Context(), whole)
     for step in (
-        TensorLangToCorePass(),
-        CoreDistributePass(chip),
-        CoreCleanupPass(),
-        CoreToXeGPUPass(chip),
+        _pass("tensorlang-to-core"),
+        _pass("core-distribute", chip=chip),
+        _pass("core-cleanup"),
+        _pass("subgroup-to-xegpu", chip=chip),
     ):
         step.apply(Context(), stepwise)
     assert xtile.to_text(whole, "mlir") == expected
     assert xtile.to_text(stepwise, "mlir") == expected
 
 
-@pytest.mark.parametrize("kind", [TensorLangToXeGPUPass, CoreToXeGPUPass])
-def test_unknown_chips(kind: type[TensorLangToXeGPUPass | CoreToXeGPUPass]) -> None:
+@pytest.mark.parametrize("name", ["tensorlang-to-xegpu", "core-to-xegpu", "core-distribute"])
+def test_unknown_chips(name: str) -> None:
     with pytest.raises(ValueError, match=r"there is no chip 'xe9'; [a-z-]+ is for pvc, bmg, dg2"):
-        kind("xe9")
+        _pass(name, chip="xe9")
 
 
 def test_a_failure_is_located_and_known_to_xdsl() -> None:
     with pytest.raises(PassFailedException) as caught:
-        TensorLangToCorePass().apply(Context(), _module(NARROW))
+        _pass("tensorlang-to-core").apply(Context(), _module(NARROW))
     assert isinstance(caught.value, DiagnosticError)
     assert str(caught.value).startswith(
         "<text>:4.14-50: error: which component entry 1 of coopmatrix<i8x64x8,matrix_b> is depends "
@@ -130,7 +128,7 @@ def test_stock_xdsl_opt_writes_spirv(path: Path, chip: str) -> None:
 @pytest.mark.parametrize("chip", ["pvc", "cpu"])
 def test_the_lane_level_becomes_spirv(chip: str) -> None:
     lanes = translate(_module(), "tensorlang-to-lane", Options(chip))
-    XeGPUToSPIRVPass(chip).apply(Context(), lanes)
+    _pass("xegpu-to-spirv", chip=chip).apply(Context(), lanes)
     module = translate(_module(), "tensorlang-to-spirv", Options(chip))
     assert xtile.to_text(lanes, "spirv-asm") == xtile.to_text(module, "spirv-asm")
 
@@ -143,10 +141,10 @@ def test_cuda_tile_in_stock_xdsl_opt(path: Path) -> None:
 
 def test_cuda_tile_from_python() -> None:
     module = _module()
-    TensorLangToCudaTilePass(chip="sm_80").apply(Context(), module)
+    _pass("tensorlang-to-cuda_tile", chip="sm_80").apply(Context(), module)
     assert "cuda_tile.entry" in {operation.name for operation in module.walk()}
 
 
 def test_cuda_tile_names_the_chips_that_there_are() -> None:
     with pytest.raises(ValueError, match=r"'pvc' is a chip of Intel's; [a-z_-]+ is for sm_80"):
-        CoreToCudaTilePass(chip="pvc")
+        _pass("core-to-cuda_tile", chip="pvc")

@@ -17,7 +17,7 @@ from xtile.dialects.spirv import encode
 from xtile.opt import main
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.languages import SPIRV_MAGIC
-from xtile.translate.route import ROUTES, Options, extension_of, translate
+from xtile.translate.route import ROUTES, Options, translate
 
 GEMM = """\
 func @f(%alpha: f16, %A: memref<f16x64x64>, %B: memref<f16x64x64>, %beta: f32,
@@ -126,10 +126,11 @@ def test_messages_point_at_the_source_at_every_step() -> None:
 
 
 def test_what_files_begin_with() -> None:
-    assert {route: extension_of(route) for route in ROUTES} == {
+    assert {name: ROUTES.extension_of(route) for name, route in ROUTES.routes.items()} == {
         "tensorlang-to-core": "ir",
         "tensorlang-to-subgroup": "ir",
         "tensorlang-to-xegpu": "ir",
+        "core-to-subgroup": "mlir",
         "core-to-xegpu": "mlir",
         "tensorlang-to-lane": "ir",
         "core-to-lane": "mlir",
@@ -437,19 +438,20 @@ def test_remarks_of_translations_and_targets(
 
 STEPS = {
     ("--translate", "tensorlang-to-xegpu"): (
-        "tensorlang-to-core core-distribute core-cleanup core-to-xegpu"
+        "tensorlang-to-core core-distribute core-cleanup subgroup-to-xegpu"
     ),
     ("-t", "spirv-asm"): (
-        "tensorlang-to-core core-distribute core-cleanup core-to-lane xegpu-to-spirv"
+        "tensorlang-to-core core-distribute core-cleanup subgroup-to-lane xegpu-to-spirv"
     ),
     ("--translate", "tensorlang-to-spirv", "-t", "spirv-asm"): (
-        "tensorlang-to-core core-distribute core-cleanup core-to-lane xegpu-to-spirv"
+        "tensorlang-to-core core-distribute core-cleanup subgroup-to-lane xegpu-to-spirv"
     ),
     ("--translate", "tensorlang-to-cuda_tile"): (
         "tensorlang-to-core core-tile-linalg core-cleanup tile-to-cuda_tile"
     ),
     ("-p", "tensorlang-to-core,core-cleanup", "-t", "spirv-asm"): (
-        "tensorlang-to-core core-cleanup core-distribute core-cleanup core-to-lane xegpu-to-spirv"
+        "tensorlang-to-core core-cleanup core-distribute core-cleanup subgroup-to-lane "
+        "xegpu-to-spirv"
     ),
 }
 
@@ -482,7 +484,7 @@ def test_steps_are_timed_and_shown(arguments: tuple[str, ...], kernel: Path, cap
         (
             "foo",
             None,
-            "tensorlang cannot be translated to 'foo'; it can to core, subgroup, xegpu, ",
+            "tensorlang cannot be translated to 'foo'; it can to core, subgroup, tile, xegpu, ",
         ),
     ],
 )

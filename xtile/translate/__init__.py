@@ -1,1 +1,26 @@
-"""From one language to another: one module of rules for each direction (docs/architecture.md)."""
+"""From one language to another: one package of rules for each direction (docs/architecture.md).
+
+`xtile.translate(...)` is `xtile.api.translate`. Python gives the name to the package, so that the
+package itself can be called.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+class _Package(ModuleType):
+    """The package, as a function."""
+
+    def __call__(self, *arguments: object, **options: object) -> ModuleOp:
+        from xtile.api import translate
+
+        return translate(*arguments, **options)  # pyright: ignore[reportArgumentType]
+
+
+sys.modules[__name__].__class__ = _Package

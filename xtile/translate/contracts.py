@@ -1,227 +1,138 @@
-"""What each step takes and gives, in one table, and the one check of a module against it.
+"""The check of a module against what a pass takes, and of what a step gives against what it says.
 
-A module may hold kernels of several forms. A contract is kept by each of them alone: a step takes a
-kernel, or lets it stay what it is, or refuses it. `flow` says what becomes of a form along several
-steps, so that a route has the contract that its steps have together.
+A module may hold kernels of several forms. A contract is kept by each of them alone: a pass takes a
+kernel, or lets it stay what it is, or refuses it.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
-from xdsl.utils.str_enum import StrEnum
-
-from xtile.text.diagnostics import (
-    Diagnostic,
-    Diagnostics,
-    Severity,
-    SourceWarning,
+from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
+from xtile.text.source import place_of, source_of, spelling_of
+from xtile.translate.forms import (
+    BESIDE,
+    BLOCK,
+    CALLED,
+    CORE,
+    KERNELS,
+    NO_LEVEL,
+    SUBGROUP,
+    TILE,
+    Form,
+    Found,
+    forms_of,
 )
-from xtile.text.source import place_of, source_of
 
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
 
-class Form(StrEnum):
-    """What a function, or a module that cannot be taken apart, is written in.
-
-    The value is what messages call one.
-    """
-
-    TENSORLANG = "a function of the tensor language"
-    BLOCK = 'a kernel at level "block"'
-    SUBGROUP = 'a kernel at level "subgroup"'
-    LANE = 'a kernel at level "lane"'
-    PLAIN = "a kernel without core.level"
-    TILE = 'a kernel at level "tile"'
-    CUDA_TILE = "a module of CUDA Tile IR"
-    SPIRV = "a module of SPIR-V"
-    HOST = "a function of the host"
-    CALLED = "a function for kernels to call"
-
-
-KERNELS = (Form.BLOCK, Form.SUBGROUP, Form.LANE, Form.PLAIN, Form.TILE)
-"""The forms of a `gpu.func`."""
-
-DEVICE_CODE = ("spirv", "cuda_tile")
-"""The languages that hold kernels only."""
-
-_BESIDE = (Form.HOST, Form.CALLED)
-"""What stands beside kernels, and is nothing to translate on its own."""
-
-_STRUCTURED = (Form.BLOCK, Form.SUBGROUP, Form.TILE)
+_STRUCTURED = (BLOCK, SUBGROUP, TILE)
 """The forms whose control flow is that of `scf`: a function has one block."""
+
+
+class ContractError(Exception):
+    """A step gave what it does not declare, which is a defect of xtile."""
 
 
 @dataclass(frozen=True)
 class Contract:
-    """What a step does with each form. What it does not name is refused.
+    """What a pass does with each form.
 
     Attributes:
+        name: What messages call the pass.
         takes: The forms that it is for.
-        gives: What it makes of them; None for a step after which they are what they were.
-        keeps: The forms that it lets stay as they are.
+        keeps: The forms that it lets stay what they are; what is in neither is refused.
+        advice: What else would do with a kernel that it refuses, for messages; empty where nothing
+            would.
     """
 
+    name: str
     takes: tuple[Form, ...]
-    gives: Form | None
-    keeps: tuple[Form, ...] = ()
+    keeps: tuple[Form, ...]
+    advice: Callable[[Form], str]
+
+    def check(self, module: ModuleOp, found: Sequence[Found]) -> None:
+        """Checks that the pass can do its work on a module.
+
+        Args:
+            module: What it is applied to.
+            found: The functions of the module.
+
+        Raises:
+            DiagnosticError: It refuses something in it, or there is nothing that it is for.
+        """
+        source, diagnostics = source_of(module), Diagnostics()
+        for function, message in self._problems(found):
+            place = None if function is None else place_of(function, source)
+            diagnostics.error(source, place, message)
+        diagnostics.raise_if_errors()
+
+    def _problems(self, found: Sequence[Found]) -> Iterator[tuple[Operation | None, str]]:
+        if not found:
+            yield None, f"there is no function here, but {self._needs()}"
+        is_for_something = any(each.form in self.takes for each in found)
+        only_beside = all(each.form in BESIDE for each in found)
+        for each in found:
+            form = each.form
+            is_unused = not is_for_something and (only_beside or form not in BESIDE)
+            if form not in (*self.takes, *self.keeps) or is_unused:
+                advice = "" if form in BESIDE else f"; {self.advice(form)}"
+                yield each.because or each.operation, f"{_told(each)}, but {self._needs()}{advice}"
+            elif form in self.takes and form in _STRUCTURED and _has_blocks(each.operation):
+                name = _name(each.operation)
+                message = f"{name} has several blocks, but {self.name} takes control flow of scf"
+                yield each.operation, message
+
+    def _needs(self) -> str:
+        return f"{self.name} takes {several(self.takes)}"
 
 
-_OTHERS = (*KERNELS, *_BESIDE)
-
-_TO_LANES = Contract((Form.SUBGROUP,), Form.PLAIN, keeps=(Form.LANE, Form.PLAIN, *_BESIDE))
-
-CONTRACTS: Mapping[str, Contract] = {
-    "tensorlang-to-core": Contract((Form.TENSORLANG,), Form.BLOCK),
-    "core-distribute": Contract((Form.BLOCK,), Form.SUBGROUP, keeps=_OTHERS),
-    "core-tile-linalg": Contract((Form.BLOCK,), Form.TILE, keeps=_OTHERS),
-    "core-cleanup": Contract(KERNELS, None, keeps=_BESIDE),
-    "core-to-xegpu": _TO_LANES,
-    "core-to-lane": _TO_LANES,
-    "xegpu-to-spirv": Contract((Form.LANE, Form.PLAIN), Form.SPIRV, keeps=_BESIDE),
-    "tile-to-cuda_tile": Contract((Form.TILE,), Form.CUDA_TILE, keeps=_BESIDE),
-}
-"""The contract of each step, by its name; passes and routes are made of them."""
-
-_PASSES = ("tensorlang-to-core", "core-distribute", "core-tile-linalg", "core-to-xegpu")
-"""The steps that a message may advise to run first."""
-
-
-def forms_of(module: ModuleOp) -> Iterator[tuple[Operation, Form]]:
-    """The functions of a module with their forms, in the order of the text.
-
-    Modules of CUDA Tile IR and of SPIR-V are not taken apart.
-    """
-    for operation in module.body.ops:
-        yield from _forms(operation, Form.HOST)
-
-
-def _forms(operation: Operation, of_func: Form) -> Iterator[tuple[Operation, Form]]:
-    name = operation.name
-    if name in _FORMS:
-        yield operation, _FORMS[name]
-    elif name == "func.func":
-        yield operation, of_func
-    elif name == "gpu.func":
-        yield operation, _kernel_form(operation)
-    elif name in ("gpu.module", "builtin.module"):
-        inside = Form.CALLED if name == "gpu.module" else of_func
-        for inner in operation.regions[0].ops:
-            yield from _forms(inner, inside)
-
-
-_FORMS = {
-    "cuda_tile.module": Form.CUDA_TILE,
-    "spirv.module": Form.SPIRV,
-    "tensorlang.func": Form.TENSORLANG,
-}
-
-
-def _kernel_form(function: Operation) -> Form:
-    from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
-
-    level = function.attributes.get(LEVEL_ATTRIBUTE)
-    return _LEVELS.get(level.data, Form.PLAIN) if isinstance(level, StringAttr) else Form.PLAIN
-
-
-_LEVELS = {
-    "block": Form.BLOCK,
-    "subgroup": Form.SUBGROUP,
-    "lane": Form.LANE,
-    "tile": Form.TILE,
-}
-
-
-def flow(form: Form, contracts: Sequence[Contract]) -> tuple[Form | None, bool]:
-    """What becomes of a form along some steps; None if one refuses it.
-
-    Returns:
-        The last form, and whether the steps are for it, to which cleaning up does not count unless
-        it is the only step.
-    """
-    current, is_taken = form, False
-    for contract in contracts:
-        if current in contract.takes:
-            is_taken = is_taken or contract.gives is not None or len(contracts) == 1
-            current = contract.gives or current
-        elif current not in contract.keeps:
-            return None, is_taken
-    return current, is_taken
-
-
-def taken_by(contracts: Sequence[Contract]) -> list[Form]:
-    """The forms that some steps are for, together."""
-    results = {form: flow(form, contracts) for form in Form}
-    return [form for form, (last, is_taken) in results.items() if last is not None and is_taken]
-
-
-def check(module: ModuleOp, name: str, contracts: Sequence[Contract]) -> None:
-    """Checks that steps can do their work on a module.
+def check_result(
+    name: str, before: Sequence[Found], after: Sequence[Found], takes: Iterable[Form], gives: Form
+) -> None:
+    """Checks that a step gave what it says.
 
     Args:
-        module: What they are applied to.
-        name: What messages call the steps.
-        contracts: Their contracts, in order.
+        name: The step.
+        before: The functions that it got.
+        after: Those that it gave.
+        takes: The forms that it says it takes.
+        gives: What it says that it makes of them.
 
     Raises:
-        DiagnosticError: They refuse something in it, or there is nothing that they are for.
+        ContractError: It gave something else.
     """
-    source, diagnostics = source_of(module), Diagnostics()
-    found = list(forms_of(module))
-    is_for_something = any(form in taken_by(contracts) for _, form in found)
-    only_beside = all(form in _BESIDE for _, form in found)
-    for operation, form in found:
-        last, is_taken = flow(form, contracts)
-        is_unused = not is_for_something and (only_beside or form not in _BESIDE)
-        message = None
-        if last is None or is_unused:
-            message = f"{_name(operation)} is {form}, but {_needs(name, contracts, form)}"
-        elif is_taken and form in _STRUCTURED and len(operation.regions[0].blocks) != 1:
-            message = f"{_name(operation)} has several blocks, but {name} takes control flow of scf"
-        if message is not None:
-            diagnostics.error(source, place_of(operation, source), message)
-    if not found:
-        diagnostics.error(source, None, f"there is no function here, but {_needs(name, contracts)}")
-    diagnostics.raise_if_errors()
+    kept = [each.form for each in before if each.form not in tuple(takes)]
+    for each in after:
+        if not any(each.form.is_like(form) for form in (gives, *kept, *BESIDE)):
+            raise ContractError(f"{name} gave {each.form.words}, but declares {gives.words}")
+    if not any(each.form.is_like(gives) for each in after):
+        raise ContractError(f"{name} gave nothing that is {gives.words}, as it declares")
 
 
-def _needs(name: str, contracts: Sequence[Contract], form: Form | None = None) -> str:
-    """What steps are for, and what makes it of what is there."""
-    wanted = taken_by(contracts)
-    needs = f"{name} takes {_several(wanted)}"
-    if form is None or form in _BESIDE:
-        return needs
-    first = _way(form, wanted)
-    if first is not None:
-        return f"{needs}; run {', then '.join(first)} first"
-    return f"{needs}; {'name its level' if form is Form.PLAIN else 'no pass makes them of it'}"
-
-
-def _several(forms: Sequence[Form]) -> str:
+def several(forms: Sequence[Form]) -> str:
     """What messages call functions of several forms."""
-    if Form.TENSORLANG in forms:
-        return "functions of the tensor language"
     if set(forms) == set(KERNELS):
         return "kernels"
-    levels = [f'"{level}"' for level, form in _LEVELS.items() if form in forms]
-    words = [f"kernels at level {_either(levels)}"]
-    return _either([*words, "kernels without core.level"] if Form.PLAIN in forms else words)
+    forms = [form for index, form in enumerate(forms) if not form.is_one_of(forms[:index])]
+    at_levels = [form for form in forms if form in KERNELS and form is not NO_LEVEL]
+    words = [_plural(form.words) for form in forms if form not in at_levels]
+    for language in dict.fromkeys(form.language for form in at_levels):
+        levels = [f'"{form.level}"' for form in at_levels if form.language == language]
+        of = "" if language == CORE else " of XeGPU"
+        words.append(f"kernels{of} at level {_either(levels)}")
+    return _either(words)
 
 
-def _way(form: Form, wanted: Sequence[Form]) -> list[str] | None:
-    """The shortest way of passes from a form to one of those that are wanted; None if none is."""
-    ways: list[tuple[Form, list[str]]] = [(form, [])]
-    for current, passes in ways:
-        if current in wanted:
-            return passes
-        for name in _PASSES:
-            contract = CONTRACTS[name]
-            if current in contract.takes and contract.gives is not None and name not in passes:
-                ways.append((contract.gives, [*passes, name]))
-    return None
+def _plural(words: str) -> str:
+    """The plural of `a function of the host` and its like."""
+    _, noun, rest = words.split(" ", 2)
+    return f"{noun}s {rest}"
 
 
 def _either(words: Sequence[str]) -> str:
@@ -229,9 +140,23 @@ def _either(words: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def _told(found: Found) -> str:
+    """What messages say of a function."""
+    name, words = _name(found.operation), found.form.words
+    if found.because is not None:
+        return f"{spelling_of(found.because)} makes {name} {words}"
+    return f"{name}{'' if found.is_named else ', without core.level,'} is {words}"
+
+
 def _name(operation: Operation) -> str:
+    from xdsl.dialects.builtin import StringAttr
+
     name = operation.get_attr_or_prop("sym_name")
     return f"@{name.data}" if isinstance(name, StringAttr) else f"this {operation.name}"
+
+
+def _has_blocks(function: Operation) -> bool:
+    return len(function.regions[0].blocks) != 1
 
 
 def warn_of_left_out(module: ModuleOp, diagnostics: Diagnostics | None = None) -> None:
@@ -242,19 +167,20 @@ def warn_of_left_out(module: ModuleOp, diagnostics: Diagnostics | None = None) -
         diagnostics: Where the warnings go; None makes them Python's.
     """
     source = source_of(module)
-    found = list(forms_of(module))
-    if not any(form in KERNELS for _, form in found):
+    found = forms_of(module)
+    if not any(each.form in KERNELS for each in found):
         return
     called = {str(call.properties["callee"]) for call in _calls(module)}
-    for operation, form in found:
-        if form is Form.HOST and operation.regions[0].blocks:
-            reason = "is a function of the host, and device code is kernels"
-        elif form is Form.CALLED and _name(operation) not in called:
+    for each in found:
+        if each.form is CALLED and _name(each.operation) not in called:
             reason = "is called by no kernel"
+        elif each.form in BESIDE and each.form is not CALLED and each.operation.regions[0].blocks:
+            reason = f"is {each.form.words}, and device code is kernels"
         else:
             continue
-        message = f"{_name(operation)} {reason}; it is left out"
-        warning = Diagnostic(Severity.WARNING, message, source, place_of(operation, source))
+        message = f"{_name(each.operation)} {reason}; it is left out"
+        place = place_of(each.operation, source)
+        warning = Diagnostic(Severity.WARNING, message, source, place)
         if diagnostics is None:
             warnings.warn(warning.render(), SourceWarning, stacklevel=3)
         else:

@@ -1,270 +1,87 @@
-"""The routes from one language to another, as the steps that they are made of."""
+"""Runs routes and steps, and checks both ends of each step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xtile.chips import INTEL, NVIDIA, VENDORS, OptionError, Vendor, check_chip
+from xtile.chips import OptionError, Vendor, check_chip
 from xtile.garbage import without_collections
+from xtile.translate.contracts import check_result
+from xtile.translate.forms import BESIDE, Found, forms_of
+from xtile.translate.search import Table
+from xtile.translate.steps import STEPS, Options, Step
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from xtile.backends.intel.devices import Device
-    from xtile.backends.nvidia.devices import Device as TileDevice
     from xtile.text.diagnostics import Diagnostics
 
-
-@dataclass(frozen=True)
-class Options:
-    """What a translation may depend on.
-
-    Attributes:
-        chip: The name of the device; None for the default one of the vendor that a route is for.
-        matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
-            `xtile.backends.intel.spellings`; None for the device's own.
-        may_overlap: Whether different arguments of a kernel may be the same memory although one of
-            them is written, where a language must be told the order of accesses.
-    """
-
-    chip: str | None = None
-    matrix_spelling: str | None = None
-    may_overlap: bool = False
-
-    @property
-    def device(self) -> Device:
-        """The limits of Intel's device."""
-        from xtile.backends.intel.devices import DEVICES
-
-        return DEVICES[self.chip or INTEL.default]
-
-    @property
-    def tile_device(self) -> TileDevice:
-        """The row of NVIDIA's architecture."""
-        from xtile.backends.nvidia.devices import DEVICES
-
-        return DEVICES[self.chip or NVIDIA.default]
-
-    @property
-    def xegpu_device(self) -> Device:
-        """The device for kernels that become XeGPU, whose lanes are work-items everywhere."""
-        return replace(self.device, vector_unit=None, cooperative_matrices=())
-
-    @property
-    def spirv_device(self) -> Device:
-        """The device for kernels that become SPIR-V here, and not in LLVM."""
-        device = self.device
-        spelling = self.matrix_spelling or device.matrix_spelling
-        is_cooperative = spelling == "cooperative-matrix"
-        return replace(
-            device,
-            matrix_spelling=spelling,
-            cooperative_matrices=device.cooperative_matrices if is_cooperative else (),
-            is_for_llvm=False,
-        )
-
+__all__ = [
+    "ROUTES",
+    "Options",
+    "Watcher",
+    "check_route",
+    "check_target",
+    "translate",
+    "translate_to",
+]
 
 Watcher = Callable[[str, "ModuleOp"], None]
 """Called before each step of a translation with the step's name and the module that it gets."""
 
-
-@dataclass(frozen=True)
-class Step:
-    """Makes a module into another one.
-
-    Attributes:
-        name: What messages call it, and the name of its contract in `xtile.translate.contracts`.
-        run: Returns the new module.
-    """
-
-    name: str
-    run: Callable[[ModuleOp, Options, Diagnostics | None], ModuleOp]
+ROUTES = Table(STEPS)
+"""The routes that there are."""
 
 
-def _raise_tensorlang(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.translate.tensorlang_to_core import translate_module
-
-    return translate_module(module, diagnostics)
-
-
-def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
-    from xtile.transforms.distribute import distribute
-
-    return distribute(module, options.device, diagnostics)
-
-
-def _distribute_for_xegpu(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.transforms.distribute import distribute
-
-    return distribute(module, options.xegpu_device, diagnostics)
-
-
-def _distribute_for_spirv(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.transforms.distribute import distribute
-
-    return distribute(module, options.spirv_device, diagnostics)
-
-
-def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
-    from xtile.transforms.tile_linalg import tile_linalg
-
-    return tile_linalg(module, options.tile_device, diagnostics)
-
-
-def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
-    from xtile.transforms.cleanup import clean_up
-
-    return clean_up(module)
-
-
-def _lower_to_xegpu(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.translate.core_to_xegpu import translate_module
-
-    return translate_module(module, options.xegpu_device, diagnostics)
-
-
-def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
-    """The code of each work-item, in the form that the device likes best."""
-    device = options.spirv_device
-    if device.vector_unit is None:
-        from xtile.translate.core_to_xegpu import translate_module
-    else:
-        from xtile.translate.core_to_vectors import translate_module
-    return translate_module(module, device, diagnostics)
-
-
-def _lower_to_spirv(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.translate.xegpu_to_spirv import translate_module
-
-    return translate_module(module, options.spirv_device, diagnostics)
-
-
-def _lower_to_cuda_tile(
-    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.translate.core_to_cuda_tile import translate_module
-
-    device, may_overlap = options.tile_device, options.may_overlap
-    return translate_module(module, device, diagnostics, may_overlap=may_overlap)
-
-
-_RAISE_TENSORLANG = Step("tensorlang-to-core", _raise_tensorlang)
-_DISTRIBUTE_FOR_XEGPU = Step("core-distribute", _distribute_for_xegpu)
-_DISTRIBUTE_FOR_SPIRV = Step("core-distribute", _distribute_for_spirv)
-_DISTRIBUTE = Step("core-distribute", _distribute)
-_TILE = Step("core-tile-linalg", _tile)
-_CLEAN_UP = Step("core-cleanup", _clean_up)
-_LOWER_TO_XEGPU = Step("core-to-xegpu", _lower_to_xegpu)
-_LOWER_TO_LANE = Step("core-to-lane", _lower_to_lane)
-_LOWER_TO_SPIRV = Step("xegpu-to-spirv", _lower_to_spirv)
-_LOWER_TO_CUDA_TILE = Step("tile-to-cuda_tile", _lower_to_cuda_tile)
-
-ROUTES: Mapping[str, tuple[Step, ...]] = {
-    "tensorlang-to-core": (_RAISE_TENSORLANG,),
-    "tensorlang-to-subgroup": (_RAISE_TENSORLANG, _DISTRIBUTE, _CLEAN_UP),
-    "tensorlang-to-xegpu": (
-        _RAISE_TENSORLANG,
-        _DISTRIBUTE_FOR_XEGPU,
-        _CLEAN_UP,
-        _LOWER_TO_XEGPU,
-    ),
-    "core-to-xegpu": (_LOWER_TO_XEGPU,),
-    "tensorlang-to-lane": (_RAISE_TENSORLANG, _DISTRIBUTE_FOR_SPIRV, _CLEAN_UP, _LOWER_TO_LANE),
-    "core-to-lane": (_DISTRIBUTE_FOR_SPIRV, _CLEAN_UP, _LOWER_TO_LANE),
-    "tensorlang-to-spirv": (
-        _RAISE_TENSORLANG,
-        _DISTRIBUTE_FOR_SPIRV,
-        _CLEAN_UP,
-        _LOWER_TO_LANE,
-        _LOWER_TO_SPIRV,
-    ),
-    "core-to-spirv": (_DISTRIBUTE_FOR_SPIRV, _CLEAN_UP, _LOWER_TO_LANE, _LOWER_TO_SPIRV),
-    "xegpu-to-spirv": (_LOWER_TO_SPIRV,),
-    "tensorlang-to-tile": (_RAISE_TENSORLANG, _TILE, _CLEAN_UP),
-    "core-to-tile": (_TILE, _CLEAN_UP),
-    "tensorlang-to-cuda_tile": (_RAISE_TENSORLANG, _TILE, _CLEAN_UP, _LOWER_TO_CUDA_TILE),
-    "core-to-cuda_tile": (_TILE, _CLEAN_UP, _LOWER_TO_CUDA_TILE),
-}
-"""The steps of each translation."""
-
-VENDORS_OF_TARGETS: Mapping[str, tuple[Vendor, ...]] = {
-    "core": VENDORS,
-    "subgroup": (INTEL,),
-    "lane": (INTEL,),
-    "xegpu": (INTEL,),
-    "spirv": (INTEL,),
-    "tile": (NVIDIA,),
-    "cuda_tile": (NVIDIA,),
-}
-"""Whose chips a translation is for, by the language that it ends with; core depends on none."""
-
-
-def target_of(route: str) -> str:
-    """The language that a route ends with."""
-    return route.rpartition("-to-")[2]
-
-
-def check_route(route: str, chip: str | None = None) -> None:
-    """Checks that there is a route, and that it is for a chip, if one is named.
+def check_route(name: str, chip: str | None = None, table: Table = ROUTES) -> None:
+    """Checks that there is a step or a route, and that it is for a chip, if one is named.
 
     Raises:
-        OptionError: There is no such route, or it is for other chips.
+        OptionError: There is none of this name, or it is for other chips.
     """
-    if route not in ROUTES:
-        raise OptionError(_no_route(route))
-    target = target_of(route)
+    if name not in table.names:
+        raise OptionError(_no_route(name, table))
     if chip is not None:
-        check_chip(chip, target, *VENDORS_OF_TARGETS[target])
+        route = table.routes.get(name)
+        check_chip(chip, route.target if route else name, *table.vendors_named(name))
 
 
-def _no_route(route: str) -> str:
-    source, target = route.partition("-to-")[0], target_of(route)
-    targets = [target_of(known) for known in ROUTES if known.startswith(f"{source}-to-")]
-    if not targets:
-        return f"there is no translation '{route}'; there are {', '.join(ROUTES)}"
-    return f"{source} cannot be translated to '{target}'; it can to {', '.join(targets)}"
+def _no_route(name: str, table: Table) -> str:
+    source, _, target = name.partition("-to-")
+    known = [route.target for route in table.routes.values() if route.source == source]
+    if not known:
+        return f"there is no translation '{name}'; there are {', '.join(table.routes)}"
+    return f"{source} cannot be translated to '{target}'; it can to {', '.join(known)}"
 
 
-def extension_of(route: str) -> str:
-    """The extension of the files that a route begins with."""
-    return "ir" if route.startswith("tensorlang-") else "mlir"
-
-
-def check_module(module: ModuleOp, route: str) -> None:
-    """Checks that a route takes everything in a module that is to be translated.
+def check_target(target: str, chip: str | None = None, table: Table = ROUTES) -> None:
+    """Checks that something becomes a language or level, and for a chip, if one is named.
 
     Raises:
-        DiagnosticError: It does not, or there is nothing.
+        OptionError: There is none, or it is for other chips.
     """
-    from xtile.translate.contracts import CONTRACTS, check
-
-    check(module, route, [CONTRACTS[step.name] for step in ROUTES[route]])
+    if target not in table.targets:
+        is_known = target in [form.language for form in table.forms]
+        wrong = f"nothing becomes '{target}'" if is_known else f"there is no language '{target}'"
+        raise OptionError(f"{wrong}; kernels can be translated to {', '.join(table.targets)}")
+    if chip is not None:
+        check_chip(chip, target, *table.vendors_of(target))
 
 
 def translate(
     module: ModuleOp,
-    route: str,
+    name: str,
     options: Options | None = None,
     diagnostics: Diagnostics | None = None,
     watcher: Watcher | None = None,
 ) -> ModuleOp:
-    """Translates a module along a route.
+    """Translates a module along a route, or by one step.
 
     Args:
         module: What to translate; it stays as it is.
-        route: The name of the route.
+        name: The name of the route or of the step.
         options: What the translation may depend on.
         diagnostics: Where warnings and remarks go; None drops them.
         watcher: Sees each step begin.
@@ -277,17 +94,114 @@ def translate(
             route is for.
         OptionError: There is no such route, or it is not for the chip.
     """
-    from xtile.text.source import attach_source, source_of
+    return Run(ROUTES, options or Options(), diagnostics, watcher).named(module, name)
 
-    options = options or Options()
-    check_route(route, options.chip)
-    source = source_of(module)
-    check_module(module, route)
-    with without_collections():
-        for step in ROUTES[route]:
-            if watcher is not None:
-                watcher(step.name, module)
-            module = step.run(module, options, diagnostics)
-            if source is not None:
-                attach_source(module, source)
-    return module
+
+def translate_to(
+    module: ModuleOp,
+    target: str,
+    options: Options | None = None,
+    diagnostics: Diagnostics | None = None,
+    watcher: Watcher | None = None,
+) -> ModuleOp:
+    """Like `translate`, from whatever languages and levels the kernels of a module have.
+
+    Args:
+        module: What to translate.
+        target: The language, or the level of the core form.
+        options: What the translation may depend on.
+        diagnostics: Where warnings and remarks go; None drops them.
+        watcher: Sees each step begin.
+
+    Returns:
+        The new module; the old one where all of it is there already.
+
+    Raises:
+        DiagnosticError: Something in the module cannot be translated, or there is no kernel.
+        OptionError: There is no such language, or no way to it for the chip.
+    """
+    return Run(ROUTES, options or Options(), diagnostics, watcher).to(module, target)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Runs steps; both ends of each are checked.
+
+    Attributes:
+        table: The steps that there are.
+        options: What they may depend on.
+        diagnostics: Where warnings and remarks go; None drops them.
+        watcher: Sees each step begin.
+    """
+
+    table: Table
+    options: Options
+    diagnostics: Diagnostics | None = None
+    watcher: Watcher | None = None
+
+    def named(self, module: ModuleOp, name: str) -> ModuleOp:
+        """Does what the step or the route of a name says."""
+        check_route(name, self.options.chip, self.table)
+        found = forms_of(module, self.table.forms)
+        if name in self.table.by_name:
+            self.table.contract_of(name).check(module, found)
+            return self._steps(module, found, [self.table.by_name[name]])
+        route = self.table.routes[name]
+        return self._route(module, found, name, route.target, route.source)
+
+    def to(self, module: ModuleOp, target: str) -> ModuleOp:
+        """Takes the kernels of a module to a language or level, if they are not there already."""
+        check_target(target, self.options.chip, self.table)
+        found = forms_of(module, self.table.forms)
+        goals = self.table.goals_of(target)
+        kernels = [each.form for each in found if each.form not in BESIDE]
+        if kernels and all(form.is_one_of(goals) for form in kernels):
+            return module
+        return self._route(module, found, f"the translation to {target}", target, None)
+
+    def _route(
+        self, module: ModuleOp, found: Sequence[Found], name: str, target: str, source: str | None
+    ) -> ModuleOp:
+        """Takes every kernel of a module along its own way.
+
+        Args:
+            module: The module.
+            found: Its functions.
+            name: What messages call the route.
+            target: The language or the level that it ends with.
+            source: The language that it begins with; None for any.
+        """
+        ways = self.table.ways_to(target, source, self._vendor(target, source))
+        self.table.contract_of_ways(name, target, ways).check(module, found)
+        forms = dict.fromkeys(each.form for each in found)
+        steps = self.table.steps_of(ways[form] for form in forms if form in ways)
+        return self._steps(module, found, steps)
+
+    def _vendor(self, target: str, source: str | None) -> Vendor:
+        vendors, chip = self.table.vendors_of(target, source), self.options.chip
+        return next((vendor for vendor in vendors if chip in vendor.chips), vendors[0])
+
+    def _steps(self, module: ModuleOp, found: Sequence[Found], steps: Sequence[Step]) -> ModuleOp:
+        """Applies steps one after the other.
+
+        Raises:
+            ContractError: A step gives what it does not declare.
+            DiagnosticError: Something cannot be translated.
+        """
+        from xtile.text.source import attach_source, source_of
+
+        compilers = [step.compiler for step in steps if step.compiler is not None]
+        options = replace(self.options, compiler=compilers[-1]) if compilers else self.options
+        source = source_of(module)
+        with without_collections():
+            for step in steps:
+                if self.watcher is not None:
+                    self.watcher(step.name, module)
+                module = step.run(module, options, self.diagnostics)
+                if source is not None:
+                    attach_source(module, source)
+                if step.gives is not None:
+                    after = forms_of(module, self.table.forms)
+                    check_result(step.name, found, after, step.takes, step.gives)
+                    found = after
+        return module

@@ -23,13 +23,13 @@ from tests.seeds import fresh_seed
 from tests.semantics.upstream.kernels import argument_of
 from tests.semantics.xegpu.kernels import FLOATS, random_array
 from xtile.api import parse
-from xtile.backends.intel.compilation import lower_to_lanes, spirv_in
+from xtile.backends.intel.compilation import spirv_in
 from xtile.backends.intel.devices import DEVICES, Device
 from xtile.backends.intel.spellings import FUNCTIONS
 from xtile.dialects.gpu.functions import FuncOp as Kernel
 from xtile.dialects.spirv import FuncOp, encode
 from xtile.semantics.engine import launch
-from xtile.translate.xegpu_to_spirv import translate_module
+from xtile.translate.route import Options, translate_to
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -51,7 +51,8 @@ def _device(chip: str) -> Device:
 
 def _linked(module: ModuleOp, device: Device) -> tuple[cl.Program, list[str]]:
     """A program with a driver's functions, and their names."""
-    spirv = spirv_in(translate_module(lower_to_lanes(module, device), device))
+    options = Options(device.name, device.matrix_spelling)
+    spirv = spirv_in(translate_to(module, "spirv", options))
     functions = [op for op in spirv.walk() if isinstance(op, FuncOp) and not op.regions[0].blocks]
     names = [str(function.properties["sym_name"]).strip('"') for function in functions]
     kernels = cl.Program(_context(), encode(spirv)).compile()

@@ -17,7 +17,6 @@ from xtile.text.source import source_of
 if TYPE_CHECKING:
     from xtile.dialects import spirv
     from xtile.dialects.gpu.functions import FuncOp
-    from xtile.translate.route import Watcher
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,8 @@ def compile_program(
     """
     from xtile.dialects.spirv import encode
 
-    lanes = lower_to_lanes(module, device, diagnostics)
-    spirv = _translate(lanes, "xegpu-to-spirv", device, diagnostics)
+    lanes = _translate(module, "lane", device, diagnostics)
+    spirv = _translate(lanes, "spirv", device, diagnostics)
     parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
     kernels = {
         _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
@@ -96,30 +95,6 @@ def _build_options(spirv: ModuleOp, device: Device, kernels: Iterable[KernelInte
     return build_options(spirv, device, max(sizes, default=1))
 
 
-def compile_to_spirv(
-    module: ModuleOp,
-    device: Device,
-    diagnostics: Diagnostics | None = None,
-    watcher: Watcher | None = None,
-) -> ModuleOp:
-    """The SPIR-V of the kernels of a module, before it is encoded.
-
-    A module that is SPIR-V already is returned as it is.
-
-    Raises:
-        DiagnosticError: A kernel cannot be compiled for the device.
-    """
-    if is_spirv(module):
-        return module
-    lanes = lower_to_lanes(module, device, diagnostics, watcher)
-    return _translate(lanes, "xegpu-to-spirv", device, diagnostics, watcher)
-
-
-def is_spirv(module: ModuleOp) -> bool:
-    """Whether a module holds SPIR-V."""
-    return any(operation.name == "spirv.module" for operation in module.body.block.ops)
-
-
 def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
     """The SPIR-V that a module holds.
 
@@ -135,51 +110,12 @@ def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
     raise DiagnosticError([Diagnostic(Severity.ERROR, message, source_of(module), None)])
 
 
-def lower_to_lanes(
-    module: ModuleOp,
-    device: Device,
-    diagnostics: Diagnostics | None = None,
-    watcher: Watcher | None = None,
-) -> ModuleOp:
-    """The kernels of a module as code of each work-item.
-
-    Raises:
-        DiagnosticError: A kernel cannot be compiled for the device.
-    """
-    from xtile.translate.route import check_module
-
-    route = _route_to_lanes(module)
-    if route is None:
-        check_module(module, "core-to-spirv")
-        return module
-    return _translate(module, route, device, diagnostics, watcher)
-
-
-def _route_to_lanes(module: ModuleOp) -> str | None:
-    """The way to the lane level; None if a module is there already."""
-    from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
-    from xtile.dialects.tensorlang.ops.function import FuncOp as TensorLangFuncOp
-
-    kernels = list(_kernels(module))
-    if any(isinstance(kernel, TensorLangFuncOp) for kernel in kernels):
-        return "tensorlang-to-lane"
-    above = (StringAttr("block"), StringAttr("subgroup"))
-    if any(kernel.attributes.get(LEVEL_ATTRIBUTE) in above for kernel in kernels):
-        return "core-to-lane"
-    return None
-
-
 def _translate(
-    module: ModuleOp,
-    route: str,
-    device: Device,
-    diagnostics: Diagnostics | None,
-    watcher: Watcher | None = None,
+    module: ModuleOp, target: str, device: Device, diagnostics: Diagnostics | None
 ) -> ModuleOp:
-    from xtile.translate.route import Options, translate
+    from xtile.translate.route import Options, translate_to
 
-    options = Options(device.name, device.matrix_spelling)
-    return translate(module, route, options, diagnostics, watcher)
+    return translate_to(module, target, Options(device.name, device.matrix_spelling), diagnostics)
 
 
 def _kernels(module: ModuleOp) -> Iterable[Operation]:

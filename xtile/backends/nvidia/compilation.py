@@ -23,9 +23,7 @@ from xtile.text.source import attach_source, source_of
 
 if TYPE_CHECKING:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
-    from xtile.translate.route import Watcher
 
-_MODULE = "cuda_tile.module"
 _ENTRY = "cuda_tile.entry"
 
 
@@ -126,8 +124,10 @@ def compile_program(
         DiagnosticError: A kernel cannot be compiled for the architecture.
     """
     from xtile.dialects.cuda_tile.bytecode import encode
+    from xtile.translate.route import Options, translate_to
 
-    lowered = _read_once(compile_to_tile_ir(module, chip, diagnostics, may_overlap=may_overlap))
+    options = Options(chip, may_overlap=may_overlap)
+    lowered = _read_once(translate_to(module, "cuda_tile", options, diagnostics))
     kernels = {
         _name(operation): _interface(operation, may_overlap)
         for operation in lowered.walk()
@@ -157,28 +157,6 @@ def _bytes(allocation: AllocaOp) -> int:
     return count * size_of(type.element_type.pointee_type) + allocation.alignment.value.data
 
 
-def compile_to_tile_ir(
-    module: ModuleOp,
-    chip: str,
-    diagnostics: Diagnostics | None = None,
-    *,
-    may_overlap: bool = False,
-    watcher: Watcher | None = None,
-) -> ModuleOp:
-    """The kernels of a module as CUDA Tile IR; one that is CUDA Tile IR already, as it is.
-
-    Raises:
-        DiagnosticError: A kernel cannot be compiled for the architecture.
-    """
-    from xtile.translate.route import Options, translate
-
-    route = _route(module)
-    if route is None:
-        return module
-    options = Options(chip, may_overlap=may_overlap)
-    return translate(module, route, options, diagnostics, watcher)
-
-
 def _read_once(module: ModuleOp) -> ModuleOp:
     """A module in the form that the assembler compiles rightly."""
     from xtile.backends.nvidia.read_once import is_read_again, read_once
@@ -190,14 +168,6 @@ def _read_once(module: ModuleOp) -> ModuleOp:
     if (source := source_of(module)) is not None:
         attach_source(result, source)
     return result
-
-
-def _route(module: ModuleOp) -> str | None:
-    """The way to CUDA Tile IR; None if a module is there already."""
-    operations = {operation.name for operation in module.body.block.ops}
-    if _MODULE in operations:
-        return None
-    return "tensorlang-to-cuda_tile" if "tensorlang.func" in operations else "core-to-cuda_tile"
 
 
 def _name(entry: Operation) -> str:

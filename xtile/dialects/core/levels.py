@@ -84,8 +84,13 @@ def _check_subgroup(operation: Operation) -> str | None:
     return None
 
 
+def is_for_lanes(operation: Operation) -> bool:
+    """Whether an operation may stand in the code of a work-item: of `core`, few do."""
+    return operation.dialect_name() != "core" or is_on_cooperative_matrices(operation)
+
+
 def _check_lane(operation: Operation) -> str | None:
-    if operation.dialect_name() == "core" and not is_on_cooperative_matrices(operation):
+    if not is_for_lanes(operation):
         return f"{operation.name} must be lowered first"
     if _holds_vectors(operation, 2):
         return f"{operation.name} has a matrix, which belongs to a subgroup and not to a lane"

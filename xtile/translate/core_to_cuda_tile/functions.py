@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
-from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
@@ -27,7 +27,7 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
-from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import (
     memref_type,
     part_of,
@@ -72,16 +72,6 @@ def _check(function: FuncOp, lowering: Lowering) -> None:
     name = function.sym_name.data
     if not function.is_kernel:
         raise lowering.error(f"@{name} is never launched: write 'kernel'")
-    level = level_of(function)
-    if level is Level.SUBGROUP or level is Level.LANE:
-        raise lowering.error(
-            f"@{name} describes what {level}s do; subgroup-level kernels are not lifted to tiles "
-            f"yet, so it cannot be translated to {TARGET}"
-        )
-    if level is not Level.TILE:
-        raise lowering.error(
-            f"@{name} must be at level tile to be translated to {TARGET}; use core-to-tile"
-        )
     if function.workgroup_buffers or function.private_buffers:
         raise lowering.error(f"@{name} must allocate its local memory with memref.alloca")
 

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 
 from xtile.dialects.gpu.functions import ModuleOp as GpuModuleOp
+from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.rewrite.rebuilder import Rebuilder, Rules, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
@@ -56,7 +57,8 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
         diagnostics: Collects remarks; None drops them.
 
     Returns:
-        A module with one `gpu.module @kernels`, which holds one `gpu.func` for each function.
+        A module with one `gpu.module @kernels`, which holds one `gpu.func` for each function, and
+        behind it what is not of the tensor language.
 
     Raises:
         DiagnosticError: An instruction has no counterpart; the reasons are in docs/core-form.md.
@@ -64,9 +66,18 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     source = source_of(module)
     rebuilder = Rebuilder(RULES, "the core form", source, diagnostics)
     body = Region([Block()])
-    with rebuilder.at_end_of(body.block):
-        rebuilder.translate_block(module.body.block)
+    others = Block()
+    for operation in module.body.block.ops:
+        if isinstance(operation, FuncOp):
+            with rebuilder.at_end_of(body.block):
+                rebuilder.translate(operation)
+        else:
+            with rebuilder.at_end_of(others):
+                rebuilder.keep(operation)
     translated = ModuleOp([GpuModuleOp(KERNELS, body)], {CONTAINER_MODULE: UnitAttr()})
+    for operation in list(others.ops):
+        operation.detach()
+        translated.body.block.add_op(operation)
     if source is not None:
         attach_source(translated, source)
     return translated

@@ -10,13 +10,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import cast
 
-from typing_extensions import override
-from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, VectorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from xtile.dialects.vector import ShapeCastOp, TransposeOp
 from xtile.dialects.xegpu.attributes import (
@@ -36,34 +32,11 @@ from xtile.dialects.xegpu.rfc.attributes import (
 from xtile.dialects.xegpu.rfc.operations import OPERATIONS, MfenceOp
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc, vnni_factor
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.operation_errors import expect_dialect
+from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import place_of, source_of
 from xtile.text.value_names import give_name
 
 _FORM = "cannot be said in LLVM 22's form of XeGPU; --xegpu-syntax=rfc prints it"
-
-
-class RewriteFailedError(DiagnosticError, PassFailedException):
-    """There is no other form; xDSL's own tools know this as a failed pass."""
-
-
-class XeGPUToLLVM22Pass(ModulePass):
-    """Says in LLVM 22's form what only the RFC's form of XeGPU has.
-
-    Raises:
-        RewriteFailedError: There are no other words for something, or nothing of XeGPU.
-    """
-
-    name = "xegpu-rfc-to-llvm22"
-
-    @override
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        try:
-            expect_dialect(op, self.name, "xegpu", "operations of XeGPU")
-            to_llvm22(op)
-        except DiagnosticError as error:
-            raise RewriteFailedError(error.diagnostics) from None
 
 
 def to_llvm22(module: ModuleOp) -> None:

@@ -1,0 +1,234 @@
+"""Routes are searched over the declared steps, and one declaration is all that a new step takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.test import TestOp as ToyOp
+
+import xtile
+from xtile.chips import VENDORS
+from xtile.opt import main
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.translate.contracts import ContractError
+from xtile.translate.forms import BLOCK, CORE, LANE, SPIRV, SUBGROUP, TENSORLANG, TILE, Form
+from xtile.translate.listing import list_routes
+from xtile.translate.route import ROUTES, OptionError, Options, Run, check_target, translate_to
+from xtile.translate.search import Table
+from xtile.translate.steps import STEPS, Step
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+KERNEL = "func @f(%A: memref<f32x16>) {\n}\n"
+
+
+def test_every_route_and_its_steps() -> None:
+    found = {
+        f"{form.name} -> {route.target}": " ".join(step.name for step in ROUTES.steps_of([way]))
+        for route in ROUTES.routes.values()
+        for form, way in ROUTES.ways_to(route.target, route.source).items()
+        if form.language == route.source
+    }
+    distributed = "core-distribute core-cleanup"
+    tiled = "core-tile-linalg core-cleanup"
+    assert found == {
+        "tensorlang -> core": "tensorlang-to-core",
+        "tensorlang -> subgroup": f"tensorlang-to-core {distributed}",
+        "tensorlang -> tile": f"tensorlang-to-core {tiled}",
+        "tensorlang -> xegpu": f"tensorlang-to-core {distributed} subgroup-to-xegpu",
+        "tensorlang -> lane": f"tensorlang-to-core {distributed} subgroup-to-lane",
+        "tensorlang -> spirv": f"tensorlang-to-core {distributed} subgroup-to-lane xegpu-to-spirv",
+        "tensorlang -> cuda_tile": f"tensorlang-to-core {tiled} tile-to-cuda_tile",
+        "core block -> subgroup": distributed,
+        "core block -> tile": tiled,
+        "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
+        "core subgroup -> xegpu": "subgroup-to-xegpu",
+        "core block -> lane": f"{distributed} subgroup-to-lane",
+        "core subgroup -> lane": "core-cleanup subgroup-to-lane",
+        "core block -> spirv": f"{distributed} subgroup-to-lane xegpu-to-spirv",
+        "core subgroup -> spirv": "core-cleanup subgroup-to-lane xegpu-to-spirv",
+        "core lane -> spirv": "xegpu-to-spirv",
+        "core block -> cuda_tile": f"{tiled} tile-to-cuda_tile",
+        "core tile -> cuda_tile": "core-cleanup tile-to-cuda_tile",
+        "xegpu lane -> spirv": "xegpu-to-spirv",
+    }
+
+
+def _ambiguous(table: Table) -> list[tuple[str, str, list[str]]]:
+    """The forms and ends between which two ways are the shortest."""
+    return [
+        (form.name, target, [" ".join(step.name for step in way) for way in ways])
+        for form in table.forms
+        for target in table.targets
+        for vendor in VENDORS
+        if len(ways := table.shortest_ways(form, table.goals_of(target), vendor)) > 1
+    ]
+
+
+def test_no_two_ways_are_the_shortest() -> None:
+    assert not _ambiguous(ROUTES)
+    twice = Table((*STEPS, replace(ROUTES.by_name["core-distribute"], name="distribute-again")))
+    assert ("core block", "subgroup", ["core-distribute", "distribute-again"]) in _ambiguous(twice)
+
+
+def test_no_way_passes_through_another_language() -> None:
+    inner = [
+        step.gives.language
+        for route in ROUTES.routes.values()
+        for way in ROUTES.ways_to(route.target, route.source).values()
+        for step in way[:-1]
+        if step.gives is not None
+    ]
+    assert set(inner) == {CORE}
+
+
+@pytest.mark.parametrize("name", {*ROUTES.by_name} & {*ROUTES.routes})
+def test_a_name_of_a_step_and_of_a_route_means_the_same(name: str) -> None:
+    route = ROUTES.routes[name]
+    steps = ROUTES.steps_of(ROUTES.ways_to(route.target, route.source).values())
+    assert steps == [ROUTES.by_name[name]]
+
+
+def test_kernels_that_stand_at_several_levels_share_steps() -> None:
+    ways = ROUTES.ways_to("spirv")
+    steps = ROUTES.steps_of([ways[LANE], ways[SUBGROUP], ways[TENSORLANG]])
+    assert [step.name for step in steps] == [
+        "tensorlang-to-core",
+        "core-distribute",
+        "core-cleanup",
+        "subgroup-to-lane",
+        "xegpu-to-spirv",
+    ]
+
+
+# --- a new step and a new language ---
+
+TOY = Form("toy", None, "a function of toy", "test.op")
+
+
+def _to_toy(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    return ModuleOp([ToyOp(attributes={"sym_name": StringAttr("f")})])
+
+
+def _from_toy(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    text = 'gpu.module @m { gpu.func @f() kernel attributes {core.level = "tile"} { gpu.return } }'
+    return xtile.parse(text, language="mlir")
+
+
+TO_TOY = Step("tile-to-toy", _to_toy, takes=(TILE,), gives=TOY, words="To toy.")
+FROM_TOY = Step("toy-to-core", _from_toy, takes=(TOY,), gives=TILE, words="From toy.")
+
+
+def test_one_declaration_is_all_that_a_step_takes() -> None:
+    table = Table((*STEPS, TO_TOY))
+    assert {*table.routes} - {*ROUTES.routes} == {"tensorlang-to-toy", "core-to-toy"}
+    assert "tile-to-toy" in table.names
+    assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA"]
+    assert "tile-to-toy          core tile" in list_routes(table)
+    module = xtile.parse(KERNEL, language="tensorlang")
+    seen: list[str] = []
+    run = Run(table, Options("sm_90"), watcher=lambda name, module: seen.append(name))
+    result = run.named(module, "tensorlang-to-toy")
+    assert seen == ["tensorlang-to-core", "core-tile-linalg", "core-cleanup", "tile-to-toy"]
+    assert [operation.name for operation in result.body.ops] == ["test.op"]
+    with pytest.raises(DiagnosticError, match="@f is a function of toy, but core-to-toy takes"):
+        run.named(result, "core-to-toy")
+
+
+def test_a_language_that_is_raised_goes_everywhere() -> None:
+    table = Table((*STEPS, FROM_TOY))
+    assert {*table.routes} - {*ROUTES.routes} == {"toy-to-core", "toy-to-tile", "toy-to-cuda_tile"}
+    result = Run(table, Options()).to(_to_toy(ModuleOp([]), Options(), None), "cuda_tile")
+    assert [operation.name for operation in result.body.ops] == ["cuda_tile.module"]
+
+
+def test_no_route_goes_through_a_source_language() -> None:
+    table = Table((*STEPS, TO_TOY, FROM_TOY, replace(TO_TOY, name="block-to-toy", takes=(BLOCK,))))
+    way = table.ways_to("cuda_tile")[BLOCK]
+    assert [step.name for step in way] == ["core-tile-linalg", "tile-to-cuda_tile"]
+
+
+@pytest.mark.parametrize(
+    ("gives", "message"),
+    [
+        (SUBGROUP, 'wrong gave a kernel at level "tile", but declares a kernel at level "subg'),
+        (SPIRV, 'wrong gave a kernel at level "tile", but declares a module of SPIR-V'),
+    ],
+)
+def test_a_step_that_gives_something_else_is_a_defect(gives: Form, message: str) -> None:
+    wrong = Step("wrong", _from_toy, takes=(TOY,), gives=gives, words="Wrong.")
+    with pytest.raises(ContractError, match=message):
+        Run(Table((*STEPS, wrong)), Options()).named(
+            _to_toy(ModuleOp([]), Options(), None), "wrong"
+        )
+
+
+def test_a_step_that_gives_nothing_is_a_defect() -> None:
+    empty = replace(FROM_TOY, name="empty", run=lambda module, options, diagnostics: ModuleOp([]))
+    module = _to_toy(ModuleOp([]), Options(), None)
+    with pytest.raises(ContractError, match='empty gave nothing that is a kernel at level "tile"'):
+        Run(Table((*STEPS, empty)), Options()).named(module, "empty")
+
+
+# --- the table, and any language to any other ---
+
+
+def test_the_table_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--routes"])
+    assert end.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) < 80
+    assert lines[0].split() == ["FROM", "TO", "THROUGH", "FOR"]
+    assert "core tile      cuda_tile  core-cleanup, tile-to-cuda_tile              NVIDIA" in lines
+    assert "xegpu-to-spirv       core lane, xegpu lane              spirv          Intel" in lines
+
+
+@pytest.mark.parametrize("source", [None, "core", "lane"])
+def test_translating_from_wherever_a_kernel_stands(source: str | None) -> None:
+    kernel = xtile.parse(EXAMPLES / "matrix_unit.ir")
+    module = kernel if source is None else xtile.translate(kernel, source, chip="cpu")
+    before = xtile.to_text(module, "mlir")
+    result = xtile.translate(module, "spirv", chip="cpu")
+    assert xtile.to_text(module, "mlir") == before
+    expected = xtile.to_text(xtile.port(kernel, "spirv", chip="cpu"), "spirv-asm")
+    assert xtile.to_text(result, "spirv-asm") == expected
+
+
+def test_what_is_there_already_is_copied() -> None:
+    module = xtile.translate(KERNEL, "core")
+    again = xtile.translate(module, "core")
+    assert again is not module
+    assert xtile.to_text(again, "mlir") == xtile.to_text(module, "mlir")
+
+
+@pytest.mark.parametrize(
+    ("target", "chip", "message"),
+    [
+        ("ptx", None, "there is no language 'ptx'; kernels can be translated to core, subgroup, "),
+        ("tensorlang", None, "nothing becomes 'tensorlang'; kernels can be translated to core, "),
+        ("spirv", "sm_90", "'sm_90' is a chip of NVIDIA's; spirv is for pvc, bmg, "),
+    ],
+)
+def test_where_nothing_can_be_translated_to(target: str, chip: str | None, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        check_target(target, chip)
+    # Not even the text is needed to find that out.
+    with pytest.raises(OptionError, match=message):
+        xtile.translate("no/such.ir", target, chip=chip)
+
+
+def test_a_kernel_without_a_way() -> None:
+    module = xtile.translate(KERNEL, "tile")
+    with pytest.raises(DiagnosticError) as raised:
+        translate_to(module, "spirv")
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message == (
+        '@f is a kernel at level "tile", but the translation to spirv takes functions of the '
+        'tensor language or kernels at level "block", "subgroup" or "lane"; no pass makes them of '
+        "it"
+    )
+    assert diagnostic.span is not None

@@ -1,0 +1,60 @@
+"""Who executes the operations of a kernel: a work-group, a subgroup or a lane, as the types say.
+
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`; docs/semantics.md, "XeGPU", "Levels".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
+from xtile.dialects.xegpu.operation import is_for_workgroup, shape_of
+from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
+from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
+from xtile.dialects.xegpu.rfc.attributes import MODE
+from xtile.dialects.xegpu.types import TensorDescType
+
+Level = Literal["work-group", "subgroup", "lane"]
+
+
+def level_of(operations: Iterable[Operation]) -> tuple[Level, Operation | None]:
+    """The level of a kernel with these operations of XeGPU, and the operation that tells.
+
+    It is the highest that one of them has; where all may be those of a lane, none tells.
+    """
+    of_subgroup = None
+    for operation in operations:
+        if is_for_workgroup(operation):
+            return "work-group", operation
+        if of_subgroup is None and _is_for_subgroup(operation):
+            of_subgroup = operation
+    return ("lane" if of_subgroup is None else "subgroup"), of_subgroup
+
+
+def _is_for_subgroup(operation: Operation) -> bool:
+    """Whether an operation is on whole vectors, or on all points of a subgroup."""
+    mode = operation.attributes.get(MODE)
+    if isinstance(mode, StringAttr):
+        return mode.data != "simt"
+    if _has_layout(operation):
+        return True
+    if isinstance(operation, LoadNdOp | StoreNdOp | DpasOp):
+        return not operation.is_for_lane
+    if isinstance(operation, LoadGatherOp | StoreScatterOp):
+        # As many points as lanes with one chunk together are a lane's, too.
+        points, value = shape_of(operation.mask.type), shape_of(operation.value.type)
+        chunk = operation.effective_chunk_size
+        return points != (1,) and (chunk == 1 or value != (chunk,))
+    return False
+
+
+def _has_layout(operation: Operation) -> bool:
+    types = (*operation.operand_types, *operation.result_types)
+    layouts = [type.layout_or_none for type in types if isinstance(type, TensorDescType)]
+    layouts += [*operation.properties.values(), *operation.attributes.values()]
+    return any(isinstance(layout, DistributeLayoutAttr) for layout in layouts)

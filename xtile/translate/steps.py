@@ -1,0 +1,298 @@
+"""The steps that translations are made of: each declares what it takes, gives and is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from xtile.chips import INTEL, NVIDIA, Vendor
+from xtile.translate.forms import (
+    BLOCK,
+    CUDA_TILE,
+    KERNELS,
+    LANE,
+    SPIRV,
+    SUBGROUP,
+    TENSORLANG,
+    TILE,
+    XEGPU_FUNCTION,
+    XEGPU_LANE,
+    XEGPU_SUBGROUP,
+    XEGPU_WORK_GROUP,
+    Form,
+)
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xtile.backends.intel.devices import Device
+    from xtile.backends.nvidia.devices import Device as TileDevice
+    from xtile.text.diagnostics import Diagnostics
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a translation may depend on.
+
+    Attributes:
+        chip: The name of the device; None for the default one of the vendor that a route is for.
+        matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
+            `xtile.backends.intel.spellings`; None for the device's own.
+        may_overlap: Whether different arguments of a kernel may be the same memory although one of
+            them is written, where a language must be told the order of accesses.
+        compiler: What compiles the code of work-items that comes out, `llvm` or `xtile`; None where
+            none comes out. A route sets it.
+    """
+
+    chip: str | None = None
+    matrix_spelling: str | None = None
+    may_overlap: bool = False
+    compiler: str | None = None
+
+    @property
+    def device(self) -> Device:
+        """The limits of Intel's device, as far as the compiler can use it."""
+        from xtile.backends.intel.devices import DEVICES
+
+        device = DEVICES[self.chip or INTEL.default]
+        if self.compiler == "llvm":
+            # Its work-items are lanes everywhere.
+            return replace(device, vector_unit=None, cooperative_matrices=())
+        if self.compiler == "xtile":
+            return self._spelled(device)
+        return device
+
+    def _spelled(self, device: Device) -> Device:
+        spelling = self.matrix_spelling or device.matrix_spelling
+        is_cooperative = spelling == "cooperative-matrix"
+        return replace(
+            device,
+            matrix_spelling=spelling,
+            cooperative_matrices=device.cooperative_matrices if is_cooperative else (),
+            is_for_llvm=False,
+        )
+
+    @property
+    def tile_device(self) -> TileDevice:
+        """The row of NVIDIA's architecture."""
+        from xtile.backends.nvidia.devices import DEVICES
+
+        return DEVICES[self.chip or NVIDIA.default]
+
+
+Run = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
+"""Returns the new module, for the old one, which stays as it is."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Makes a module into another one, and is a pass.
+
+    Attributes:
+        name: What messages call it.
+        run: Does it.
+        takes: The forms that it is for.
+        gives: What it makes of them; None for a pass after which they are what they were, which is
+            part of no route by itself.
+        words: What its documentation says that it does.
+        vendors: Whose chips it is for; none where it depends on no chip.
+        options: The options of a translation that it reads, beside the chip.
+        compiler: What compiles the result where it is code of work-items, as in `Options`.
+        first: The pass that a route runs on what the step takes.
+        then: The pass that a route runs on what the step gives.
+    """
+
+    name: str
+    run: Run
+    takes: tuple[Form, ...]
+    gives: Form | None
+    words: str
+    vendors: tuple[Vendor, ...] = ()
+    options: tuple[str, ...] = ()
+    compiler: str | None = None
+    first: str | None = None
+    then: str | None = None
+
+    def is_for(self, vendor: Vendor | None) -> bool:
+        """Whether it is for a vendor's chips; None is anybody's."""
+        return vendor is None or not self.vendors or vendor in self.vendors
+
+
+def _raise_tensorlang(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.tensorlang_to_core import translate_module
+
+    return translate_module(module, diagnostics)
+
+
+def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.distribute import distribute
+
+    return distribute(module, options.device, diagnostics)
+
+
+def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.tile_linalg import tile_linalg
+
+    return tile_linalg(module, options.tile_device, diagnostics)
+
+
+def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.cleanup import clean_up
+
+    return clean_up(module)
+
+
+def _lower_to_xegpu(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_xegpu import translate_module
+
+    return translate_module(module, options.device, diagnostics)
+
+
+def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    """The code of each work-item, in the form that the device likes best."""
+    device = options.device
+    if device.vector_unit is None:
+        from xtile.translate.core_to_xegpu import translate_module
+    else:
+        from xtile.translate.core_to_vectors import translate_module
+    return translate_module(module, device, diagnostics)
+
+
+def _lower_to_spirv(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.xegpu_to_spirv import translate_module
+
+    return translate_module(module, options.device, diagnostics)
+
+
+def _lower_to_cuda_tile(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_cuda_tile import translate_module
+
+    device, may_overlap = options.tile_device, options.may_overlap
+    return translate_module(module, device, diagnostics, may_overlap=may_overlap)
+
+
+def _verify_tensorlang(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.text.diagnostics import Diagnostics
+    from xtile.text.verification import verify_module
+
+    found = Diagnostics()
+    verify_module(module, found)
+    found.raise_if_errors()
+    return module
+
+
+def _rewrite_rfc(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.dialects.xegpu.rfc.to_llvm22 import to_llvm22
+    from xtile.text.source import attach_source, source_of
+    from xtile.text.value_names import clone_with_names
+
+    result, source = clone_with_names(module), source_of(module)
+    if source is not None:
+        attach_source(result, source)
+        source.record_copy(module, result)
+    to_llvm22(result)
+    return result
+
+
+_CLEANUP = "core-cleanup"
+
+STEPS: Sequence[Step] = (
+    Step(
+        "tensorlang-verify",
+        _verify_tensorlang,
+        takes=(TENSORLANG,),
+        gives=None,
+        words="Checks every rule of the tensor language, and fails with every error that it finds.",
+    ),
+    Step(
+        "tensorlang-to-core",
+        _raise_tensorlang,
+        takes=(TENSORLANG,),
+        gives=BLOCK,
+        words="Translates the tensor language to the core form at block level.",
+    ),
+    Step(
+        "core-distribute",
+        _distribute,
+        takes=(BLOCK,),
+        gives=SUBGROUP,
+        words="Distributes block-level kernels over the subgroups of a work-group.",
+        vendors=(INTEL,),
+        then=_CLEANUP,
+    ),
+    Step(
+        "core-tile-linalg",
+        _tile,
+        takes=(BLOCK,),
+        gives=TILE,
+        words="Rewrites block-level kernels as loops over tiles.",
+        vendors=(NVIDIA,),
+        then=_CLEANUP,
+    ),
+    Step(
+        _CLEANUP,
+        _clean_up,
+        takes=KERNELS,
+        gives=None,
+        words="Folds constants, resolves control flow, and shares and removes computations.",
+    ),
+    Step(
+        "subgroup-to-xegpu",
+        _lower_to_xegpu,
+        takes=(SUBGROUP,),
+        gives=XEGPU_LANE,
+        words="Translates the core form at subgroup level to XeGPU for LLVM's pipeline.",
+        vendors=(INTEL,),
+        compiler="llvm",
+    ),
+    Step(
+        "subgroup-to-lane",
+        _lower_to_lane,
+        takes=(SUBGROUP,),
+        gives=LANE,
+        words="Translates the core form at subgroup level to the code of each work-item.",
+        vendors=(INTEL,),
+        options=("matrix_spelling",),
+        compiler="xtile",
+        first=_CLEANUP,
+    ),
+    Step(
+        "xegpu-rfc-to-llvm22",
+        _rewrite_rfc,
+        takes=(XEGPU_WORK_GROUP, XEGPU_SUBGROUP, XEGPU_LANE, XEGPU_FUNCTION),
+        gives=None,
+        words="Says in LLVM 22's form what only the RFC's form of XeGPU has.",
+    ),
+    Step(
+        "xegpu-to-spirv",
+        _lower_to_spirv,
+        takes=(LANE, XEGPU_LANE),
+        gives=SPIRV,
+        words="Translates XeGPU and the core form at lane level to SPIR-V for OpenCL.",
+        vendors=(INTEL,),
+        options=("matrix_spelling",),
+        compiler="xtile",
+    ),
+    Step(
+        "tile-to-cuda_tile",
+        _lower_to_cuda_tile,
+        takes=(TILE,),
+        gives=CUDA_TILE,
+        words="Translates the core form at tile level to CUDA Tile IR.",
+        vendors=(NVIDIA,),
+        options=("may_overlap",),
+        first=_CLEANUP,
+    ),
+)
+"""The steps. A new one is a row here; its routes follow."""
