@@ -7,7 +7,7 @@ offsets must be multiples of a few bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import gcd, prod
+from math import gcd, lcm, prod
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
@@ -99,6 +99,12 @@ class Facts:
         if constant is not None:
             return abs(constant)
         name = operation.name
+        if name == "core.assume":
+            # With `contiguous` it is about some elements only.
+            own = (
+                None if "contiguous" in operation.properties else assumed(operation, "divisible_by")
+            )
+            return lcm(own or 1, self.divisor(operation.operands[0]))
         if name in _KEEP_THE_VALUE:
             return self.divisor(operation.operands[0])
         if name in _ONE_OF:
@@ -123,6 +129,9 @@ class Facts:
         if name == "arith.remui":
             return any(self.is_not_negative(operand) for operand in operation.operands)
         signs = [self.is_not_negative(operand) for operand in operation.operands]
+        if name == "core.assume":
+            least = assumed(operation, "at_least")
+            return signs[0] or (least is not None and least >= 0)
         if name == "arith.maxsi":
             return any(signs)
         if name == "arith.andi":
@@ -131,6 +140,14 @@ class Facts:
             return all(signs[1:])
         keeps = name in _KEEP_THE_VALUE or name in _ONE_OF or name in _SIGN_KEEPING
         return keeps and all(signs)
+
+
+def assumed(operation: Operation, what: str) -> int | None:
+    """The number that an operation such as `core.assume` has in a property; None without one."""
+    attribute = operation.properties.get(what)
+    if isinstance(attribute, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", attribute).value.data
+    return None
 
 
 _SIGN_KEEPING = frozenset({"arith.addi", "arith.muli", "arith.divsi", "arith.shrui", "arith.remsi"})

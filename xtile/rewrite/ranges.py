@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.scf.loops import UNSIGNED
-from xtile.rewrite.facts import COUNTS, constant_of
+from xtile.rewrite.facts import COUNTS, assumed, constant_of
 
 Range: TypeAlias = tuple[int, int]
 """The smallest and the largest number that a value can be."""
@@ -83,6 +83,9 @@ def _find(value: SSAValue, everything: Range, depth: int) -> Range:
     ranges = [range_of(operand, depth) for operand in operation.operands[-2:]]
     if name == "arith.select":
         return _hull(*ranges)
+    if name == "core.assume":
+        (low, high), least, most = ranges[0], *(assumed(operation, n) for n in _BOUNDS)
+        return low if least is None else max(low, least), high if most is None else min(high, most)
     if name in ("arith.extui", "arith.index_castui"):
         return _without_sign(ranges[0], width_of(operation.operands[0]))
     if name in _KEEP_THE_VALUE:
@@ -115,6 +118,8 @@ def _product(a: Range, b: Range) -> Range:
     corners = [x * y for x in a for y in b]
     return min(corners), max(corners)
 
+
+_BOUNDS = ("at_least", "at_most")
 
 _KEEP_THE_VALUE = frozenset({"arith.extsi", "arith.index_cast", "arith.trunci"})
 """Operations that keep the value where it fits their result; elsewhere all numbers can come out."""

@@ -20,6 +20,7 @@ from xtile.dialects.core import (
     SubgroupScanOp,
 )
 from xtile.semantics import (
+    core_assumptions,
     core_atomics,
     core_block,
     core_cooperative_matrix,
@@ -161,6 +162,7 @@ def _nothing(operation: Operation, compiler: Compiler) -> Step:
 
 
 HANDLERS: dict[str, Handler] = {
+    **core_assumptions.HANDLERS,
     **core_atomics.HANDLERS,
     **core_block.HANDLERS,
     **core_cooperative_matrix.HANDLERS,

@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.atomics import (
     AtomicCompareAndSwapOp,
     AtomicRMWOp,
@@ -56,6 +57,7 @@ from xtile.dialects.core.subgroup import (
 
 __all__ = [
     "AggregateOperation",
+    "AssumeOp",
     "AtomicCompareAndSwapOp",
     "AtomicKind",
     "AtomicKindAttr",
@@ -107,6 +109,7 @@ __all__ = [
 Core = Dialect(
     "core",
     [
+        AssumeOp,
         AtomicCompareAndSwapOp,
         AtomicRMWOp,
         AtomicUpdateOp,

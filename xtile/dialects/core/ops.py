@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from xtile.dialects.core.assumptions import (
+    AssumeOp,
+)
 from xtile.dialects.core.atomics import (
     AtomicCompareAndSwapOp,
     AtomicRMWOp,
@@ -48,6 +51,7 @@ from xtile.dialects.core.subgroup import (
 )
 
 __all__ = [
+    "AssumeOp",
     "AtomicCompareAndSwapOp",
     "AtomicRMWOp",
     "AtomicUpdateOp",

@@ -7,7 +7,7 @@ from xtile.rewrite.rebuilder import RuleTable
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "complex": ("complex_numbers", "literals"),
-    "core": ("atomics", "gathers", "reductions", "refusals", "views"),
+    "core": ("assumptions", "atomics", "gathers", "reductions", "refusals", "views"),
     "func": ("functions",),
     "gpu": ("functions", "gpu", "refusals"),
     "math": ("mathematics", "bits"),

@@ -27,10 +27,16 @@ _ARITHMETIC = frozenset({"arith", "math"})
 
 
 def copy(operation: Operation, lowering: Lowering) -> None:
-    """Emits the operation again, with what its operands have become."""
+    """Emits the operation again, with what its operands have become.
+
+    Raises:
+        DiagnosticError: XeGPU has no such operation.
+    """
     if any(isinstance(value.type, VectorType) for value in _values(operation)):
         _copy_elementwise(operation, lowering)
         return
+    if operation.dialect_name() == "core":
+        raise lowering.error(f"{spelling_of(operation)} cannot be translated to XeGPU")
     operands = lowering.values(operation.operands)
     results = emit_on(operation, operands, operation.result_types, lowering)
     for old, new in zip(operation.results, results, strict=True):
