@@ -17,9 +17,9 @@ CORE = "core"
 """The language in the middle."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Form:
-    """What a function, or a module that cannot be taken apart, is written in.
+    """What a function, or a module that cannot be taken apart, is written in. There is one of each.
 
     Attributes:
         language: The language.
@@ -47,7 +47,7 @@ class Form:
 
         At lane level, the core form is the upstream dialects with operations of XeGPU, as XeGPU is.
         """
-        return self == other or (self in _LANES and other in _LANES)
+        return self is other or (self in _LANES and other in _LANES)
 
     def is_one_of(self, forms: Iterable[Form]) -> bool:
         """Whether it is like one of some forms."""

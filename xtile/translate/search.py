@@ -7,7 +7,7 @@ core form. The core form is the middle: what lies between is nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -47,6 +47,9 @@ class Table:
     """
 
     steps: Sequence[Step]
+    _ways: dict[tuple[str | None, ...], Mapping[Form, Way]] = field(
+        default_factory=dict[tuple[str | None, ...], Mapping[Form, Way]], init=False, repr=False
+    )
 
     @cached_property
     def by_name(self) -> Mapping[str, Step]:
@@ -128,7 +131,7 @@ class Table:
 
     def ways_to(
         self, target: str, source: str | None = None, vendor: Vendor | None = None
-    ) -> dict[Form, Way]:
+    ) -> Mapping[Form, Way]:
         """The way of each form that has one, and is not there yet.
 
         Args:
@@ -136,6 +139,12 @@ class Table:
             source: The language that the forms belong to; None for any.
             vendor: Whose chips the ways are for; None for anybody's.
         """
+        key = (target, source, None if vendor is None else vendor.name)
+        if key not in self._ways:
+            self._ways[key] = self._search(target, source, vendor)
+        return self._ways[key]
+
+    def _search(self, target: str, source: str | None, vendor: Vendor | None) -> dict[Form, Way]:
         goals = self.goals_of(target)
         own = [form for form in self.forms if source in (None, form.language)]
         begins = [form for form in self.forms if form.is_one_of(own) and not form.is_one_of(goals)]
