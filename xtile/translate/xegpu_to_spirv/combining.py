@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32, i1
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.arithmetic import FLOAT_ARITHMETIC, INTEGER_ARITHMETIC
 from xtile.translate.xegpu_to_spirv.elementwise import like
@@ -64,21 +63,9 @@ def narrowed(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
     return value
 
 
-_NEUTRAL_FLOATS = {
-    "add": -0.0,
-    "mul": 1.0,
-    "minnumf": math.nan,
-    "maxnumf": math.nan,
-    "minimumf": math.inf,
-    "maximumf": -math.inf,
-}
-
-
 def neutral(lowering: Lowering, kind: str, type_: Attribute) -> SSAValue:
     """The number that changes no other one, or a vector of it; `type_` is that of registers."""
     element = element_type(type_)
     if not integer_width(element):
-        return lowering.floating(_NEUTRAL_FLOATS[kind], type_)
-    highest = 1 << (bit_width(element) - 1)
-    least = {"mul": 1, "mins": highest - 1, "minu": -1, "maxs": highest, "and": -1}
-    return lowering.integer(least.get(_plain(kind), 0), type_)
+        return lowering.floating(neutral_float(kind), type_)
+    return lowering.integer(neutral_integer(kind, bit_width(element)), type_)
