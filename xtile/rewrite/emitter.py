@@ -11,15 +11,17 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    DenseArrayBase,
     FloatAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.memref.access import LoadOp, StoreOp
-from xtile.dialects.memref.views import DimOp
+from xtile.dialects.memref.views import DimOp, SubviewOp, subview_type
 from xtile.rewrite.rebuilder import Rebuilder
 
 Index: TypeAlias = int | SSAValue
@@ -114,6 +116,12 @@ class Emitter(Rebuilder):
             return min(a, b)
         return self.pure(arith.MinSIOp, self.value_of(a), self.value_of(b))
 
+    def maximum(self, a: Index, b: Index) -> Index:
+        """The larger number."""
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return self.pure(arith.MaxSIOp, self.value_of(a), self.value_of(b))
+
     def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
         """An integer comparison, such as `eq` or `slt`."""
         left, right = self.value_of(a), self.value_of(b)
@@ -205,6 +213,37 @@ class Emitter(Rebuilder):
         """Replaces the element at the indices."""
         values = [self.value_of(index) for index in indices]
         self.emit(StoreOp.get(value, memory, values))
+
+
+def subview(
+    emitter: Emitter, memory: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]
+) -> SSAValue:
+    """The part of memory that has so many elements from an offset on along each dimension."""
+    ones = [1] * len(sizes)
+    first, count = ([n if isinstance(n, int) else None for n in each] for each in (offsets, sizes))
+    type_: Attribute = subview_type(memory.type, first, count, ones)
+    values = [[n for n in each if not isinstance(n, int)] for each in (offsets, sizes)]
+    no_strides: list[SSAValue] = []
+
+    def emit() -> SSAValue:
+        operation = SubviewOp.build(
+            operands=[memory, *values, no_strides],
+            result_types=[type_],
+            properties={
+                "static_offsets": _static_numbers(offsets),
+                "static_sizes": _static_numbers(sizes),
+                "static_strides": _static_numbers(ones),
+            },
+        )
+        return emitter.emit(operation).results[0]
+
+    unknown = [value for each in values for value in each]
+    return emitter.shared((SubviewOp, memory, *offsets, *sizes), (memory, *unknown), emit)
+
+
+def _static_numbers(numbers: Sequence[Index]) -> DenseArrayBase:
+    static = [number if isinstance(number, int) else DYNAMIC_INDEX for number in numbers]
+    return DenseArrayBase.from_list(i64, static)
 
 
 def element_type(memory: SSAValue) -> Attribute:

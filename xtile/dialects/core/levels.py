@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, VectorType
@@ -113,9 +112,6 @@ _NOT_OF_TILES = frozenset(
 )
 """Operations that tell work-items apart, or let them wait for each other."""
 
-_MOST_ELEMENTS = 2**24
-"""Of a tile (CUDA Tile IR 13.3, section "Types")."""
-
 
 def _check_tile(operation: Operation) -> str | None:
     if isinstance(operation, BlasOperation | ParallelOp):
@@ -131,11 +127,8 @@ def _check_tile_type(type: Attribute) -> str | None:
         return None
     if not isinstance(type.element_type, FixedBitwidthType | IndexType):
         return f"the elements of {type} are no real numbers"
-    shape = type.get_shape()
-    if any(size < 1 or size & (size - 1) for size in shape) or type.get_num_scalable_dims():
-        return f"the sizes of {type} are no powers of two"
-    if math.prod(shape) > _MOST_ELEMENTS:
-        return f"{type} has more than {_MOST_ELEMENTS} elements"
+    if type.get_num_scalable_dims():
+        return f"the sizes of {type} are not known"
     return None
 
 

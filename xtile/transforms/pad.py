@@ -1,0 +1,622 @@
+"""Gives the vectors of tile-level kernels sizes that are powers of two, for compilers of tiles.
+
+Each vector becomes one of the next powers of two. What lies beyond its own elements is unspecified,
+and reaches nothing: memory is accessed through views that end where the vector did, products and
+reductions get numbers that they leave out of account there, and divisors are 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from typing_extensions import override
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AnyFloat,
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    VectorType,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.utils.hints import isa
+
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core import AtomicScatterOp, AtomicUpdateOp, Level, level_of
+from xtile.dialects.core.reductions import ReduceOp, ScanOp
+from xtile.dialects.core.subgroup import YieldOp
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.masks import ConstantMaskOp
+from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.emitter import Emitter, Index, subview
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.rebuilder import Rule
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.mlir_attributes import splat_constant
+from xtile.text.source import Source, attach_source, source_of, spelling_of
+from xtile.text.value_names import clone_with_names
+
+AnyVector: TypeAlias = VectorType[Attribute]
+
+
+def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """Returns a module in whose tile-level kernels all sizes of vectors are powers of two.
+
+    Everything else stays as it is; without such a kernel it is the module itself.
+
+    Args:
+        module: The module; it is not changed.
+        diagnostics: Where remarks go; None drops them.
+
+    Raises:
+        DiagnosticError: An operation has no form with other sizes.
+    """
+    if not any(_is_uneven(operation) for operation in module.walk()):
+        return module
+    result, source = clone_with_names(module), source_of(module)
+    pairs = list(zip(module.walk(), result.walk(), strict=True))
+    for old, new in pairs:
+        if isinstance(old, FuncOp) and _is_uneven(old):
+            block = cast("Block", new.parent)
+            block.insert_op_before(_padded(old, source, diagnostics), new)
+            new.detach()
+            new.erase()
+    if source is not None:
+        attach_source(result, source)
+    return result
+
+
+def _is_uneven(function: Operation) -> bool:
+    """Whether an operation is a tile-level kernel with a size that is no power of two."""
+    return (
+        isinstance(function, FuncOp)
+        and level_of(function) is Level.TILE
+        and any(
+            padded(value.type) != value.type
+            for operation in function.walk()
+            for value in (*operation.operands, *operation.results)
+        )
+    )
+
+
+def padded(type_: Attribute) -> Attribute:
+    """The type of a vector whose sizes are the next powers of two; other types stay."""
+    if not isa(type_, VectorType):
+        return type_
+    sizes = [1 << (max(size, 1) - 1).bit_length() for size in type_.get_shape()]
+    return VectorType(type_.element_type, sizes, type_.scalable_dims)
+
+
+def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
+    padder = _Padder({}, "tiles whose sizes are powers of two", source, diagnostics)
+    old = function.body.block
+    body = padder.new_block(old, [argument.type for argument in old.args])
+    with padder.in_function(body):
+        padder.translate_block(old)
+    result = FuncOp.create(
+        properties=function.properties.copy(),
+        attributes=function.attributes.copy(),
+        regions=[Region(body)],
+    )
+    result.location = function.location
+    return result
+
+
+class _Padder(Emitter):
+    """Rebuilds one kernel with other sizes."""
+
+    @override
+    def rule_of(self, operation: Operation) -> Rule:
+        types = (*operation.operand_types, *operation.result_types)
+        if operation.regions and operation.name not in _RULES:
+            return _rebuild
+        if all(padded(type_) == type_ for type_ in types):
+            return _rebuild
+        if operation.name in _RULES:
+            return _RULES[operation.name]
+        if operation.dialect_name() in _ELEMENTWISE or operation.name in _OF_ANY_SIZE:
+            return _rebuild
+        raise self.error(
+            f"{spelling_of(operation)} has no form for tiles whose sizes are no powers of two"
+        )
+
+    def mask(self, shape: Sequence[int], dimensions: Sequence[int]) -> SSAValue | None:
+        """Where the padded vector has own elements along dimensions; None if it is everywhere."""
+        wide = cast("AnyVector", padded(VectorType(i1, shape))).get_shape()
+        sizes = [own if i in dimensions else wide[i] for i, own in enumerate(shape)]
+        if sizes == list(wide):
+            return None
+        numbers = DenseArrayBase.from_list(i64, sizes)
+
+        def emit() -> SSAValue:
+            operation = ConstantMaskOp.build(
+                result_types=[VectorType(i1, wide)], properties={"mask_dim_sizes": numbers}
+            )
+            return self.emit(operation).results[0]
+
+        return self.shared((ConstantMaskOp, *wide, *sizes), (), emit)
+
+    def filled(self, old: SSAValue, dimensions: Sequence[int], number: Attribute) -> SSAValue:
+        """What a vector has become, with a number beyond its own elements along dimensions."""
+        type_, value = cast("AnyVector", old.type), self.value(old)
+        mask = self.mask(type_.get_shape(), dimensions)
+        if mask is None:
+            return value
+        return self.pure(SelectOp, mask, value, self.splat(number, value.type))
+
+    def splat(self, number: Attribute, type_: Attribute) -> SSAValue:
+        """A vector of equal numbers."""
+        value = cast("FloatAttr[AnyFloat] | IntegerAttr", number).value.data
+        attribute = splat_constant(cast("Any", type_), value)
+        return self.shared(
+            ("splat", number, type_), (), lambda: self.emit(arith.ConstantOp(attribute)).result
+        )
+
+    def both(self, old: SSAValue) -> SSAValue:
+        """What a mask has become, false beyond its own elements."""
+        shape = cast("AnyVector", old.type).get_shape()
+        return self.filled(old, range(len(shape)), IntegerAttr(0, i1))
+
+
+# --- operations on any sizes ---
+
+_ELEMENTWISE = frozenset({"arith", "math", "ub"})
+
+_OF_ANY_SIZE = frozenset(
+    {
+        "scf.condition",
+        "scf.yield",
+        "vector.bitcast",
+        "vector.broadcast",
+        "vector.constant_mask",
+        "vector.create_mask",
+        "vector.extract",
+        "vector.fma",
+        "vector.insert",
+        "vector.outerproduct",
+        "vector.splat",
+        "vector.step",
+        "vector.transpose",
+    }
+)
+"""Operations whose own elements depend on own elements only, which are where they were."""
+
+
+def _rebuild(operation: Operation, padder: _Padder) -> None:
+    """Emits an operation again, on vectors of other sizes."""
+    padder.replace(operation, _again(operation, padder, padder.values(operation.operands)))
+
+
+def _again(operation: Operation, padder: _Padder, operands: Sequence[SSAValue]) -> Operation:
+    return type(operation).create(
+        operands=operands,
+        result_types=[padded(result.type) for result in operation.results],
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+        regions=[_region(region, padder) for region in operation.regions],
+    )
+
+
+def _region(old: Region, padder: _Padder) -> Region:
+    if old.blocks.first is None:
+        return Region()
+    types = [padded(argument.type) for argument in old.block.args]
+    return padder.translate_into(old, padder.new_block(old.block, types))
+
+
+def _constant(operation: arith.ConstantOp, padder: _Padder) -> None:
+    value, type_ = operation.value, padded(operation.result.type)
+    assert isa(value, DenseIntOrFPElementsAttr)
+    assert isa(type_, VectorType)
+    numbers = list(value.get_values())
+    if value.is_splat():
+        padder.replace(operation, arith.ConstantOp(splat_constant(cast("Any", type_), numbers[0])))
+        return
+    own, wide = cast("AnyVector", operation.result.type).get_shape(), type_.get_shape()
+    spread = _spread(numbers, own, wide)
+    padder.replace(
+        operation, arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(cast("Any", type_), spread))
+    )
+
+
+def _spread(numbers: list[Any], own: Sequence[int], wide: Sequence[int]) -> list[Any]:
+    """Numbers in row-major order in the places that they have in a larger shape, among zeros."""
+    if not own:
+        return numbers
+    step = len(numbers) // own[0]
+    rows = [_spread(numbers[i : i + step], own[1:], wide[1:]) for i in range(0, len(numbers), step)]
+    missing = [type(numbers[0])(0)] * (len(rows[0]) * (wide[0] - own[0]))
+    return [number for row in rows for number in row] + missing
+
+
+def _with_safe_right(number: int) -> Rule:
+    """The rule of an operation that may not have just any number on the right."""
+
+    def rule(operation: Operation, padder: _Padder) -> None:
+        left, right = operation.operands
+        type_ = cast("AnyVector", right.type)
+        every = range(type_.get_num_dims())
+        safe = padder.filled(right, every, IntegerAttr(number, cast("Any", type_.element_type)))
+        padder.replace(operation, _again(operation, padder, [padder.value(left), safe]))
+
+    return rule
+
+
+def _shape_cast(operation: Operation, padder: _Padder) -> None:
+    """A reshape that changes no size but the outermost one of those that it joins or cuts."""
+    old = cast("AnyVector", operation.operands[0].type).get_shape()
+    new = cast("AnyVector", operation.results[0].type).get_shape()
+    if not _keeps_places(old, new):
+        raise padder.error(
+            f"a reshape of {_by(old)} to {_by(new)} has no form for tiles whose sizes are powers "
+            "of two; only the outermost of the sizes that it joins may be no power of two"
+        )
+    _rebuild(operation, padder)
+
+
+def _keeps_places(old: Sequence[int], new: Sequence[int]) -> bool:
+    """Whether the elements of a reshape are where those of the padded one are."""
+    sides = [[size for size in shape if size != 1] for shape in (old, new)]
+    while all(sides):
+        groups = [[sides[0].pop()], [sides[1].pop()]]
+        products = [groups[0][0], groups[1][0]]
+        while products[0] != products[1]:
+            short = products.index(min(products))
+            if not sides[short]:
+                return False
+            size = sides[short].pop()
+            groups[short].append(size)
+            products[short] *= size
+        # Sizes were taken from the innermost on.
+        if any(size & (size - 1) for group in groups for size in group[:-1]):
+            return False
+    return not any(sides)
+
+
+def _by(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "one number"
+
+
+# --- reductions and products ---
+
+
+def _neutral(kind: str, element: Attribute) -> Attribute:
+    """The number that a reduction of a kind leaves out of account."""
+    if isinstance(element, AnyFloat):
+        return FloatAttr(neutral_float(kind), element)
+    if isinstance(element, IndexType):
+        return IntegerAttr(neutral_integer(kind, 64), element)
+    assert isa(element, IntegerType)
+    number = neutral_integer(kind, element.width.data)
+    return IntegerAttr(number & 1 if element == i1 else number, element)
+
+
+def _kind(operation: Operation) -> str:
+    return str(cast("Any", operation.properties["kind"]).data)
+
+
+def _element(value: SSAValue) -> Attribute:
+    return cast("AnyVector", value.type).element_type
+
+
+def _reduce_along(operation: Operation, padder: _Padder, dimensions: Sequence[int]) -> None:
+    source, *others = operation.operands
+    number = _neutral(_kind(operation), _element(source))
+    operands = [padder.filled(source, dimensions, number), *padder.values(others)]
+    padder.replace(operation, _again(operation, padder, operands))
+
+
+def _multi_reduction(operation: Operation, padder: _Padder) -> None:
+    dimensions = cast("DenseArrayBase[Any]", operation.properties["reduction_dims"])
+    _reduce_along(operation, padder, [int(each) for each in dimensions.get_values()])
+
+
+def _reduction(operation: Operation, padder: _Padder) -> None:
+    _reduce_along(operation, padder, [0])
+
+
+def _scan(operation: Operation, padder: _Padder) -> None:
+    """The last sum is that of the last own element."""
+    dimension = cast("IntegerAttr", operation.properties["reduction_dim"]).value.data
+    _reduce_along(operation, padder, [dimension])
+
+
+def _aggregate(operation: ReduceOp | ScanOp, padder: _Padder) -> None:
+    """A reduction or scan with a region, whose neutral elements are known or marked."""
+    axis, identities = operation.axis.value.data, operation.identities
+    is_harmless = isinstance(operation, ScanOp) and operation.reverse is None
+    if is_harmless or padder.mask(_shape(operation.sources[0]), [axis]) is None:
+        padder.replace(operation, _again(operation, padder, padder.values(operation.sources)))
+    elif identities is not None:
+        operands = [
+            padder.filled(source, [axis], number)
+            for source, number in zip(operation.sources, identities, strict=True)
+        ]
+        padder.replace(operation, _again(operation, padder, operands))
+    else:
+        _aggregate_marked(operation, padder, axis)
+
+
+def _aggregate_marked(operation: ReduceOp | ScanOp, padder: _Padder, axis: int) -> None:
+    """One more operand says which elements count: those that do not leave the others alone."""
+    every = range(len(_shape(operation.sources[0])))
+    sources = [
+        padder.filled(source, every, _zero(_element(source))) for source in operation.sources
+    ]
+    marks = padder.mask(_shape(operation.sources[0]), [axis])
+    assert marks is not None
+    elements = [_element(source) for source in sources]
+    block = Block(arg_types=[*elements, i1, *elements, i1])
+    count = len(elements)
+    first, second = block.args[: count + 1], block.args[count + 1 :]
+    old = operation.body.block
+    for was, becomes in zip(old.args, (*first[:-1], *second[:-1]), strict=True):
+        padder.define(was, becomes)
+    with padder.at_end_of(block):
+        for inner in list(old.ops)[:-1]:
+            padder.translate(inner)
+        assert old.last_op is not None
+        chosen = [
+            _chosen(padder, a, b, both, first[-1], second[-1])
+            for a, b, both in zip(
+                first[:-1], second[:-1], padder.values(old.last_op.operands), strict=True
+            )
+        ]
+        counts = padder.emit(arith.OrIOp(first[-1], second[-1])).result
+        padder.emit(YieldOp(operands=[[*chosen, counts]]))
+    totals = [padded(result.type) for result in operation.results]
+    shape = totals[0].get_shape() if isa(totals[0], VectorType) else None
+    marked = i1 if shape is None else VectorType(i1, shape)
+    new = type(operation).create(
+        operands=[*sources, marks],
+        result_types=[*totals, marked],
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+        regions=[Region(block)],
+    )
+    padder.emit(new)
+    for was, becomes in zip(operation.results, new.results[:-1], strict=True):
+        padder.define(was, becomes)
+
+
+def _zero(element: Attribute) -> Attribute:
+    if isinstance(element, AnyFloat):
+        return FloatAttr(0.0, element)
+    return IntegerAttr(0, cast("IndexType", element))
+
+
+def _chosen(
+    padder: _Padder, a: SSAValue, b: SSAValue, both: SSAValue, has_a: SSAValue, has_b: SSAValue
+) -> SSAValue:
+    """What two elements are together, of which each counts or not."""
+    with_a = padder.emit(SelectOp(has_b, both, a)).result
+    return padder.emit(SelectOp(has_a, with_a, b)).result
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return cast("AnyVector", value.type).get_shape()
+
+
+def _contract(operation: ContractionOp, padder: _Padder) -> None:
+    """A product; beyond the end of what is added up, factors are neutral and 1."""
+    left, right, total = operation.operands
+    maps = [each.data for each in operation.indexing_maps]
+    kept = set(_dimensions(maps[2]))
+    own = _shape(left), _shape(right)
+    uneven = [
+        {
+            dimension: position
+            for position, dimension in enumerate(_dimensions(map_))
+            if dimension not in kept and padder.mask(shape, [position]) is not None
+        }
+        for map_, shape in zip(maps[:2], own, strict=True)
+    ]
+    if uneven[0].keys() != uneven[1].keys():
+        raise padder.error(
+            "a product that adds up along a dimension of one factor only has no form for tiles "
+            "whose sizes are no powers of two; reduce that factor first"
+        )
+    numbers = _neutral(_kind(operation), _element(left)), _neutral("mul", _element(right))
+    factors = [
+        padder.filled(factor, sorted(where.values()), number)
+        for factor, where, number in zip((left, right), uneven, numbers, strict=True)
+    ]
+    padder.replace(operation, _again(operation, padder, [*factors, padder.value(total)]))
+
+
+def _dimensions(map_: AffineMap) -> list[int]:
+    return [cast("AffineDimExpr", result).position for result in map_.results]
+
+
+# --- memory ---
+
+
+def _read(operation: TransferReadOp, padder: _Padder) -> None:
+    memory, indices, inside = _ending(operation, operation.result, padder)
+    mask = [] if operation.mask is None else [padder.value(operation.mask)]
+    new = TransferReadOp.build(
+        operands=[memory, indices, padder.value(operation.padding), mask],
+        result_types=[padded(operation.result.type)],
+        properties=operation.properties | {"in_bounds": inside},
+        attributes=operation.attributes.copy(),
+    )
+    padder.replace(operation, new)
+
+
+def _write(operation: TransferWriteOp, padder: _Padder) -> None:
+    memory, indices, inside = _ending(operation, operation.vector, padder)
+    mask = [] if operation.mask is None else [padder.value(operation.mask)]
+    new = TransferWriteOp.build(
+        operands=[padder.value(operation.vector), memory, indices, mask],
+        result_types=[[]],
+        properties=operation.properties | {"in_bounds": inside},
+        attributes=operation.attributes.copy(),
+    )
+    padder.emit(new)
+
+
+def _ending(
+    operation: TransferReadOp | TransferWriteOp, vector: SSAValue, padder: _Padder
+) -> tuple[SSAValue, Sequence[SSAValue], ArrayAttr[BoolAttr]]:
+    """The memory that ends where a vector does, indices in it, and what of it is inside."""
+    shape, results = _shape(vector), operation.permutation_map.data.results
+    flags = [bool(flag.value.data) for flag in operation.in_bounds]
+    ends: dict[int, tuple[int, bool]] = {}
+    for position, result in enumerate(results):
+        if isinstance(result, AffineDimExpr) and padder.mask(shape, [position]) is not None:
+            ends[result.position] = shape[position], flags[position]
+            flags[position] = False
+    memory, indices = _part(padder, operation.source, operation.indices, ends)
+    return memory, indices, ArrayAttr([BoolAttr.from_bool(flag) for flag in flags])
+
+
+def _part(
+    padder: _Padder,
+    old: SSAValue,
+    indices: Sequence[SSAValue],
+    ends: Mapping[int, tuple[int, bool]],
+) -> tuple[SSAValue, Sequence[SSAValue]]:
+    """Memory that ends so many elements after an index along some dimensions, and indices in it.
+
+    Args:
+        padder: Where to emit.
+        old: The memory.
+        indices: Where accesses of it begin.
+        ends: For a dimension the number of elements, and whether memory has all of them.
+    """
+    memory, starts = padder.value(old), [_index(padder, index) for index in indices]
+    offsets: list[Index] = [0] * len(starts)
+    sizes = [padder.size((memory, dimension)) for dimension in range(len(starts))]
+    is_cut = False
+    for dimension, (count, has_all) in ends.items():
+        start, size = starts[dimension], sizes[dimension]
+        end = padder.add(start, count)
+        if isinstance(end, int) and end == size:
+            continue
+        is_cut = True
+        if has_all:
+            offsets[dimension], sizes[dimension], starts[dimension] = start, count, 0
+        else:
+            # Before the start there may be nothing, so that indices stay what they are.
+            sizes[dimension] = padder.minimum(size, padder.maximum(end, 0))
+    if is_cut:
+        memory = subview(padder, memory, offsets, sizes)
+    return memory, [padder.value_of(start) for start in starts]
+
+
+def _index(padder: _Padder, old: SSAValue) -> Index:
+    known = constant_of(old)
+    return padder.value(old) if known is None else known
+
+
+def _load(operation: Operation, padder: _Padder) -> None:
+    """A load of a whole vector, which becomes a read that ends where the vector did."""
+    base, *indices = operation.operands
+    (result,) = operation.results
+    memory, starts, properties = _whole(padder, base, indices, result)
+    padding = padder.constant(0, _element(result))
+    new = TransferReadOp.build(
+        operands=[memory, starts, padding, []],
+        result_types=[padded(result.type)],
+        properties=properties,
+    )
+    padder.replace(operation, new)
+
+
+def _store(operation: Operation, padder: _Padder) -> None:
+    vector, base, *indices = operation.operands
+    memory, starts, properties = _whole(padder, base, indices, vector)
+    padder.emit(
+        TransferWriteOp.build(
+            operands=[padder.value(vector), memory, starts, []],
+            result_types=[[]],
+            properties=properties,
+        )
+    )
+
+
+def _whole(
+    padder: _Padder, base: SSAValue, indices: Sequence[SSAValue], vector: SSAValue
+) -> tuple[SSAValue, Sequence[SSAValue], dict[str, Attribute]]:
+    shape, rank = _shape(vector), len(indices)
+    first = rank - len(shape)
+    uneven = [i for i in range(len(shape)) if padder.mask(shape, [i]) is not None]
+    memory, starts = _part(padder, base, indices, {first + i: (shape[i], True) for i in uneven})
+    map_ = AffineMap(rank, 0, tuple(AffineDimExpr(first + i) for i in range(len(shape))))
+    inside = ArrayAttr([BoolAttr.from_bool(i not in uneven) for i in range(len(shape))])
+    return memory, starts, {"permutation_map": AffineMapAttr(map_), "in_bounds": inside}
+
+
+def _with_mask(position: int) -> Rule:
+    """The rule of an operation that has a mask among its operands, counted from the end."""
+
+    def rule(operation: Operation, padder: _Padder) -> None:
+        operands = padder.values(operation.operands)
+        operands[position] = padder.both(operation.operands[position])
+        padder.replace(operation, _again(operation, padder, operands))
+
+    return rule
+
+
+def _atomic_update(operation: AtomicUpdateOp, padder: _Padder) -> None:
+    """Updates of a block of memory, which ends where the vector did."""
+    shape, rank = _shape(operation.value), len(operation.indices)
+    order = range(len(shape))
+    dimensions = [rank - len(shape) + i for i in order]
+    if operation.transpose is not None:
+        dimensions.reverse()
+    checked = [int(each) for each in operation.checked.get_values()]
+    ends = {
+        dimensions[i]: (shape[i], dimensions[i] not in checked)
+        for i in order
+        if padder.mask(shape, [i]) is not None
+    }
+    memory, indices = _part(padder, operation.memory, operation.indices, ends)
+    new = AtomicUpdateOp.build(
+        operands=[padder.value(operation.value), memory, indices],
+        result_types=[padded(operation.result.type)],
+        properties=operation.properties
+        | {"checked": DenseArrayBase.from_list(i64, sorted({*checked, *ends}))},
+        attributes=operation.attributes.copy(),
+    )
+    padder.replace(operation, new)
+
+
+_DIVISIONS = ("ceildivsi", "ceildivui", "divsi", "divui", "floordivsi", "remsi", "remui")
+
+_SHIFTS = ("shli", "shrsi", "shrui")
+
+_RULES: dict[str, Rule] = {
+    **{f"arith.{name}": _with_safe_right(1) for name in _DIVISIONS},
+    **{f"arith.{name}": _with_safe_right(0) for name in _SHIFTS},
+    "arith.constant": _constant,
+    AtomicScatterOp.name: _with_mask(-2),
+    AtomicUpdateOp.name: _atomic_update,
+    ReduceOp.name: _aggregate,
+    ScanOp.name: _aggregate,
+    "vector.contract": _contract,
+    "vector.gather": _with_mask(-2),
+    "vector.load": _load,
+    "vector.multi_reduction": _multi_reduction,
+    "vector.reduction": _reduction,
+    "vector.scan": _scan,
+    "vector.scatter": _with_mask(-2),
+    "vector.shape_cast": _shape_cast,
+    "vector.store": _store,
+    "vector.transfer_read": _read,
+    "vector.transfer_write": _write,
+}
+"""The rule of each operation whose meaning depends on the size."""
