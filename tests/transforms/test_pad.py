@@ -190,7 +190,45 @@ CASES = {
     """,
 }
 
-AGGREGATES = {
+ONLY_IN_CORE = {
+    "core.gather": """
+        %n = vector.step : vector<7xindex>
+        %six = arith.constant dense<6> : vector<7xindex>
+        %back = arith.subi %six, %n : vector<7xindex>
+        %p = vector.shape_cast %back : vector<7xindex> to vector<1x7xindex>
+        %g = core.gather %v[%p] axis 1 : vector<5x9xf32>, vector<1x7xindex> -> vector<1x7xf32>
+        vector.store %g, %B[%c0, %c0] : memref<?x?xf32>, vector<1x7xf32>
+    """,
+    "core.histogram": """
+        %n = vector.step : vector<7xindex>
+        %two = arith.constant dense<2> : vector<7xindex>
+        %half = arith.divui %n, %two : vector<7xindex>
+        %i = arith.index_cast %half : vector<7xindex> to vector<7xi32>
+        %h = core.histogram %i : vector<7xi32> -> vector<5xi32>
+        %m = vector.constant_mask [6] : vector<7xi1>
+        %k = core.histogram %i, %m : vector<7xi32>, vector<7xi1> -> vector<5xi32>
+        %f = arith.sitofp %h : vector<5xi32> to vector<5xf32>
+        %g = arith.sitofp %k : vector<5xi32> to vector<5xf32>
+        vector.store %f, %B[%c0, %c0] : memref<?x?xf32>, vector<5xf32>
+        vector.store %g, %B[%c1, %c0] : memref<?x?xf32>, vector<5xf32>
+    """,
+    "core.gather_load": """
+        %n = vector.step : vector<3xindex>
+        %r = vector.shape_cast %n : vector<3xindex> to vector<3x1xindex>
+        %m = vector.step : vector<7xindex>
+        %two = arith.constant dense<2> : vector<7xindex>
+        %t = arith.muli %m, %two : vector<7xindex>
+        %c = vector.shape_cast %t : vector<7xindex> to vector<1x7xindex>
+        %g = core.gather_load %A[%r, %c] : memref<?x?xf32>[vector<3x1xindex>, vector<1x7xindex>]
+            -> vector<3x7xf32>
+        core.scatter_store %g, %B[%r, %c] : vector<3x7xf32>,
+            memref<?x?xf32>[vector<3x1xindex>, vector<1x7xindex>]
+        %k = vector.constant_mask [2, 6] : vector<3x7xi1>
+        %none = arith.constant dense<0.0> : vector<3x7xf32>
+        %h = core.gather_load %A[%c5, %c], %k, %none : memref<?x?xf32>[index, vector<1x7xindex>],
+            vector<3x7xi1>, vector<3x7xf32> -> vector<3x7xf32>
+        vector.store %h, %B[%c5, %c2] : memref<?x?xf32>, vector<3x7xf32>
+    """,
     "core.reduce with identities": """
         %r = core.reduce %v axis 1 identities [0xFF800000 : f32]
             : vector<5x9xf32> -> vector<5xf32> {
@@ -271,9 +309,9 @@ def sizes(module: ModuleOp) -> set[int]:
     return {size for type_ in types if isa(type_, VectorType) for size in type_.get_shape()}
 
 
-@pytest.mark.parametrize("name", [*CASES, *AGGREGATES])
+@pytest.mark.parametrize("name", [*CASES, *ONLY_IN_CORE])
 def test_values(name: str) -> None:
-    text = kernel(CASES[name] if name in CASES else READ + AGGREGATES[name])
+    text = kernel(CASES[name] if name in CASES else READ + ONLY_IN_CORE[name])
     module = read(text)
     verify(module)
     assert any(size & (size - 1) for size in sizes(module))

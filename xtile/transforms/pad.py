@@ -34,7 +34,9 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicScatterOp, AtomicUpdateOp, Level, level_of
+from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.core.reductions import ReduceOp, ScanOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.contractions import ContractionOp
@@ -571,6 +573,56 @@ def _with_mask(position: int) -> Rule:
     return rule
 
 
+def _counted(padder: _Padder, mask: SSAValue | None, value: SSAValue) -> list[SSAValue]:
+    """The mask of an operation on the own elements of a vector for which another one holds."""
+    if mask is not None:
+        return [padder.both(mask)]
+    shape = _shape(value)
+    inside = padder.mask(shape, range(len(shape)))
+    return [] if inside is None else [inside]
+
+
+def _gather(operation: GatherOp, padder: _Padder) -> None:
+    positions = operation.positions
+    every = range(len(_shape(positions)))
+    at = padder.filled(positions, every, _zero(_element(positions)))
+    padder.replace(operation, _again(operation, padder, [padder.value(operation.source), at]))
+
+
+def _histogram(operation: HistogramOp, padder: _Padder) -> None:
+    source = operation.source
+    operands = [padder.value(source), *_counted(padder, operation.mask, source)]
+    padder.replace(operation, _again(operation, padder, operands))
+
+
+def _gather_load(operation: GatherLoadOp, padder: _Padder) -> None:
+    padding = [] if operation.padding is None else [padder.value(operation.padding)]
+    new = GatherLoadOp.build(
+        operands=[
+            padder.value(operation.memory),
+            padder.values(operation.indices),
+            _counted(padder, operation.mask, operation.result),
+            padding,
+        ],
+        result_types=[padded(operation.result.type)],
+        attributes=operation.attributes.copy(),
+    )
+    padder.replace(operation, new)
+
+
+def _scatter_store(operation: ScatterStoreOp, padder: _Padder) -> None:
+    new = ScatterStoreOp.build(
+        operands=[
+            padder.value(operation.value),
+            padder.value(operation.memory),
+            padder.values(operation.indices),
+            _counted(padder, operation.mask, operation.value),
+        ],
+        attributes=operation.attributes.copy(),
+    )
+    padder.emit(new)
+
+
 def _atomic_update(operation: AtomicUpdateOp, padder: _Padder) -> None:
     """Updates of a block of memory, which ends where the vector did."""
     shape, rank = _shape(operation.value), len(operation.indices)
@@ -605,8 +657,12 @@ _RULES: dict[str, Rule] = {
     "arith.constant": _constant,
     AtomicScatterOp.name: _with_mask(-2),
     AtomicUpdateOp.name: _atomic_update,
+    GatherLoadOp.name: _gather_load,
+    GatherOp.name: _gather,
+    HistogramOp.name: _histogram,
     ReduceOp.name: _aggregate,
     ScanOp.name: _aggregate,
+    ScatterStoreOp.name: _scatter_store,
     "vector.contract": _contract,
     "vector.gather": _with_mask(-2),
     "vector.load": _load,
