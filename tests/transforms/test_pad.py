@@ -330,7 +330,7 @@ def test_values(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_as_entries_of_cuda_tile(name: str) -> None:
-    module = pad(read(kernel(CASES[name])))
+    module = read(kernel(CASES[name]))
     lowered = translate_module(module, DEVICES["sm_90"])
     verify(lowered)
     assemble_for_all(lowered, ["sm_90"])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -45,7 +44,7 @@ from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.emitter import Emitter, Index, subview
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source, attach_source, source_of, spelling_of
@@ -103,7 +102,8 @@ def padded(type_: Attribute) -> Attribute:
 
 
 def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
-    padder = _Padder({}, "tiles whose sizes are powers of two", source, diagnostics)
+    table = RuleTable(otherwise=_pad)
+    padder = _Padder(table, "tiles whose sizes are powers of two", source, diagnostics)
     old = function.body.block
     body = padder.new_block(old, [argument.type for argument in old.args])
     with padder.in_function(body):
@@ -119,21 +119,6 @@ def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | 
 
 class _Padder(Emitter):
     """Rebuilds one kernel with other sizes."""
-
-    @override
-    def rule_of(self, operation: Operation) -> Rule:
-        types = (*operation.operand_types, *operation.result_types)
-        if operation.regions and operation.name not in _RULES:
-            return _rebuild
-        if all(padded(type_) == type_ for type_ in types):
-            return _rebuild
-        if operation.name in _RULES:
-            return _RULES[operation.name]
-        if operation.dialect_name() in _ELEMENTWISE or operation.name in _OF_ANY_SIZE:
-            return _rebuild
-        raise self.error(
-            f"{spelling_of(operation)} has no form for tiles whose sizes are no powers of two"
-        )
 
     def mask(self, shape: Sequence[int], dimensions: Sequence[int]) -> SSAValue | None:
         """Where the padded vector has own elements along dimensions; None if it is everywhere."""
@@ -173,6 +158,15 @@ class _Padder(Emitter):
         return self.filled(old, range(len(shape)), IntegerAttr(0, i1))
 
 
+def _pad(operation: Operation, padder: _Padder) -> None:
+    """Applies the rule of an operation if a size of its vectors changes."""
+    types = (*operation.operand_types, *operation.result_types)
+    if all(padded(type_) == type_ for type_ in types):
+        _rebuild(operation, padder)
+    else:
+        _RULES.get(operation.name, _pad_any)(operation, padder)
+
+
 # --- operations on any sizes ---
 
 _ELEMENTWISE = frozenset({"arith", "math", "ub"})
@@ -180,6 +174,9 @@ _ELEMENTWISE = frozenset({"arith", "math", "ub"})
 _OF_ANY_SIZE = frozenset(
     {
         "scf.condition",
+        "scf.for",
+        "scf.if",
+        "scf.while",
         "scf.yield",
         "vector.bitcast",
         "vector.broadcast",
@@ -195,6 +192,14 @@ _OF_ANY_SIZE = frozenset(
     }
 )
 """Operations whose own elements depend on own elements only, which are where they were."""
+
+
+def _pad_any(operation: Operation, padder: _Padder) -> None:
+    is_elementwise = operation.dialect_name() in _ELEMENTWISE
+    if not is_elementwise and operation.name not in _OF_ANY_SIZE:
+        name = spelling_of(operation)
+        raise padder.error(f"{name} has no form for tiles whose sizes are no powers of two")
+    _rebuild(operation, padder)
 
 
 def _rebuild(operation: Operation, padder: _Padder) -> None:

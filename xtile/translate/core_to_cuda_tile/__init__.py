@@ -1,6 +1,6 @@
 """From the core form at tile level to CUDA Tile IR.
 
-All kernels become entries of one module, with the arguments of the calling convention.
+Tiles get sizes that are powers of two. All kernels become entries of one module, with the arguments of the calling convention.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from xtile.backends.nvidia.read_once import read_once
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as CudaTileModuleOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
+from xtile.transforms.pad import pad
 from xtile.translate.core_to_cuda_tile.dead_code import remove_dead_code
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.rules import RULES
@@ -41,6 +42,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
+    module = pad(module, diagnostics)
     lowering = Lowering(RULES, device, source_of(module), diagnostics, may_overlap)
     body = Block()
     with lowering.at_end_of(body):
