@@ -162,8 +162,8 @@ CASES = {
             vector<6xi1>, vector<6xf32> into vector<6xf32>
         vector.scatter %B[%c1, %c0] [%at], %all, %g : memref<?x?xf32>, vector<6xindex>,
             vector<6xi1>, vector<6xf32>
-        %old = core.atomic_scatter addf %B[%c2, %c0] [%at], %all, %g : memref<?x?xf32>,
-            vector<6xindex>, vector<6xi1>, vector<6xf32> -> vector<6xf32>
+        %old = core.atomic_rmw addf relaxed device %g, %B[%c2, %at], %all
+            : vector<6xf32>, memref<?x?xf32>[index, vector<6xindex>], vector<6xi1>
         vector.store %old, %B[%c0, %c0] : memref<?x?xf32>, vector<6xf32>
     """,
     "atomic updates": f"""
@@ -211,6 +211,16 @@ ONLY_IN_CORE = {
         %g = arith.sitofp %k : vector<5xi32> to vector<5xf32>
         vector.store %f, %B[%c0, %c0] : memref<?x?xf32>, vector<5xf32>
         vector.store %g, %B[%c1, %c0] : memref<?x?xf32>, vector<5xf32>
+    """,
+    "atomic updates anywhere": """
+        %n = vector.step : vector<6xindex>
+        %row = vector.extract %v[0] : vector<9xf32> from vector<5x9xf32>
+        %two = vector.load %A[%c0, %c0] : memref<?x?xf32>, vector<6xf32>
+        %old = core.atomic_rmw maximumf acq_rel device %two, %B[%c2, %n]
+            : vector<6xf32>, memref<?x?xf32>[index, vector<6xindex>]
+        %before = core.atomic_compare_and_swap relaxed device %old, %two, %B[%c5, %n]
+            : vector<6xf32>, memref<?x?xf32>[index, vector<6xindex>]
+        vector.store %before, %B[%c0, %c0] : memref<?x?xf32>, vector<6xf32>
     """,
     "core.gather_load": """
         %n = vector.step : vector<3xindex>

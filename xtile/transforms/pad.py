@@ -32,7 +32,8 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import AtomicScatterOp, AtomicUpdateOp, Level, level_of
+from xtile.dialects.core import AtomicUpdateOp, Level, level_of
+from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.core.reductions import ReduceOp, ScanOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
@@ -578,6 +579,9 @@ def _with_mask(position: int) -> Rule:
     return rule
 
 
+_Scattered: TypeAlias = AtomicCompareAndSwapOp | AtomicRMWOp | GatherLoadOp | ScatterStoreOp
+
+
 def _counted(padder: _Padder, mask: SSAValue | None, value: SSAValue) -> list[SSAValue]:
     """The mask of an operation on the own elements of a vector for which another one holds."""
     if mask is not None:
@@ -600,32 +604,24 @@ def _histogram(operation: HistogramOp, padder: _Padder) -> None:
     padder.replace(operation, _again(operation, padder, operands))
 
 
-def _gather_load(operation: GatherLoadOp, padder: _Padder) -> None:
-    padding = [] if operation.padding is None else [padder.value(operation.padding)]
-    new = GatherLoadOp.build(
-        operands=[
-            padder.value(operation.memory),
-            padder.values(operation.indices),
-            _counted(padder, operation.mask, operation.result),
-            padding,
-        ],
-        result_types=[padded(operation.result.type)],
+def _scattered(operation: _Scattered, padder: _Padder) -> None:
+    """An access to elements anywhere, which is one to those of the own elements."""
+    shaped = operation.result if isinstance(operation, GatherLoadOp) else operation.value
+    groups: list[Sequence[SSAValue]] = []
+    for name, _ in operation.get_irdl_definition().operands:
+        given = getattr(operation, name)
+        if name == "mask":
+            groups.append(_counted(padder, operation.mask, shaped))
+        else:
+            several: Any = [given] if isinstance(given, SSAValue) else given or []
+            groups.append(padder.values(several))
+    new = type(operation).build(
+        operands=groups,
+        result_types=[padded(result.type) for result in operation.results],
+        properties=operation.properties.copy(),
         attributes=operation.attributes.copy(),
     )
     padder.replace(operation, new)
-
-
-def _scatter_store(operation: ScatterStoreOp, padder: _Padder) -> None:
-    new = ScatterStoreOp.build(
-        operands=[
-            padder.value(operation.value),
-            padder.value(operation.memory),
-            padder.values(operation.indices),
-            _counted(padder, operation.mask, operation.value),
-        ],
-        attributes=operation.attributes.copy(),
-    )
-    padder.emit(new)
 
 
 def _atomic_update(operation: AtomicUpdateOp, padder: _Padder) -> None:
@@ -660,14 +656,15 @@ _RULES: dict[str, Rule] = {
     **{f"arith.{name}": _with_safe_right(1) for name in _DIVISIONS},
     **{f"arith.{name}": _with_safe_right(0) for name in _SHIFTS},
     "arith.constant": _constant,
-    AtomicScatterOp.name: _with_mask(-2),
+    AtomicCompareAndSwapOp.name: _scattered,
+    AtomicRMWOp.name: _scattered,
     AtomicUpdateOp.name: _atomic_update,
-    GatherLoadOp.name: _gather_load,
+    GatherLoadOp.name: _scattered,
     GatherOp.name: _gather,
     HistogramOp.name: _histogram,
     ReduceOp.name: _aggregate,
     ScanOp.name: _aggregate,
-    ScatterStoreOp.name: _scatter_store,
+    ScatterStoreOp.name: _scattered,
     "vector.contract": _contract,
     "vector.gather": _with_mask(-2),
     "vector.load": _load,

@@ -1,6 +1,7 @@
 """From the core form at tile level to CUDA Tile IR.
 
-Tiles get sizes that are powers of two. All kernels become entries of one module, with the arguments of the calling convention.
+Tiles get sizes that are powers of two. All kernels become entries of one module, with the arguments
+of the calling convention.
 """
 
 from __future__ import annotations
