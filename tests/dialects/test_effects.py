@@ -39,7 +39,7 @@ _WITHOUT_ROW = frozenset(
     | {"memref.atomic_yield", "memref.distinct_objects", "memref.global"}
     # Taken to read and to write whatever they are given.
     | {"memref.dealloc", "memref.dma_start", "memref.dma_wait", "memref.realloc"}
-    | {"vector.mask", "vector.print"}
+    | {"core.print", "vector.mask", "vector.print"}
 )
 """Operations of the core form's memory that have neither a row nor a trait."""
 

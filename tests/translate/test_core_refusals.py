@@ -50,6 +50,7 @@ OF_TILES = {
         "%h = core.histogram %p : vector<16xi32> -> vector<16xi32>\n"
         f"%r = arith.sitofp %h : vector<16xi32> to {V}\n{WRITE}"
     ),
+    "core.print": 'core.print "%f", %v : vector<16xf32>',
     "core.scatter_store": f"core.scatter_store %v, %m[%p] : {V}, memref<16xf32>[vector<16xi32>]",
 }
 """The same with each operation on tiles only."""

@@ -6,6 +6,7 @@ Source: docs/core-form.md; docs/semantics.md, "Execution" and "Cooperative matri
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xtile.dialects.core import (
     AtomicKind,
     AtomicUpdateOp,
+    PrintOp,
     ScanKind,
     SubgroupScanOp,
 )
@@ -37,7 +39,9 @@ from xtile.semantics.upstream.access import update_elements
 from xtile.semantics.upstream.gpu_subgroup import combiner, wide_type
 from xtile.semantics.upstream.memref import UPDATES
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
+from xtile.semantics.upstream.printf import Converter, formatter
 from xtile.semantics.values import Array, Value, choose, with_axes
+from xtile.semantics.vector.arrays import as_array
 
 _ADD: Any = operator.add
 
@@ -157,6 +161,25 @@ def _identity(kind: ScanKind, number: Number) -> np.generic:
     return number.dtype.type(-largest - 1 if kind is ScanKind.MAX else largest)
 
 
+def _print(operation: PrintOp, compiler: Compiler) -> Step:
+    numbers = [number_of(argument.type) for argument in operation.args]
+    fill = formatter(operation.format.data, numbers, _text_of)
+    slots = compiler.slots(operation.args)
+
+    def step(state: State) -> None:
+        values = (as_array(state.values[slot]) for slot in slots)
+        sys.stdout.write(fill([value[0, 0] for value in values]))
+
+    return step
+
+
+def _text_of(value: Value, convert: Converter) -> str:
+    """A vector as `[a, b, ...]`, a number as itself."""
+    if np.ndim(value) == 0:
+        return convert(value)
+    return f"[{', '.join(_text_of(part, convert) for part in value)}]"
+
+
 def _nothing(operation: Operation, compiler: Compiler) -> Step:
     return lambda state: None
 
@@ -172,6 +195,7 @@ HANDLERS: dict[str, Handler] = {
     **core_scattered.HANDLERS,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,
+    "core.print": _print,
     "core.subgroup_scan": _subgroup_scan,
 }
 """The handler of each operation, by name."""

@@ -57,6 +57,7 @@ _HANDLERS = {
     "affine": "xtile.semantics.upstream.affine",
     "arith": "xtile.semantics.upstream.arith",
     "builtin": "xtile.semantics.upstream.builtin",
+    "cf": "xtile.semantics.upstream.cf",
     "complex": "xtile.semantics.upstream.complex",
     "core": "xtile.semantics.core",
     "cuda_tile": "xtile.semantics.cuda_tile.table",

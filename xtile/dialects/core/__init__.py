@@ -40,6 +40,7 @@ from xtile.dialects.core.cooperative_matrix import (
     MatrixUse,
 )
 from xtile.dialects.core.elements import GatherOp, HistogramOp
+from xtile.dialects.core.printing import PrintOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import (
@@ -95,6 +96,7 @@ __all__ = [
     "MemoryScopeAttr",
     "ParallelOp",
     "PrefetchOp",
+    "PrintOp",
     "ReduceOp",
     "ScanKind",
     "ScanKindAttr",
@@ -132,6 +134,7 @@ Core = Dialect(
         MapOp,
         ParallelOp,
         PrefetchOp,
+        PrintOp,
         ReduceOp,
         ScanOp,
         ScatterStoreOp,

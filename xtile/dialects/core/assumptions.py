@@ -30,6 +30,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.vector.types import as_vector, bits_of
 
@@ -101,7 +102,7 @@ class AssumeOp(IRDLOperation):
         vector = as_vector(self.value.type)
         element = self.value.type if vector is None else vector.element_type
         shape = () if vector is None else vector.get_shape()
-        if not isinstance(element, IntegerType | IndexType):
+        if not isa(element, IntegerType | IndexType):
             raise VerifyException(f"expected integers, got {self.value.type}")
         if not self.properties:
             raise VerifyException(

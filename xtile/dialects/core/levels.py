@@ -34,6 +34,7 @@ _OF_TILES = frozenset(
         "core.gather",
         "core.gather_load",
         "core.histogram",
+        "core.print",
         "core.scatter_store",
     }
 )

@@ -31,6 +31,9 @@ from xtile.dialects.core.elements import (
     GatherOp,
     HistogramOp,
 )
+from xtile.dialects.core.printing import (
+    PrintOp,
+)
 from xtile.dialects.core.reductions import (
     ReduceOp,
     ScanOp,
@@ -74,6 +77,7 @@ __all__ = [
     "MapOp",
     "ParallelOp",
     "PrefetchOp",
+    "PrintOp",
     "ReduceOp",
     "ScanOp",
     "ScatterStoreOp",

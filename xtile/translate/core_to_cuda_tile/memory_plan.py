@@ -23,6 +23,12 @@ _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})
 
 
+_PRINTS = frozenset({"core.print", "gpu.printf"})
+
+OUTPUT = "output"
+"""The place that what is printed is written to."""
+
+
 @dataclass
 class Effects:
     """What happens to one place in a region.
@@ -91,6 +97,8 @@ class MemoryPlan:
 
     def _find(self, function: Operation) -> Iterator[_Access]:
         for number, operation in enumerate(function.walk()):
+            if operation.name in _PRINTS:
+                yield _Access(operation, OUTPUT, number, True, tuple(_around(operation)))
             for memory in _memory_of(operation):
                 if isa(memref_type(memory.type).element_type, MemRefType):
                     continue  # The addresses of a group do not change.

@@ -6,10 +6,11 @@ from xtile.rewrite.rebuilder import RuleTable
 
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
+    "cf": ("messages",),
     "complex": ("complex_numbers", "literals"),
-    "core": ("assumptions", "atomics", "gathers", "reductions", "refusals", "views"),
+    "core": ("assumptions", "atomics", "gathers", "messages", "reductions", "refusals", "views"),
     "func": ("functions",),
-    "gpu": ("functions", "gpu", "refusals"),
+    "gpu": ("functions", "gpu", "messages", "refusals"),
     "math": ("mathematics", "bits"),
     "memref": ("allocation", "atomics", "memory", "views"),
     "scf": ("control",),

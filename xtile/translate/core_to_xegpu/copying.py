@@ -27,16 +27,10 @@ _ARITHMETIC = frozenset({"arith", "math"})
 
 
 def copy(operation: Operation, lowering: Lowering) -> None:
-    """Emits the operation again, with what its operands have become.
-
-    Raises:
-        DiagnosticError: XeGPU has no such operation.
-    """
+    """Emits the operation again, with what its operands have become."""
     if any(isinstance(value.type, VectorType) for value in _values(operation)):
         _copy_elementwise(operation, lowering)
         return
-    if operation.dialect_name() == "core":
-        raise lowering.error(f"{spelling_of(operation)} cannot be translated to XeGPU")
     operands = lowering.values(operation.operands)
     results = emit_on(operation, operands, operation.result_types, lowering)
     for old, new in zip(operation.results, results, strict=True):
@@ -81,7 +75,13 @@ def emit_on(
     result_types: Sequence[Attribute],
     lowering: Lowering,
 ) -> list[SSAValue]:
-    """Emits the operation on other operands; bf16 is computed in f32 and rounded."""
+    """Emits the operation on other operands; bf16 is computed in f32 and rounded.
+
+    Raises:
+        DiagnosticError: There is no such operation outside of the core form.
+    """
+    if operation.dialect_name() == "core":
+        raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
     is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
     if is_arithmetic and operation.operands:
         operands = [

@@ -42,10 +42,11 @@ from xtile.dialects.cuda_tile.attributes import (
 )
 from xtile.dialects.cuda_tile.constraints import ASSUME_PREDICATE, TILE, TOKEN, VALUE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
-from xtile.dialects.cuda_tile.ops.miscellaneous_rules import verify_format, verify_predicate
+from xtile.dialects.cuda_tile.ops.miscellaneous_rules import verify_predicate
 from xtile.dialects.cuda_tile.type_text import DIALECT_PREFIX
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_2, Version
+from xtile.dialects.format_strings import verify_format
 
 _PREDICATES: dict[str, type[AssumePredicateAttr]] = {
     kind.name.removeprefix(DIALECT_PREFIX): kind

@@ -1,12 +1,9 @@
-"""What can be assumed about a value, and the format of `print_tko`.
+"""What can be assumed about a value.
 
-Source: NVIDIA/cuda-tile 13.3.0, `Attributes.cpp`, `verifyWithAssumeOp`, and `CudaTile.cpp`,
-`PrintTkoOp`.
+Source: NVIDIA/cuda-tile 13.3.0, `Attributes.cpp`, `verifyWithAssumeOp`.
 """
 
 from __future__ import annotations
-
-import re
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
@@ -17,9 +14,6 @@ from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, SameElem
 from xtile.dialects.cuda_tile.types import PointerType, TensorViewType, TileType
 
 MAXIMUM_DIVISOR = 1 << 62
-
-_CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*([diuoxXeEfFgGaAcsSpn%]|$)", re.DOTALL)
-"""What C's `printf` replaces; `%S` is CUDA's. The group is empty where it has no end."""
 
 
 def verify_predicate(predicate: Attribute, type: Attribute) -> None:
@@ -93,25 +87,3 @@ def _verify_bounds(predicate: BoundedAttr, type: Attribute) -> None:
             )
     if lower is not None and upper is not None and lower > upper:
         raise VerifyException(f"the lower bound {lower} is greater than the upper bound {upper}")
-
-
-def verify_format(text: str, count: int) -> None:
-    """Checks that a format has a conversion for each of as many tiles.
-
-    Raises:
-        VerifyException: It has not, or a conversion has no end.
-    """
-    conversions = 0
-    place = text.find("%")
-    while place >= 0:
-        match = _CONVERSION.match(text, place)
-        if match is None or not match[1]:
-            raise VerifyException(f"'{text[place:]}' in the format has no end such as %d")
-        is_sign = match[0] == "%%"
-        conversions += not is_sign
-        place = text.find("%", place + (2 if is_sign else 1))
-    if conversions != count:
-        raise VerifyException(
-            f"expected an operand for each conversion in the format, {conversions} in all, but got "
-            f"{count}"
-        )
