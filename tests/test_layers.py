@@ -13,6 +13,7 @@ import xtile
 _ROOT = Path(xtile.__file__).parent
 
 _MAY_IMPORT = {
+    "text": {"text"},
     "rewrite": {"dialects", "rewrite", "text"},
 }
 """For a package the packages of ours that it may import."""

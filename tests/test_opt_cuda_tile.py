@@ -12,9 +12,9 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.dialects.languages import TILE_MAGIC
 from xtile.opt import main
 from xtile.output_formats import TileBytecodeFormat
-from xtile.text.languages import TILE_MAGIC
 
 KERNEL = """\
 cuda_tile.module @kernels {

@@ -11,8 +11,8 @@ import pytest
 
 import xtile
 from tests.spirv_tools import problems_of
+from xtile.dialects.languages import SPIRV_MAGIC
 from xtile.opt import main
-from xtile.text.languages import SPIRV_MAGIC
 
 KERNEL = """\
 func @add(%A: memref<f32x4>, %B: memref<f32x4>) {

@@ -10,10 +10,11 @@ from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_language
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
-from xtile.text.languages import LANGUAGES, Language, file_endings, guess_language, make_context
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 TEXT_NAME = "<text>"
 """What messages call a text that comes from no file."""

@@ -32,6 +32,8 @@ from xtile.command import (
     show_trace,
     write_standard_output,
 )
+from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_binary, guess_language
+from xtile.dialects.registry import COMPLETED_DIALECTS
 from xtile.opt_arguments import COMPILING, ENCODED, TRANSLATIONS, add_arguments
 from xtile.opt_steps import StepLog
 from xtile.step_errors import StepError, step_error
@@ -42,16 +44,9 @@ from xtile.text.diagnostics import (
     Severity,
     SourceWarning,
 )
-from xtile.text.languages import (
-    LANGUAGES,
-    Language,
-    file_endings,
-    guess_binary,
-    guess_language,
-)
 from xtile.text.operation_errors import error_at
 from xtile.text.source import Source
-from xtile.universe import COMPLETED_DIALECTS, XTILE_UNIVERSE
+from xtile.universe import XTILE_UNIVERSE
 
 if TYPE_CHECKING:
     from xtile.text.mlir_printer import MlirPrinter
@@ -253,7 +248,7 @@ class XtileOptMain(xDSLOptMain):
         """Verifies a module unless the command line says otherwise."""
         if self.args.skip_verify:
             return
-        from xtile.text.verification import verify_module
+        from xtile.dialects.verification import verify_module
 
         verify_module(module, diagnostics)
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 from xtile.backends.intel.spellings import SPELLINGS
 from xtile.chips import INTEL, NVIDIA, VENDORS
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
-from xtile.text.languages import LANGUAGES
+from xtile.dialects.languages import LANGUAGES
 from xtile.translate.route import ROUTES
 from xtile.translate.search import Route
 

@@ -14,8 +14,8 @@ from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, NoMem
 
 from xtile.dialects import effects
 from xtile.dialects.arith import Arith
+from xtile.dialects.registry import all_dialects
 from xtile.dialects.spirv import operation as spirv
-from xtile.universe import all_dialects
 
 _ROWS = {**effects.READS, **effects.WRITES, **effects.UPDATES}
 _NAMES = frozenset[str]().union(

@@ -11,8 +11,8 @@ import pytest
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 
+from xtile.dialects.registry import all_dialects
 from xtile.dialects.spirv import instruction_class
-from xtile.universe import all_dialects
 
 DIALECTS = (
     *("arith", "cf", "complex", "core", "cuda_tile", "func", "gpu", "index", "llvm", "math"),

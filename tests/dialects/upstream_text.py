@@ -9,11 +9,12 @@ from functools import lru_cache
 from io import StringIO
 
 from tests.mlir_opt import run_mlir_opt
+from xtile.dialects.languages import mlir_parser_for
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 _SEPARATOR = "\n// -----\n"
 
@@ -47,7 +48,7 @@ def read(text: str) -> Forms | str:
     """Reads, verifies and prints a piece; returns the errors if there are any."""
     diagnostics = Diagnostics()
     source = Source("piece.mlir", text)
-    module = read_mlir(source, diagnostics, make_context())
+    module = read_mlir(source, diagnostics, make_context(), mlir_parser_for(source))
     if module is not None:
         verify_module(module, diagnostics)
     if module is None or diagnostics.has_errors:

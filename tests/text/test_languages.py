@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xtile.text.languages import LANGUAGES, guess_language, make_context
+from xtile.dialects.languages import LANGUAGES, guess_language
+from xtile.dialects.registry import make_context
 from xtile.text.source import Source
 
 

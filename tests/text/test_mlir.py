@@ -11,8 +11,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Operation
 
+from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import MAXIMUM_NESTING, print_mlir, read_mlir
 from xtile.text.mlir_number_parser import MAXIMUM_RANK
 from xtile.text.source import Source, Span, source_of

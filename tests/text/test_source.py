@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.test import TestOp as Operation
 
 import xtile
+from xtile.dialects.languages import TILE_MAGIC
 from xtile.text.diagnostics import DiagnosticError
-from xtile.text.languages import TILE_MAGIC
 from xtile.text.source import Source, Span, attach_source, place_of, source_of, spelling_of
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 
 def errors(text: str) -> list[str]:

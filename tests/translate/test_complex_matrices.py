@@ -25,11 +25,11 @@ from tests.translate.core_to_cuda_tile.entries import (
 from tests.translate.ported import fix_sizes, kernels_of, translated_arguments
 from xtile.dialects.gpu.functions import FuncOp as KernelOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.verification import verify_module
 from xtile.semantics.arguments import Argument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.verification import verify_module
 from xtile.translate.route import Options, translate
 
 TYPES = ("c32", "c64")

@@ -13,10 +13,10 @@ import xtile
 from xtile.backends.intel.compilation import spirv_in
 from xtile.chips import INTEL, OptionError
 from xtile.dialects.cuda_tile.bytecode import encode as encode_tiles
+from xtile.dialects.languages import SPIRV_MAGIC
 from xtile.dialects.spirv import encode
 from xtile.opt import main
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.languages import SPIRV_MAGIC
 from xtile.translate.route import ROUTES, Options, translate
 
 GEMM = """\

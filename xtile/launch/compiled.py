@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.api import parse_source, read_source, show_warnings, verify
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler, ProgramT
+from xtile.dialects.languages import Language
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError, HostFunctionError, describe_type
 from xtile.launch.signature import Signature, choose_entry
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
-from xtile.text.languages import Language
 from xtile.text.source import Source, attach_source, source_of
 from xtile.text.value_names import clone_with_names
 

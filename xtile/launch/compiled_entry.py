@@ -11,9 +11,9 @@ from xdsl.parser import Parser
 
 from xtile.backends.cache import Entry, Header
 from xtile.backends.compiler import Compiler, ProgramT
+from xtile.dialects.registry import make_context
 from xtile.launch.signature import Parameter, Signature
 from xtile.text.diagnostics import Diagnostic, Severity
-from xtile.text.languages import make_context
 from xtile.text.source import Source, Span
 
 if TYPE_CHECKING:

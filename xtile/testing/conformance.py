@@ -19,12 +19,13 @@ from pathlib import Path
 from xdsl.context import Context
 
 from xtile.backends.installed import find_command
+from xtile.dialects.languages import mlir_parser_for
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.testing.conformance_reasons import REASONS
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
-from xtile.text.languages import make_context
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 _UNREGISTERED = "-allow-unregistered-dialect"
 _CUT = re.compile(r"^// -----.*\n?", re.MULTILINE)
@@ -115,7 +116,7 @@ def errors_of(source: Source, context: Context) -> list[Diagnostic]:
         context: The dialects that it may hold.
     """
     diagnostics = Diagnostics(limit=None)
-    module = read_mlir(source, diagnostics, context)
+    module = read_mlir(source, diagnostics, context, mlir_parser_for(source))
     if module is not None:
         verify_module(module, diagnostics, source)
     return [d for d in diagnostics.sorted() if d.severity is Severity.ERROR]

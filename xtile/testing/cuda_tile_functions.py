@@ -12,7 +12,7 @@ from typing_extensions import override
 from xdsl.context import Context
 
 from xtile.dialects.cuda_tile.ops.module import EntryOp
-from xtile.text.languages import make_context
+from xtile.dialects.registry import make_context
 from xtile.text.mlir_printer import DEFAULT_DIALECTS
 
 

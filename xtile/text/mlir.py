@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from io import StringIO
 from typing import IO, TYPE_CHECKING
 
@@ -35,7 +34,12 @@ _CLEARER_MESSAGES = {
 }
 
 
-def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> ModuleOp | None:
+def read_mlir(
+    source: Source,
+    diagnostics: Diagnostics,
+    context: Context,
+    parser_class: type[MlirParser] | None = None,
+) -> ModuleOp | None:
     """Reads MLIR text into a module, which the source stays attached to.
 
     An empty text is an empty module. Whatever is wrong becomes an error in `diagnostics`; xDSL
@@ -45,6 +49,7 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
         source: The text; the places of operations and values are recorded in it.
         diagnostics: Where errors go.
         context: The dialects to read.
+        parser_class: What reads the text; None for MLIR's own forms.
 
     Returns:
         The module, which is not verified yet; None after an error.
@@ -54,9 +59,11 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
         message = f"brackets nest deeper than {MAXIMUM_NESTING} levels"
         diagnostics.error(source, deep, message)
         return None
+    from xtile.text.mlir_parser import MlirParser
+
     parser: MlirParser | None = None
     try:
-        parser = _parser_for(source)(context, source)
+        parser = (parser_class or MlirParser)(context, source)
         module = ModuleOp([]) if parser.is_at_end else parser.parse_module()
     except ParseError as error:
         _report_parse_error(error, source, diagnostics)
@@ -74,17 +81,6 @@ def read_mlir(source: Source, diagnostics: Diagnostics, context: Context) -> Mod
     attach_source(module, source)
     attach_resources(module, parser.resources)
     return module
-
-
-def _parser_for(source: Source) -> type[MlirParser]:
-    """Returns what reads a text: XeGPU's RFC has forms of its own, which take more to read."""
-    if re.search("xegpu", source.text, re.IGNORECASE) is None:
-        from xtile.text.mlir_parser import MlirParser
-
-        return MlirParser
-    from xtile.dialects.xegpu.rfc.parser import XeGPUParser
-
-    return XeGPUParser
 
 
 def print_mlir(

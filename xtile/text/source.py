@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SOURCE_ATTRIBUTE = "_xtile_source"
 
+SPIRV_MAGIC = b"\x03\x02\x23\x07"
+"""What a file of SPIR-V begins with."""
+
+TILE_MAGIC = b"\x7fTileIR\x00"
+"""What a file of CUDA Tile bytecode begins with."""
+
+_FILES_OF_BYTES = {SPIRV_MAGIC: ("spirv", "spv"), TILE_MAGIC: ("tileir-bytecode", "tileirbc")}
+"""What messages call a file of bytes, and how its name ends."""
+
 _NAME = re.compile(r'"?([A-Za-z_][\w.]*)')
 """An operation's name, in quotes in MLIR's generic form."""
 
@@ -264,13 +273,12 @@ def _span_of_location(operation: Operation, source: Source) -> Span | None:
 def _invalid_byte(name: str, data: bytes, error: UnicodeDecodeError) -> Diagnostic:
     """Returns the located error for the first byte that is not valid UTF-8."""
     from xtile.text.diagnostics import Diagnostic, Severity
-    from xtile.text.languages import guess_binary
 
-    binary = guess_binary(data)
-    if binary is not None:
+    kinds = (kind for magic, kind in _FILES_OF_BYTES.items() if data.startswith(magic))
+    for kind, extension in kinds:
         message = (
-            f"this is {binary.name}, not text; its name must end with .{binary.extension}, or "
-            f"the command line say -f {binary.extension}"
+            f"this is {kind}, not text; its name must end with .{extension}, or the command line "
+            f"say -f {extension}"
         )
         return Diagnostic(Severity.ERROR, message, Source.from_binary(name, data), None)
     source = Source(name, data.decode("utf-8", "replace"))

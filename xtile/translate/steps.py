@@ -183,8 +183,8 @@ def _lower_to_cuda_tile(
 def _verify_tensorlang(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
+    from xtile.dialects.verification import verify_module
     from xtile.text.diagnostics import Diagnostics
-    from xtile.text.verification import verify_module
 
     found = Diagnostics()
     verify_module(module, found)

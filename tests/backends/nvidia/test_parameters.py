@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 
 from xtile.backends.calling_convention import KernelArgument, Role
 from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
-from xtile.text.languages import make_context
+from xtile.dialects.registry import make_context
 
 
 def type_of(text: str) -> Attribute:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from io import StringIO
 
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 
 def verified(parameters: str, body: str, level: str = "tile") -> tuple[str, list[str]]:

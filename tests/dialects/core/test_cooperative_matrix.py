@@ -6,11 +6,11 @@ from io import StringIO
 
 import pytest
 
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 A = "!core.cooperative_matrix<16x32xbf16, matrix_a>"
 B = "!core.cooperative_matrix<32x16xbf16, matrix_b>"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 SUM = "core.sum %x, %a, %x, %b : f32, memref<4x8xf32>, f32, memref<4xf32>"
 

@@ -6,11 +6,11 @@ from io import StringIO
 
 import pytest
 
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 PARAMETERS = (
     "%m: memref<4x8xf32>, %c: memref<4x8xcomplex<f32>>, "

@@ -6,11 +6,11 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.dialects.verification import verify_module
 from xtile.testing.cuda_tile_functions import make_testing_context
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 _TENSOR = "tensor_view<?x64xf32, strides=[?,1]>"
 

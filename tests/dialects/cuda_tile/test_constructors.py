@@ -29,8 +29,8 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
     Signedness,
 )
+from xtile.dialects.registry import all_dialects
 from xtile.text.mlir import print_mlir
-from xtile.universe import all_dialects
 
 SIGNED = Signedness.SIGNED
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
 

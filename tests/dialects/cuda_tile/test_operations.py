@@ -88,7 +88,7 @@ from xtile.dialects.cuda_tile.types import (
     TileType,
 )
 from xtile.dialects.cuda_tile.versions import V13_3
-from xtile.text.languages import make_context
+from xtile.dialects.registry import make_context
 from xtile.text.mlir_parser import MlirParser
 from xtile.text.mlir_printer import MlirPrinter
 from xtile.text.source import Source

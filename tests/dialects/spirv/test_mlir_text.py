@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block
 from tests.dialects.spirv.kernels import Kernel, copy_kernel
 from tests.dialects.spirv.random_modules import random_module
 from tests.spirv_tools import problems_of
+from xtile.dialects.registry import make_context
 from xtile.dialects.spirv import (
     ArgumentsAttr,
     ArrayType,
@@ -34,12 +35,11 @@ from xtile.dialects.spirv import (
 from xtile.dialects.spirv.arguments import Argument, ConstantId, FloatLiteral, Target
 from xtile.dialects.spirv.dialect import INSTRUCTIONS
 from xtile.dialects.spirv.grammar import instructions
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import attribute_text, print_mlir, read_mlir
 from xtile.text.mlir_parser import MlirParser
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 
 def text_of(module: ModuleOp) -> str:

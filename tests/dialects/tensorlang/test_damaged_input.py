@@ -12,6 +12,7 @@ import pytest
 
 from xtile.dialects.tensorlang.reader import MAX_REGION_DEPTH, read
 from xtile.dialects.tensorlang.term_reader import MAX_ATTRIBUTE_DEPTH
+from xtile.dialects.verification import verify_module
 from xtile.testing.damage import damaged
 from xtile.testing.round_trip import (
     assert_equivalent,
@@ -25,7 +26,6 @@ from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 CHUNKS = 8
 FILES_PER_CHUNK = 2500

@@ -14,6 +14,7 @@ from xtile.dialects.tensorlang.assembly import MODIFIERS
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import OPERATIONS
 from xtile.dialects.tensorlang.types import SCALAR_TYPES
+from xtile.dialects.verification import verify_module
 from xtile.testing.round_trip import (
     assert_equivalent,
     ir_text,
@@ -24,7 +25,6 @@ from xtile.testing.round_trip import (
 )
 from xtile.testing.tensorlang_kernels import kernels, random_kernel
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.verification import verify_module
 
 CHUNKS = 8
 KERNELS_PER_CHUNK = 250

@@ -32,6 +32,7 @@ from xtile.dialects.tensorlang.types import (
     VoidType,
     type_text,
 )
+from xtile.dialects.verification import verify_module
 from xtile.testing.round_trip import (
     assert_equivalent,
     ir_text,
@@ -42,7 +43,6 @@ from xtile.testing.round_trip import (
     tensorlang_context,
 )
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.verification import verify_module
 
 MATRIX = "coopmatrix<f32x16x8,matrix_acc>"
 SQUARE = "coopmatrix<f32x16x16,matrix_acc>"

@@ -22,9 +22,9 @@ from xdsl.ir import Attribute, Operation
 
 import xtile
 from xtile.dialects.atomic_kinds import AtomicRMWKind
+from xtile.dialects.registry import all_dialects
 from xtile.dialects.xegpu import ops
 from xtile.dialects.xegpu.attributes import CachePolicy, FenceScope, MemorySpace
-from xtile.universe import all_dialects
 
 
 class Body:

@@ -7,12 +7,13 @@ import pytest
 
 from tests.dialects.upstream_text import check_agreement, upstream_errors
 from tests.dialects.xegpu.pieces import Piece, read_corpus
+from xtile.dialects.languages import mlir_parser_for
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.expected import check_expectations
-from xtile.text.languages import make_context
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 CORPUS = read_corpus()
 RIGHT = [piece for piece in CORPUS if not piece.is_wrong]
@@ -27,7 +28,7 @@ def errors_of(piece: Piece) -> list[str]:
     """Reads a piece, checks that its errors are those it states, and returns them."""
     diagnostics = Diagnostics(limit=None)
     source = Source("piece.mlir", piece.text)
-    module = read_mlir(source, diagnostics, make_context())
+    module = read_mlir(source, diagnostics, make_context(), mlir_parser_for(source))
     if module is not None:
         verify_module(module, diagnostics, source)
     reported = diagnostics.sorted()

@@ -14,6 +14,7 @@ from xdsl.parser import Parser
 from tests.dialects.upstream_text import in_function, read
 from tests.mlir_opt import run_mlir_opt
 from xtile.dialects.atomic_kinds import AtomicRMWKind
+from xtile.dialects.registry import make_context
 from xtile.dialects.xegpu.attributes import (
     BlockTensorDescAttr,
     MemLayoutAttr,
@@ -29,7 +30,6 @@ from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp
 from xtile.dialects.xegpu.types import MemDescType, TensorDescType
-from xtile.text.languages import make_context
 from xtile.text.mlir_printer import MlirPrinter
 
 

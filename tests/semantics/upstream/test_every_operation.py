@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from xtile.universe import all_dialects
+from xtile.dialects.registry import all_dialects
 
 DIALECTS = ("arith", "complex", "func", "gpu", "index", "math", "memref", "scf", "ub")
 

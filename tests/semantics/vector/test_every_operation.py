@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from xtile.dialects.registry import all_dialects
 from xtile.semantics.vector import HANDLERS
-from xtile.universe import all_dialects
 
 TERMINATORS = {"vector.yield"}
 """The operation around a block takes what they yield."""

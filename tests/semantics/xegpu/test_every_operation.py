@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from xtile.dialects.registry import all_dialects
 from xtile.semantics.xegpu.table import HANDLERS
-from xtile.universe import all_dialects
 
 
 def test_every_operation_has_a_meaning() -> None:

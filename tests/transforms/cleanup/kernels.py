@@ -6,11 +6,11 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 from xtile.transforms.cleanup import clean_up
 
 

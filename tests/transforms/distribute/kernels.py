@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xtile.backends.intel.devices import DEVICES
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 from xtile.transforms.distribute import distribute
 
 BLOCK_SIZE = "known_block_size = array<i32: 32, 1, 1>"

@@ -14,12 +14,12 @@ from tests.backends.intel.random_arguments import Arguments, Numbers, any_number
 from xtile.dialects.gpu.functions import FuncOp as CoreFuncOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import DYNAMIC, GroupType, MemrefType
+from xtile.dialects.verification import verify_module
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.semantics.numeric_types import NUMPY_TYPES
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.verification import verify_module
 from xtile.translate.route import Options, translate
 
 GRID: Size3 = (1, 1, 1)

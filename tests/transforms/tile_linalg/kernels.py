@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.transforms.distribute.kernels import printed, read
 from tests.transforms.linear_algebra import Target
 from xtile.backends.nvidia.devices import DEVICES
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.verification import verify_module
 from xtile.transforms.cleanup import clean_up
 from xtile.transforms.tile_linalg import tile_linalg
 

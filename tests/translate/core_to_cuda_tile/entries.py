@@ -17,6 +17,7 @@ from xtile.backends.nvidia.devices import DEVICES
 from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.verification import verify_module
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,
@@ -28,7 +29,6 @@ from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.semantics.sanitizer import Kind, sanitize
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.verification import verify_module
 from xtile.translate.core_to_cuda_tile import translate_module
 from xtile.translate.route import Options, translate
 

@@ -8,11 +8,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from xtile.backends.intel.devices import DEVICES
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 from xtile.translate.core_to_xegpu import translate_module
 
 _LINES_IN_FRONT = 2

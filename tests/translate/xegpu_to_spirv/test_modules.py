@@ -19,12 +19,12 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
 )
 from xtile.backends.intel.compilation import compile_program, spirv_in
 from xtile.backends.intel.devices import CPU, DEVICES
+from xtile.dialects.registry import all_dialects
 from xtile.dialects.spirv import encode
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 from xtile.translate.xegpu_to_spirv import translate_module
 from xtile.translate.xegpu_to_spirv.rules import RULES
-from xtile.universe import all_dialects
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

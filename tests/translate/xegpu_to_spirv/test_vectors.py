@@ -26,9 +26,9 @@ from tests.translate.xegpu_to_spirv.vector_cases import (
     STORE_NEEDS,
     STORED,
 )
+from xtile.dialects.registry import all_dialects
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.xegpu_to_spirv.rules import RULES
-from xtile.universe import all_dialects
 
 
 def _kernel(operation: str, type: str) -> LaneKernel:

@@ -30,10 +30,10 @@ from xtile import __version__
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.elf import find_damage
 from xtile.backends.nvidia.parameters import launch_arguments, slots_of
+from xtile.dialects.registry import make_context
 from xtile.launch.compiled_entry import signature_of_words, signature_words
 from xtile.launch.signature import Signature
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
-from xtile.text.languages import make_context
 from xtile.text.source import Source, Span
 
 EXTENSION = ".cubin"

@@ -31,7 +31,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.vector.types import AnyVector
-from xtile.text.verification import VerifyExceptionAt
+from xtile.dialects.verification import VerifyExceptionAt
 
 
 class AggregateOperation(IRDLOperation, ABC):

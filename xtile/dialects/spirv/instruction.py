@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr
 from xtile.dialects.spirv.grammar import Entry, instructions, opencl_instructions
 from xtile.dialects.spirv.mathematics import ARGUMENTS, FUNCTIONS, FunctionOperation
-from xtile.text.verification import NamesBlocks
+from xtile.dialects.verification import NamesBlocks
 
 EXTENDED_PREFIX = "CL."
 """What the names of the instructions of OpenCL.std begin with."""

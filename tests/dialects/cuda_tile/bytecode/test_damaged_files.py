@@ -20,8 +20,8 @@ from xtile.dialects.cuda_tile.bytecode.constants import MAXIMUM_BYTES
 from xtile.dialects.cuda_tile.bytecode.container import write_section
 from xtile.dialects.cuda_tile.bytecode.tables import Section
 from xtile.dialects.cuda_tile.versions import V13_5, VERSIONS
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.verification import verify_module
 
 LOCATED = re.compile(r"damaged\.tileirbc: error: byte \d+ \(\w+\): ")
 

@@ -6,14 +6,15 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.dialects.languages import mlir_parser_for
+from xtile.dialects.registry import make_context
+from xtile.dialects.verification import verify_module
 from xtile.dialects.xegpu.rfc.limits import check_rfc
 from xtile.dialects.xegpu.rfc.printer import XeGPUPrinter
 from xtile.dialects.xegpu.rfc.to_llvm22 import to_llvm22
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.languages import make_context
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.text.verification import verify_module
 
 ARGUMENTS = {
     "%m": "memref<64x96xf16>",
@@ -53,7 +54,8 @@ def in_function(body: str, before: str = "") -> str:
 def read_module(text: str) -> ModuleOp:
     """Reads and verifies a text."""
     diagnostics = Diagnostics()
-    module = read_mlir(Source("piece.mlir", text), diagnostics, make_context())
+    source = Source("piece.mlir", text)
+    module = read_mlir(source, diagnostics, make_context(), mlir_parser_for(source))
     if module is not None:
         verify_module(module, diagnostics)
     diagnostics.raise_if_errors()

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.types import TileType
-from xtile.text.verification import VerifyExceptionAt
+from xtile.dialects.verification import VerifyExceptionAt
 
 _HALF = (Float16Type, BFloat16Type)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xtile.text.source import Source
+from xtile.text.source import SPIRV_MAGIC, TILE_MAGIC, Source
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Operation
 
     from xtile.text.diagnostics import Diagnostics
+    from xtile.text.mlir_parser import MlirParser
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,6 @@ class Language:
             start = match.end()
         parts.append(_part(source, start, len(source.text)))
         return parts
-
-
-def make_context() -> Context:
-    """Returns a context that loads any dialect of xDSL and of this package on first use."""
-    from xdsl.context import Context
-
-    from xtile.universe import all_dialects
-
-    context = Context()
-    for name, factory in all_dialects().items():
-        context.register_dialect(name, factory)
-    return context
 
 
 def guess_language(text: str) -> Language:
@@ -109,7 +98,18 @@ def _read_mlir(
 ) -> ModuleOp | None:
     from xtile.text.mlir import read_mlir
 
-    return read_mlir(source, diagnostics, context)
+    return read_mlir(source, diagnostics, context, mlir_parser_for(source))
+
+
+def mlir_parser_for(source: Source) -> type[MlirParser]:
+    """What reads an MLIR text: XeGPU's RFC has forms of its own, which take more to read."""
+    if re.search("xegpu", source.text, re.IGNORECASE) is None:
+        from xtile.text.mlir_parser import MlirParser
+
+        return MlirParser
+    from xtile.dialects.xegpu.rfc.parser import XeGPUParser
+
+    return XeGPUParser
 
 
 def _read_spirv(
@@ -154,12 +154,6 @@ def _decoded(decode: Callable[[], Operation], diagnostics: Diagnostics) -> Modul
             diagnostics.add(diagnostic)
         return None
 
-
-SPIRV_MAGIC = b"\x03\x02\x23\x07"
-"""What a file of SPIR-V begins with."""
-
-TILE_MAGIC = b"\x7fTileIR\x00"
-"""What a file of CUDA Tile bytecode begins with."""
 
 LANGUAGES: dict[str, Language] = {
     language.extension: language
