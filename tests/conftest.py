@@ -17,6 +17,8 @@ from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from tests.seeds import note_on_repeating
 from xtile.backends.cache import DIRECTORY_VARIABLE
@@ -69,6 +71,12 @@ def _draws_random_numbers(module: str) -> bool:
     return "tests.seeds" in used or any(
         _draws_random_numbers(name) for name in used if name.startswith("tests.")
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
+    """All tests of a file run in one process, because many share what was compiled once."""
+    return LoadFileScheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

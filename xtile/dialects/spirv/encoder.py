@@ -17,7 +17,7 @@ from xtile.dialects.spirv.control_flow import Edge, edges_of, ordered_blocks
 from xtile.dialects.spirv.emitter import Emitter, emit, first_word
 from xtile.dialects.spirv.grammar import OPENCL_SET, Entry, instructions
 from xtile.dialects.spirv.instruction import Instruction, decorations_of
-from xtile.dialects.spirv.interfaces import interface_of
+from xtile.dialects.spirv.interfaces import Interfaces
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.requirements import Requirements, capability_number
 from xtile.dialects.spirv.types import VoidType
@@ -196,11 +196,12 @@ class _Encoder:
 
     def _entry_point_words(self) -> list[int]:
         words: list[int] = []
+        interfaces = Interfaces(self._module, self._calls)
         for operation in self._entry_points:
             start = len(words)
             self._instruction(operation, words)
             name = operation.arguments[1]
-            variables = interface_of(self._module, str(name), self._calls)
+            variables = interfaces.of(str(name))
             words += [self._emitter.refer(variable.result, operation) for variable in variables]
             words[start] = first_word(len(words) - start, _opcode("EntryPoint"))
         return words

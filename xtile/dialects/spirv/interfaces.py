@@ -18,23 +18,28 @@ _ALL_SINCE = (1, 4)
 _INPUT_AND_OUTPUT = ("Input", "Output")
 
 
-def interface_of(module: ModuleOp, name: str, calls: Mapping[str, Set[str]]) -> list[Instruction]:
-    """The variables of an entry point's interface, in the order of the module.
+class Interfaces:
+    """The variables that each entry point of a module names.
 
     Args:
         module: The module.
-        name: The name of the entry point's function.
         calls: The names of the functions that each function names.
     """
-    reached = _reached(name, calls)
-    return [
-        operation
-        for operation in module.block.ops
-        if isinstance(operation, Instruction)
-        and operation.entry.name == "Variable"
-        and (module.version >= _ALL_SINCE or operation.arguments[0] in _INPUT_AND_OUTPUT)
-        and not reached.isdisjoint(_users(operation))
-    ]
+
+    def __init__(self, module: ModuleOp, calls: Mapping[str, Set[str]]) -> None:
+        self._calls = calls
+        self._users = [
+            (operation, _users(operation))
+            for operation in module.block.ops
+            if isinstance(operation, Instruction)
+            and operation.entry.name == "Variable"
+            and (module.version >= _ALL_SINCE or operation.arguments[0] in _INPUT_AND_OUTPUT)
+        ]
+
+    def of(self, name: str) -> list[Instruction]:
+        """The variables of an entry point with this function, in the order of the module."""
+        reached = _reached(name, self._calls)
+        return [variable for variable, users in self._users if not reached.isdisjoint(users)]
 
 
 def _reached(name: str, calls: Mapping[str, Set[str]]) -> set[str]:
