@@ -223,18 +223,20 @@ def test_tiles_that_there_are_not() -> None:
         intel.amx_b(3, 16, 16)
 
 
-# --- fragments of vectors ---
+# --- vectors of subgroups ---
 
 
 @pytest.mark.parametrize("lanes", [4, 8, 16, 32])
-def test_fragments_are_the_reference_devices(lanes: int) -> None:
+def test_vectors_are_spread_as_on_the_reference_device(lanes: int) -> None:
     seen = 0
     for rows, columns in product([1, 2, 3, 5, 8, 12, 16, 33], [1, 2, 3, 4, 8, 16, 24, 32, 48]):
         # A vector is held as the transposed matrix of the tensor language is.
         own = layout_of(CoopmatrixType.get(f32, columns, rows, tensorlang.MatrixUse.ACC), lanes)
         if own is None:
             continue
-        layout = intel.fragment(rows, columns, lanes)
+        vector = intel.VectorLayout(rows, columns, lanes)
+        layout = vector.layout
+        assert vector.has_padding == (not own.is_component.all())
         assert (layout.size("register"), layout.size("lane")) == (own.length, lanes)
         for register, lane in product(range(own.length), range(lanes)):
             row, column = layout.apply(register=register, lane=lane)
@@ -245,7 +247,7 @@ def test_fragments_are_the_reference_devices(lanes: int) -> None:
     assert seen > 20
 
 
-def test_a_fragment_of_no_multiple_of_the_lanes_has_padding() -> None:
-    layout = intel.fragment(3, 24, 16)
+def test_a_vector_of_no_multiple_of_the_lanes_has_padding() -> None:
+    layout = intel.VectorLayout(3, 24, 16).layout
     assert layout.shape == (3, 32)
     assert layout.apply(register=3, lane=8) == (0, 24)

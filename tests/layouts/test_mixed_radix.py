@@ -57,9 +57,40 @@ def test_the_linear_part_is_as_large_as_it_can_be() -> None:
     assert Layout.strided({"lane": [Step(6, "x")]}, {"x": 6}) == Layout.strided(
         {"lane": [Step(2, "x"), Step(3, "x", 2)]}, {"x": 6}
     )
+    assert Layout.strided({"lane": [Step(6, "x")]}, {"x": 6}) == Layout.strided(
+        {"lane": [Step(3, "x"), Step(2, "x", 3)]}, {"x": 6}
+    )
+    nowhere = Layout.strided({"lane": [Step(3), Step(2)]}, {"x": 1})
+    assert nowhere == Layout.strided({"lane": [Step(6)]}, {"x": 1})
+    assert nowhere.steps("lane") == (Step(6),)
     powers = Layout.strided({"lane": [Step(4, "y"), Step(2, "x"), Step(2)]}, {"x": 2, "y": 4})
     assert powers.is_linear
     assert powers.linear.images("lane") == ((0, 1), (0, 2), (1, 0), (0, 0))
+
+
+def test_steps_are_those_that_make_it_up() -> None:
+    for register, lane, sizes in ONCE:
+        layout = Layout.strided({"register": register, "lane": lane}, sizes)
+        steps = {name: list(layout.steps(name)) for name in layout.input_names}
+        assert Layout.strided(steps, sizes) == layout
+        assert len(steps["register"]) <= len([step for step in register if step.size > 1])
+
+
+def test_what_is_no_sum_of_distances_has_no_steps() -> None:
+    swizzled = LinearLayout.of({"offset": [(1,), (3,)]}, {"x": 4})
+    with pytest.raises(LayoutError, match="no sums of distances where bits have a part in common"):
+        Layout.of(swizzled).steps("offset")
+    diagonal = LinearLayout.of({"offset": [(1, 1)]}, {"x": 2, "y": 2})
+    with pytest.raises(LayoutError, match="a digit of offset moves x and y"):
+        Layout.of(diagonal).steps("offset")
+
+
+def test_equal_maps_are_equal_layouts() -> None:
+    found: dict[object, Layout] = {}
+    for register, lane, sizes in ONCE:
+        layout = Layout.strided({"register": register, "lane": lane}, sizes)
+        key = tuple(sizes.items()), tuple(table(layout).items())
+        assert found.setdefault(key, layout) == layout
 
 
 def test_inverse() -> None:

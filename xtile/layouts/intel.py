@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xtile.layouts.layout import Layout, Step
 from xtile.layouts.linear import LayoutError
@@ -259,23 +260,66 @@ def _check_row(bits: int) -> None:
         raise LayoutError(f"a row of a tile has {TILE_ROW // 8} bytes, not {bits // 8}")
 
 
-# --- fragments of vectors ---
+# --- vectors of subgroups ---
 
 
-def fragment(rows: int, columns: int, lanes: int) -> Layout:
+@dataclass(frozen=True)
+class VectorLayout:
     """How a subgroup's vector is spread over lanes where nothing else is said (docs/core-form.md).
 
-    As many columns as there are lanes, or all where they divide the lanes, are a block; its rows
-    are dealt to the lanes in turn. Registers go through the rows and then through the blocks. What
-    is beyond the vector is padding.
+    As many columns as there are lanes, or all where they divide the lanes, are a block of columns.
+    Its rows are dealt to the lanes in turn; what a lane has of a block are its entries. What is
+    beyond the vector is padding.
+
+    Attributes:
+        rows: Rows of the vector.
+        columns: Columns of the vector.
+        lanes: The lanes of the subgroup.
     """
-    width = columns if lanes % columns == 0 else lanes
-    step = lanes // width
-    entries, blocks = -(-rows // step), -(-columns // width)
-    return Layout.strided(
-        {
-            "register": [Step(entries, "dim0", step), Step(blocks, "dim1", width)],
-            "lane": [Step(width, "dim1"), Step(step, "dim0")],
-        },
-        {"dim0": entries * step, "dim1": blocks * width},
-    )
+
+    rows: int
+    columns: int
+    lanes: int
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The layout, with padding: registers go through the entries of each block in turn."""
+        steps = {
+            "register": [
+                Step(self.entries, "dim0", self.row_step),
+                Step(self.blocks, "dim1", self.width),
+            ],
+            "lane": [Step(self.width, "dim1"), Step(self.row_step, "dim0")],
+        }
+        shape = {"dim0": self.entries * self.row_step, "dim1": self.blocks * self.width}
+        return Layout.strided(steps, shape)
+
+    @cached_property
+    def inverse(self) -> Layout:
+        """The register and the lane of each element."""
+        return self.layout.inverse()
+
+    @property
+    def width(self) -> int:
+        """Columns of a block."""
+        return self.columns if self.lanes % self.columns == 0 else self.lanes
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks of columns."""
+        return -(-self.columns // self.width)
+
+    @property
+    def row_step(self) -> int:
+        """Rows between the elements of two entries that follow each other."""
+        return self.lanes // self.width
+
+    @property
+    def entries(self) -> int:
+        """Entries of a lane in one block of columns."""
+        return -(-self.rows // self.row_step)
+
+    @property
+    def has_padding(self) -> bool:
+        """Whether some entries are no element."""
+        return self.layout.shape != (self.rows, self.columns)

@@ -5,10 +5,10 @@ Source of the notation: CuTe's layouts of shapes and strides (NVIDIA CUTLASS 3, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import chain, product
+from itertools import chain, combinations, product
 from math import prod
 from typing import NamedTuple
 
@@ -129,6 +129,33 @@ class Layout:
     def size(self, input: str) -> int:
         """How many numbers an input has; 1 if there is no such input."""
         return self.linear.size(input) * self.outer_size(input)
+
+    def steps(self, input: str) -> tuple[Step, ...]:
+        """The steps that make up an input, as `strided` takes them; those that count on are one.
+
+        Raises:
+            LayoutError: The layout is no sum of distances.
+        """
+        return self._steps[input]
+
+    @cached_property
+    def _steps(self) -> dict[str, tuple[Step, ...]]:
+        if any(a & b for a, b in combinations(filter(None, self.linear.columns), 2)):
+            raise LayoutError("indices are no sums of distances where bits have a part in common")
+        return {name: tuple(self._steps_of(name)) for name in self.input_names}
+
+    def _steps_of(self, input: str) -> Iterator[Step]:
+        bits = [Digit(2, image) for image in self.linear.images(input)]
+        digits = [
+            Digit(size, tuple(a * b for a, b in zip(step, self.linear.shape, strict=True)))
+            for size, step in self.digits_of(input)
+        ]
+        for size, image in _merged([*bits, *digits]):
+            names = zip(self.linear.output_names, image, strict=True)
+            moved = [name for name, distance in names if distance]
+            if len(moved) > 1:
+                raise LayoutError(f"a digit of {input} moves {' and '.join(moved)}")
+            yield Step(size, moved[0], max(image)) if moved else Step(size)
 
     def apply(self, **numbers: int) -> Image:
         """The index in each output of a number of each input; inputs not given are 0.
@@ -279,9 +306,23 @@ def _split(inputs: Mapping[str, Sequence[Step]], outputs: Mapping[str, int]) -> 
 
 
 def _factored(steps: Sequence[Step]) -> list[Step]:
-    """Steps of two each, and behind them what is left of a count that is no power of two."""
+    """Steps of two each, and behind them what is left of a count that is no power of two.
+
+    Steps that count on are taken together before, so that equal sums give equal layouts.
+    """
+    together: list[Step] = []
+    for step in (step for step in steps if step.size > 1):
+        last = together[-1] if together else None
+        if (
+            last
+            and step.output == last.output
+            and (step.output is None or step.distance == last.size * last.distance)
+        ):
+            together[-1] = last._replace(size=last.size * step.size)
+        else:
+            together.append(step)
     found: list[Step] = []
-    for count, output, distance in steps:
+    for count, output, distance in together:
         power = count & -count
         found += [Step(2, output, distance << bit) for bit in range(log2(power))]
         if count > power:

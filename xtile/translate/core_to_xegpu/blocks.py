@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import PrefetchOp
+from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.folding import constant_number
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu import row_blocks, scattered
@@ -29,7 +30,6 @@ from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
     BlockForm,
     Fragment,
-    Layout,
     of_values,
     spans,
 )
@@ -133,7 +133,7 @@ def _read(operation: TransferReadOp, lowering: Lowering) -> None:
 
 
 def _block_load(
-    lowering: Lowering, block: Block, layout: Layout, element: Attribute, result: SSAValue
+    lowering: Lowering, block: Block, layout: VectorLayout, element: Attribute, result: SSAValue
 ) -> Fragment | str:
     """A read by block loads, or why they are not legal."""
     unfit = _unfit(lowering, layout, element)
@@ -175,7 +175,7 @@ def _reason(
     return "; ".join(filter(None, (", ".join(found), advice)))
 
 
-def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None:
+def _unfit(lowering: Lowering, layout: VectorLayout, element: Attribute) -> str | None:
     """Why a matrix is no number of blocks as wide as the subgroup; None if it is."""
     if layout.width != lowering.subgroup_size or layout.has_padding:
         return f"the matrix has {layout.columns} columns, no multiple of {lowering.subgroup_size}"
@@ -185,7 +185,7 @@ def _unfit(lowering: Lowering, layout: Layout, element: Attribute) -> str | None
 
 
 def _no_load(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
+    lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> str | None:
     """Why there is no instruction that loads blocks of a matrix; None if there is."""
     access = lowering.device.block_access
@@ -202,7 +202,7 @@ def _no_load(
 
 
 def _load(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
+    lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> Fragment:
     width = layout.width * form.neighbours
     values: list[SSAValue] = []
@@ -227,7 +227,7 @@ def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 
 def _no_transposed_load(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
+    lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> str | None:
     """Why there is no instruction that transposes blocks of a matrix; None if there is."""
     access = lowering.device.block_access
@@ -247,7 +247,7 @@ def _no_transposed_load(
 
 
 def _load_transposed(
-    lowering: Lowering, surface: Surface, layout: Layout, element: Attribute, form: BlockForm
+    lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> Fragment:
     """Loads words of 32 bits: a lane gets consecutive elements of a row of memory.
 
@@ -286,7 +286,7 @@ def _load_transposed(
 
 
 def _regroup(
-    lowering: Lowering, parts: list[SSAValue], layout: Layout, piece: int
+    lowering: Lowering, parts: list[SSAValue], layout: VectorLayout, piece: int
 ) -> list[SSAValue]:
     """Cuts vectors of consecutive entries into pieces."""
     from xtile.translate.core_to_xegpu.pieces import slice_of
@@ -341,7 +341,7 @@ def _block_store(
 
 
 def _no_store(
-    lowering: Lowering, surface: Surface, target: Block, layout: Layout, element: Attribute
+    lowering: Lowering, surface: Surface, target: Block, layout: VectorLayout, element: Attribute
 ) -> str | None:
     """Why there is no instruction that stores blocks of a matrix; None if there is."""
     access = lowering.device.block_access

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number
-from xtile.translate.core_to_xegpu.scattered import entries, is_row
+from xtile.translate.core_to_xegpu.scattered import entries, holder, is_row
 from xtile.translate.core_to_xegpu.subgroup import shuffle
 
 
@@ -98,10 +98,7 @@ class Components:
 
     def _fetch(self, row: Number, column: Number) -> SSAValue:
         lowering, source = self._lowering, self._layout
-        lane = lowering.add(
-            lowering.multiply(lowering.remainder(row, source.row_step), source.width),
-            lowering.remainder(column, source.width),
-        )
+        lane = holder(lowering, source, row, column)
         entry = lowering.divide(row, source.row_step)
         block = lowering.divide(column, source.width)
         result: SSAValue | None = None

@@ -8,54 +8,12 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.layouts.intel import VectorLayout
+
 PIECE = 8
 """How many entries of a fragment one vector holds: the rows of the largest matrix product."""
 
 _POWERS_OF_TWO = (8, 4, 2, 1)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The place of each component of a matrix.
-
-    The columns are cut into blocks of `width`. In block w, entry u of lane p is the component in
-    row p / width + u * row_step and column p % width + w * width. Components outside of the
-    matrix are padding.
-
-    Attributes:
-        rows: Rows of the matrix.
-        columns: Columns of the matrix.
-        subgroup_size: The number of lanes.
-    """
-
-    rows: int
-    columns: int
-    subgroup_size: int
-
-    @property
-    def width(self) -> int:
-        """Columns of a block: all of them if they divide the lanes, else as many as lanes."""
-        return self.columns if self.subgroup_size % self.columns == 0 else self.subgroup_size
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks of columns."""
-        return -(-self.columns // self.width)
-
-    @property
-    def row_step(self) -> int:
-        """Rows between the components of two entries that follow each other."""
-        return self.subgroup_size // self.width
-
-    @property
-    def entries(self) -> int:
-        """Entries of a lane in one block of columns."""
-        return -(-self.rows // self.row_step)
-
-    @property
-    def has_padding(self) -> bool:
-        """Whether some entries are no component."""
-        return self.rows % self.row_step != 0 or self.columns % self.width != 0
 
 
 @dataclass(frozen=True)
@@ -87,7 +45,7 @@ class Fragment:
             only a left operand of products.
     """
 
-    layout: Layout
+    layout: VectorLayout
     blocks: tuple[tuple[SSAValue, ...], ...]
     piece: int = PIECE
     neighbours: int = 1
@@ -109,7 +67,7 @@ class Fragment:
         return Fragment(self.layout, blocks, self.piece)
 
 
-def piece_lengths(layout: Layout, piece: int = PIECE) -> list[int]:
+def piece_lengths(layout: VectorLayout, piece: int = PIECE) -> list[int]:
     """The lengths of one block's pieces, all of them powers of two.
 
     Only these are rows of block accesses and products. LLVM's SPIR-V backend fails on many
@@ -119,12 +77,12 @@ def piece_lengths(layout: Layout, piece: int = PIECE) -> list[int]:
     return [piece] * full + [n for n in _POWERS_OF_TWO if rest & n]
 
 
-def piece_types(layout: Layout, element: Attribute, piece: int = PIECE) -> list[VectorType]:
+def piece_types(layout: VectorLayout, element: Attribute, piece: int = PIECE) -> list[VectorType]:
     """The types of all pieces, block by block."""
     return [VectorType(element, [n]) for n in piece_lengths(layout, piece)] * layout.blocks
 
 
-def build(layout: Layout, make: Callable[[int, int, int], SSAValue]) -> Fragment:
+def build(layout: VectorLayout, make: Callable[[int, int, int], SSAValue]) -> Fragment:
     """A fragment whose pieces are `make(block, first entry, length)`."""
     return Fragment(
         layout,
@@ -135,7 +93,7 @@ def build(layout: Layout, make: Callable[[int, int, int], SSAValue]) -> Fragment
     )
 
 
-def spans(layout: Layout, piece: int = PIECE) -> Iterator[tuple[int, int]]:
+def spans(layout: VectorLayout, piece: int = PIECE) -> Iterator[tuple[int, int]]:
     """The first entry and the length of each piece of a block."""
     first = 0
     for length in piece_lengths(layout, piece):
@@ -144,7 +102,7 @@ def spans(layout: Layout, piece: int = PIECE) -> Iterator[tuple[int, int]]:
 
 
 def of_values(
-    layout: Layout, values: list[SSAValue], piece: int = PIECE, neighbours: int = 1
+    layout: VectorLayout, values: list[SSAValue], piece: int = PIECE, neighbours: int = 1
 ) -> Fragment:
     """A fragment from all of its pieces, block by block."""
     count = len(piece_lengths(layout, piece))

@@ -31,13 +31,14 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
+from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source
-from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, piece_types
+from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, piece_types
 
 LOCAL_MEMORY_SPACE = IntegerAttr(3, i64)
 """Local memory as the lowering to LLVM knows it: address space 3, shared by a work-group."""
@@ -165,7 +166,7 @@ class Lowering(Rebuilder):
 
     # --- types ---
 
-    def layout(self, type_: Attribute) -> Layout:
+    def layout(self, type_: Attribute) -> VectorLayout:
         """How a matrix of this vector type is spread over the lanes."""
         rows, columns = matrix_shape(type_)
         most = _MOST_COMPONENTS * self.subgroup_size
@@ -174,7 +175,7 @@ class Lowering(Rebuilder):
                 f"a subgroup cannot hold a matrix of {rows} x {columns}: its {self.subgroup_size} "
                 f"lanes take at most {most} components; use smaller matrices in a loop"
             )
-        return Layout(rows, columns, self.subgroup_size)
+        return VectorLayout(rows, columns, self.subgroup_size)
 
     def types(self, type_: Attribute) -> list[Attribute]:
         """The types of the values that a value of this type becomes."""

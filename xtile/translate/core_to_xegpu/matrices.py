@@ -15,19 +15,20 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.effects import may_fail
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
+from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.components import Components, shape_of
 from xtile.translate.core_to_xegpu.constants import bits_of
 from xtile.translate.core_to_xegpu.copying import emit_on
-from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build, of_values
+from xtile.translate.core_to_xegpu.fragments import Fragment, build, of_values
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
-from xtile.translate.core_to_xegpu.scattered import guarded_values, is_component, position
+from xtile.translate.core_to_xegpu.scattered import guarded_values, holder, is_component, position
 from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
 
 
-def splat(lowering: Lowering, layout: Layout, value: SSAValue) -> Fragment:
+def splat(lowering: Lowering, layout: VectorLayout, value: SSAValue) -> Fragment:
     """A matrix whose components are all the same."""
 
     def piece(_block: int, _first: int, length: int) -> SSAValue:
@@ -97,7 +98,7 @@ def _widened(lowering: Lowering, fragment: Fragment, old: SSAValue) -> Fragment:
     return fragment.with_values([widen(lowering, value) for value in fragment.values])
 
 
-def _as_layout(lowering: Lowering, old: SSAValue, layout: Layout) -> Fragment:
+def _as_layout(lowering: Lowering, old: SSAValue, layout: VectorLayout) -> Fragment:
     """The start of a reduction, spread like its result.
 
     Raises:
@@ -127,7 +128,7 @@ def _entry_scalars(lowering: Lowering, fragment: Fragment) -> list[list[SSAValue
 def _reduce_rows(lowering: Lowering, fragment: Fragment, combine: Combine) -> Fragment:
     """Combines the rows of each column: entries of a lane, and lanes with the same column."""
     layout = fragment.layout
-    result = Layout(1, layout.columns, layout.subgroup_size)
+    result = VectorLayout(1, layout.columns, layout.lanes)
     values: list[SSAValue] = []
     for scalars in _entry_scalars(lowering, fragment):
         inside = _components_only(lowering, layout, scalars)
@@ -139,7 +140,9 @@ def _reduce_rows(lowering: Lowering, fragment: Fragment, combine: Combine) -> Fr
     return of_values(result, values)
 
 
-def _components_only(lowering: Lowering, layout: Layout, scalars: list[SSAValue]) -> list[SSAValue]:
+def _components_only(
+    lowering: Lowering, layout: VectorLayout, scalars: list[SSAValue]
+) -> list[SSAValue]:
     """Entries with padding replaced by the first entry... of a lane that has one."""
     if layout.rows % layout.row_step == 0:
         return scalars
@@ -174,14 +177,14 @@ def _reduce_columns(lowering: Lowering, fragment: Fragment, combine: Combine) ->
     return _as_column(lowering, layout, totals)
 
 
-def _as_column(lowering: Lowering, source: Layout, totals: list[SSAValue]) -> Fragment:
+def _as_column(lowering: Lowering, source: VectorLayout, totals: list[SSAValue]) -> Fragment:
     """Spreads one value for each row over the lanes as a matrix with one column."""
-    result = Layout(source.rows, 1, source.subgroup_size)
+    result = VectorLayout(source.rows, 1, source.lanes)
     lane = lowering.lane()
 
     def entry(number: int) -> SSAValue:
         row = lowering.add(lane, number * result.row_step)
-        holder = lowering.multiply(lowering.remainder(row, source.row_step), source.width)
+        lane_of_row = holder(lowering, source, row)
         wanted = lowering.divide(row, source.row_step)
         first = number * result.row_step // source.row_step
         count = max(1, result.row_step // source.row_step)
@@ -189,7 +192,7 @@ def _as_column(lowering: Lowering, source: Layout, totals: list[SSAValue]) -> Fr
         for candidate in range(first, min(first + count, len(totals))):
             value = totals[candidate]
             if source.row_step > 1:
-                value = shuffle(lowering, value, holder)
+                value = shuffle(lowering, value, lane_of_row)
             if chosen is None:
                 chosen = value
             else:
@@ -269,7 +272,7 @@ def _map_entry(
 def _inlined(
     lowering: Lowering,
     operation: MapOp,
-    layout: Layout,
+    layout: VectorLayout,
     place: tuple[int, int],
     values: Sequence[SSAValue],
 ) -> list[SSAValue]:
@@ -339,7 +342,7 @@ def _as_piece(
 # --- single entries ---
 
 
-def _entry_place(layout: Layout, index: int) -> tuple[int, int]:
+def _entry_place(layout: VectorLayout, index: int) -> tuple[int, int]:
     """The block of columns and the number in it of a lane's entry."""
     return divmod(index, layout.entries)
 

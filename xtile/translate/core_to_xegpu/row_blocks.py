@@ -15,15 +15,16 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.layouts.intel import VectorLayout
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
-from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, build
+from xtile.translate.core_to_xegpu.fragments import Fragment, build
 from xtile.translate.core_to_xegpu.legality import Block
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
 from xtile.translate.core_to_xegpu.views import size_of, type_of, unmixed, view_of
 
 
-def load(lowering: Lowering, block: Block, layout: Layout) -> Fragment | None:
+def load(lowering: Lowering, block: Block, layout: VectorLayout) -> Fragment | None:
     """A read row by row; None if that is not legal."""
     access = lowering.device.row_access
     if access is None or not _is_legal(lowering, block, layout, access.load_alignment):
@@ -63,7 +64,7 @@ def store(lowering: Lowering, block: Block, fragment: Fragment) -> bool:
 
 
 def _load(
-    lowering: Lowering, block: Block, layout: Layout, place: tuple[int, int], count: int
+    lowering: Lowering, block: Block, layout: VectorLayout, place: tuple[int, int], count: int
 ) -> list[SSAValue]:
     """A lane's elements of a row, from a block of columns on."""
     descriptor = _descriptor(lowering, block, layout, place, count)
@@ -73,7 +74,7 @@ def _load(
 
 
 def _descriptor(
-    lowering: Lowering, block: Block, layout: Layout, place: tuple[int, int], count: int
+    lowering: Lowering, block: Block, layout: VectorLayout, place: tuple[int, int], count: int
 ) -> SSAValue:
     """Describes so many blocks of columns of a row."""
     row, first = place
@@ -91,7 +92,7 @@ def _descriptor(
     return lowering.emit(operation).results[0]
 
 
-def _groups(lowering: Lowering, layout: Layout) -> Iterator[tuple[int, int]]:
+def _groups(lowering: Lowering, layout: VectorLayout) -> Iterator[tuple[int, int]]:
     """The first and the number of the blocks of columns that are accessed at once."""
     access = lowering.device.row_access
     assert access is not None
@@ -102,7 +103,7 @@ def _groups(lowering: Lowering, layout: Layout) -> Iterator[tuple[int, int]]:
         first += count
 
 
-def _is_legal(lowering: Lowering, block: Block, layout: Layout, alignment: int) -> bool:
+def _is_legal(lowering: Lowering, block: Block, layout: VectorLayout, alignment: int) -> bool:
     """Whether the rows of a matrix are rows in memory, whose addresses are aligned."""
     device, type_ = lowering.device, type_of(block.memory)
     if device.is_for_llvm or type_.memory_space == LOCAL_MEMORY_SPACE or any(block.checked):

@@ -17,7 +17,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.memref import access
-from xtile.translate.core_to_xegpu.fragments import Fragment, Layout, of_values, spans
+from xtile.layouts import Layout
+from xtile.layouts.intel import VectorLayout
+from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, spans
 from xtile.translate.core_to_xegpu.legality import Block as MemoryBlock
 from xtile.translate.core_to_xegpu.lowering import Lowering, Number, carried_type
 from xtile.translate.core_to_xegpu.memory import update
@@ -29,30 +31,67 @@ Place = tuple[list[SSAValue], SSAValue | None]
 
 
 def position(
-    lowering: Lowering, layout: Layout, block: int, entry: Number
+    lowering: Lowering, layout: VectorLayout, block: int, entry: Number
 ) -> tuple[Number, Number]:
     """The row and the column of a lane's entry."""
     lane = lowering.lane()
-    if layout.width == lowering.subgroup_size:
-        return entry, lowering.add(lane, block * layout.width)
-    row = lowering.add(
-        lowering.divide(lane, layout.width), lowering.multiply(entry, layout.row_step)
+    row = _share(lowering, layout.layout, ("lane", "dim0"), lane)
+    row = lowering.add(row, lowering.multiply(entry, layout.row_step))
+    column = _share(lowering, layout.layout, ("lane", "dim1"), lane)
+    return row, lowering.add(column, block * layout.width)
+
+
+def holder(lowering: Lowering, layout: VectorLayout, row: Number, column: Number = 0) -> Number:
+    """The lane that holds a component, also where this is padding."""
+    back = layout.inverse
+    return lowering.add(
+        _share(lowering, back, ("dim0", "lane"), row, wraps=True),
+        _share(lowering, back, ("dim1", "lane"), column, wraps=True),
     )
-    column = lowering.add(lowering.remainder(lane, layout.width), block * layout.width)
-    return row, column
 
 
-def is_row(layout: Layout) -> bool:
+def _share(
+    lowering: Lowering,
+    layout: Layout,
+    between: tuple[str, str],
+    number: Number,
+    wraps: bool = False,
+) -> Number:
+    """What a number of an input adds to the index in an output.
+
+    Args:
+        lowering: Where to emit.
+        layout: The layout.
+        between: The input and the output.
+        number: The number.
+        wraps: Whether it may be too large; the index is then that of another one.
+    """
+    input, output = between
+    total: Number = 0
+    place = 1
+    for size, moved, distance in layout.steps(input):
+        if moved == output:
+            digit = lowering.divide(number, place)
+            if wraps or place * size < layout.size(input):
+                digit = lowering.remainder(digit, size)
+            total = lowering.add(total, lowering.multiply(digit, distance))
+        place *= size
+    return total
+
+
+def is_row(layout: VectorLayout) -> bool:
     """Whether a vector of one dimension is a row: it holds what was combined of columns."""
     return layout.rows == 1
 
 
-def indices_of(layout: Layout, rank: int, place: tuple[Number, Number]) -> tuple[Number, ...]:
+def indices_of(layout: VectorLayout, rank: int, place: tuple[Number, Number]) -> tuple[Number, ...]:
     """The indices of a component of a vector, from its row and its column."""
     return place if rank > 1 else (place[1 if is_row(layout) else 0],)
 
 
-def is_component(lowering: Lowering, layout: Layout, block: int, entry: Number) -> SSAValue | None:
+def is_component(
+    lowering: Lowering, layout: VectorLayout, block: int, entry: Number
+) -> SSAValue | None:
     """Whether a lane's entry is a component; None if it always is."""
     row, column = position(lowering, layout, block, entry)
     result: SSAValue | None = None
@@ -80,7 +119,7 @@ class Line:
     start: tuple[Number, ...]
     is_checked: bool
 
-    def place(self, lowering: Lowering, layout: Layout, block: int, entry: Number) -> Place:
+    def place(self, lowering: Lowering, layout: VectorLayout, block: int, entry: Number) -> Place:
         """Where a lane's entry is in memory."""
         (number,) = indices_of(layout, 1, position(lowering, layout, block, entry))
         indices = list(self.start)
@@ -94,7 +133,7 @@ class Line:
 
 
 def place(
-    lowering: Lowering, target: MemoryBlock | Line, layout: Layout, block: int, entry: Number
+    lowering: Lowering, target: MemoryBlock | Line, layout: VectorLayout, block: int, entry: Number
 ) -> Place:
     """Where a lane's entry is in memory."""
     if isinstance(target, Line):
@@ -112,7 +151,7 @@ def place(
 
 
 def load(
-    lowering: Lowering, source: MemoryBlock | Line, layout: Layout, element: Attribute
+    lowering: Lowering, source: MemoryBlock | Line, layout: VectorLayout, element: Attribute
 ) -> Fragment:
     """Loads a matrix; what is outside of the memory is 0."""
     carried = carried_type(element)
@@ -137,7 +176,7 @@ def store(lowering: Lowering, target: MemoryBlock | Line, fragment: Fragment) ->
 def _for_each(
     lowering: Lowering,
     memory: MemoryBlock | Line,
-    layout: Layout,
+    layout: VectorLayout,
     result: Attribute | None,
     access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
     values: Fragment | None,
