@@ -17,8 +17,6 @@ from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from tests.seeds import note_on_repeating
 from xtile.backends.cache import DIRECTORY_VARIABLE
@@ -56,6 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests of modules that draw random numbers, or use a fixture that does."""
     for item in items:
         assert isinstance(item, pytest.Function)
+        assert item.module is not None
         has_fixture = "rng" in item.fixturenames
         is_property = item.get_closest_marker("hypothesis") is not None
         if has_fixture or is_property or _draws_random_numbers(item.module.__name__):
@@ -73,10 +72,11 @@ def _draws_random_numbers(module: str) -> bool:
     )
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
-    """All tests of a file run in one process, because many share what was compiled once."""
-    return LoadFileScheduling(config, log)
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """With `-n`, all tests of a file run in one process: many share what was compiled once."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "loadfile"
 
 
 @pytest.hookimpl(wrapper=True)
