@@ -1,11 +1,11 @@
-"""Emits code in upstream's dialects: loops, conditions, memory and index arithmetic that folds."""
+"""Emits code in upstream's dialects: loops, conditions, accesses of memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
@@ -22,10 +22,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.memref.access import LoadOp, StoreOp
 from xtile.dialects.memref.views import DimOp, SubviewOp, subview_type
-from xtile.rewrite.rebuilder import Rebuilder
-
-Index: TypeAlias = int | SSAValue
-"""A number that is known now, or a value of type index."""
+from xtile.rewrite.indices import ArithBuilder, Index
 
 AnyMemRef: TypeAlias = MemRefType[Attribute]
 
@@ -45,7 +42,7 @@ class Loop:
     results: Sequence[SSAValue] = field(default_factory=tuple)
 
 
-class Emitter(Rebuilder):
+class Emitter(ArithBuilder):
     """Emits the code that a pass on the core form makes of one operation."""
 
     @property
@@ -53,7 +50,7 @@ class Emitter(Rebuilder):
         """The attributes of the loops that are emitted."""
         return {}
 
-    # --- constants and index arithmetic ---
+    # --- constants and sizes ---
 
     def constant(self, number: float, type: Attribute) -> SSAValue:
         """A constant of an integer, index or floating type."""
@@ -67,69 +64,6 @@ class Emitter(Rebuilder):
         if isinstance(type, IndexType):
             return self.index(int(number))
         return self.shared(("constant", number, type), (), emit)
-
-    def value_of(self, number: Index) -> SSAValue:
-        """An index as a value."""
-        return self.index(number) if isinstance(number, int) else number
-
-    def pure(self, kind: Callable[..., Any], *operands: SSAValue) -> SSAValue:
-        """The result of an operation without effects, computed once and as early as possible."""
-        return self.shared(
-            (kind, *operands), operands, lambda: self.emit(kind(*operands)).results[0]
-        )
-
-    def add(self, a: Index, b: Index) -> Index:
-        """The sum of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        return self.pure(arith.AddiOp, self.value_of(a), self.value_of(b))
-
-    def subtract(self, a: Index, b: Index) -> Index:
-        """The difference of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self.pure(arith.SubiOp, self.value_of(a), self.value_of(b))
-
-    def multiply(self, a: Index, b: int) -> Index:
-        """The product of an index and a number."""
-        if isinstance(a, int) or b == 0:
-            return 0 if b == 0 else cast("int", a) * b
-        return a if b == 1 else self.pure(arith.MuliOp, a, self.index(b))
-
-    def divide(self, a: Index, b: int) -> Index:
-        """The quotient of a number that is not negative, rounded down."""
-        if isinstance(a, int):
-            return a // b
-        return a if b == 1 else self.pure(arith.DivUIOp, a, self.index(b))
-
-    def remainder(self, a: Index, b: int) -> Index:
-        """The remainder of a number that is not negative."""
-        if isinstance(a, int):
-            return a % b
-        return 0 if b == 1 else self.pure(arith.RemUIOp, a, self.index(b))
-
-    def minimum(self, a: Index, b: Index) -> Index:
-        """The smaller number."""
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
-        return self.pure(arith.MinSIOp, self.value_of(a), self.value_of(b))
-
-    def maximum(self, a: Index, b: Index) -> Index:
-        """The larger number."""
-        if isinstance(a, int) and isinstance(b, int):
-            return max(a, b)
-        return self.pure(arith.MaxSIOp, self.value_of(a), self.value_of(b))
-
-    def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
-        """An integer comparison, such as `eq` or `slt`."""
-        left, right = self.value_of(a), self.value_of(b)
-        return self.shared(
-            ("cmpi", predicate, left, right),
-            (left, right),
-            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
-        )
 
     def size(self, *equal: tuple[SSAValue, int]) -> Index:
         """The size of a memref along a dimension; of several equal ones, one that is known."""
@@ -159,7 +93,7 @@ class Emitter(Rebuilder):
         block.args[0].name_hint = name
         for argument in block.args[1:]:
             argument.name_hint = "sum"
-        first, last, stride = (self.value_of(bound) for bound in (start, stop, step))
+        first, last, stride = (self.as_value(bound) for bound in (start, stop, step))
         loop = Loop(block.args[0], block.args[1:])
         with self.at_end_of(block):
             yield loop
@@ -206,12 +140,12 @@ class Emitter(Rebuilder):
 
     def load(self, memory: SSAValue, indices: Sequence[Index]) -> SSAValue:
         """The element at the indices."""
-        values = [self.value_of(index) for index in indices]
+        values = [self.as_value(index) for index in indices]
         return self.emit(LoadOp.get(memory, values)).res
 
     def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
         """Replaces the element at the indices."""
-        values = [self.value_of(index) for index in indices]
+        values = [self.as_value(index) for index in indices]
         self.emit(StoreOp.get(value, memory, values))
 
 

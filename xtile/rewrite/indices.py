@@ -69,7 +69,7 @@ class IndexArithmetic(ABC):
     def add_all(self, numbers: Iterable[Index]) -> Index:
         """The sum of indices; what varies least is added up first, outside of loops."""
         given = list(numbers)
-        total: Index = sum(number for number in given if isinstance(number, int))
+        total: Index = wrap(sum(each for each in given if isinstance(each, int)), INDEX_WIDTH)
         varying = [number for number in given if not isinstance(number, int)]
         if len(varying) > 1:
             varying.sort(key=self.depth)

@@ -187,6 +187,13 @@ class Rebuilder:
             depth = max(depth, self._open.index(block_of(value)))
         return self._open[depth]
 
+    def depth(self, number: int | SSAValue) -> int:
+        """How deep in loops and branches a number is born; one that is known is in none."""
+        if isinstance(number, int):
+            return 0
+        block = block_of(number)
+        return self._open.index(block) if block in self._open else 0
+
     @property
     def block(self) -> Block:
         """The block that operations are appended to."""

@@ -43,8 +43,9 @@ from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.masks import ConstantMaskOp
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
-from xtile.rewrite.emitter import Emitter, Index, subview
+from xtile.rewrite.emitter import Emitter, subview
 from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
@@ -519,10 +520,10 @@ def _part(
             offsets[dimension], sizes[dimension], starts[dimension] = start, count, 0
         else:
             # Before the start there may be nothing, so that indices stay what they are.
-            sizes[dimension] = padder.minimum(size, padder.maximum(end, 0))
+            sizes[dimension] = padder.smaller(size, padder.larger(end, 0))
     if is_cut:
         memory = subview(padder, memory, offsets, sizes)
-    return memory, [padder.value_of(start) for start in starts]
+    return memory, [padder.as_value(start) for start in starts]
 
 
 def _index(padder: _Padder, old: SSAValue) -> Index:

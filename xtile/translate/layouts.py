@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -13,10 +13,9 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StridedLayoutAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
-Number: TypeAlias = SSAValue | int
-"""An index: a value, or a number that is known."""
+from xtile.rewrite.indices import Index
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Layout:
         """How many of the numbers are not known."""
         return (self.offset, *self.sizes, *self.strides).count(None)
 
-    def filled(self, numbers: Iterable[Number]) -> tuple[Number, list[Number], list[Number]]:
+    def filled(self, numbers: Iterable[Index]) -> tuple[Index, list[Index], list[Index]]:
         """The offset, the sizes and the strides, with `numbers` for what is not known."""
         given = iter(numbers)
         offset, *rest = (
@@ -93,16 +92,14 @@ def row_major(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     return tuple(strides)
 
 
-def mixed(static: Attribute, dynamic: Iterable[Number]) -> list[Number]:
+def mixed(static: Attribute, dynamic: Iterable[Index]) -> list[Index]:
     """A list of numbers as upstream writes it: those that are known, and operands for others."""
     remaining = iter(dynamic)
     numbers = cast("DenseArrayBase[Any]", static).get_values()
     return [next(remaining) if n == DYNAMIC_INDEX else n for n in cast("Sequence[int]", numbers)]
 
 
-def number_lists(
-    operation: Operation, operands: Sequence[Number], *names: str
-) -> list[list[Number]]:
+def number_lists(operation: Operation, operands: Sequence[Index], *names: str) -> list[list[Index]]:
     """The lists of numbers that an operation has, with its operands for what is not known.
 
     Args:
@@ -110,7 +107,7 @@ def number_lists(
         operands: Its operands in these lists, one list after the other.
         names: What the lists are called.
     """
-    result: list[list[Number]] = []
+    result: list[list[Index]] = []
     for name in names:
         static = operation.properties[f"static_{name}"]
         count = cast("Sequence[int]", cast(Any, static).get_values()).count(DYNAMIC_INDEX)

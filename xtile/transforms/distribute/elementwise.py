@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
-from xtile.rewrite.emitter import Index, rank
+from xtile.rewrite.emitter import rank
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate

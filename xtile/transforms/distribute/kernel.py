@@ -13,7 +13,8 @@ from xtile.backends.intel.devices import Device, MatrixUnit
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
-from xtile.rewrite.emitter import Emitter, Index
+from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
@@ -91,7 +92,7 @@ class Kernel(Emitter):
     def work_item(self) -> SSAValue:
         """The number of the work-item in its work-group."""
         first = self.multiply(self.subgroup, self.subgroup_size)
-        result = self.value_of(self.add(first, self.lane))
+        result = self.as_value(self.add(first, self.lane))
         if result.name_hint is None:
             result.name_hint = "work_item"
         return result

@@ -23,7 +23,8 @@ from xdsl.ir.affine import AffineMap
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
-from xtile.rewrite.emitter import Index, element_type
+from xtile.rewrite.emitter import element_type
+from xtile.rewrite.indices import Index
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS
@@ -138,7 +139,7 @@ class _Tile:
         scaled = update.scale(result)
         sizes = (self.product.rows, self.product.columns)
         inside = _in_bounds((self.height, self.width), sizes)
-        at = [kernel.value_of(index) for index in (self.row, self.column)]
+        at = [kernel.as_value(index) for index in (self.row, self.column)]
         if update.is_atomic:
             checked = [i for i, is_inside in enumerate(inside) if not is_inside]
             emit_atomic_block(
@@ -174,7 +175,7 @@ class _Tile:
         map = _TRANSPOSED if is_transposed else _IDENTITY
         read = vector.TransferReadOp(
             memory,
-            [kernel.value_of(index) for index in indices],
+            [kernel.as_value(index) for index in indices],
             kernel.constant(0.0, element),
             VectorType(element, shape),
             _bools(_in_bounds(shape, sizes)),
@@ -192,7 +193,7 @@ class _Tile:
         for memory, indices, shape in blocks:
             kernel.emit(
                 PrefetchOp(
-                    operands=[memory, [kernel.value_of(index) for index in indices]],
+                    operands=[memory, [kernel.as_value(index) for index in indices]],
                     properties={
                         "block": DenseArrayBase.from_list(i64, cast("tuple[int, int]", shape)),
                         "level": IntegerAttr(0, i64),

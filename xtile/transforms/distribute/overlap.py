@@ -22,7 +22,8 @@ from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.allocation import AllocaOp
-from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.shares import for_each_element
 from xtile.translate.layouts import layout_of

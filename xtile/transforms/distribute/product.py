@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GemmOp
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GemmOp
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Kernel
@@ -64,7 +64,7 @@ def _column_of_tile(
     """Updates the elements of C in some rows of a column; rows past the end are left alone."""
     kernel = update.kernel
     last = kernel.subtract(product.rows, 1)
-    sources = [*rows[:1], *(row if is_even else kernel.minimum(row, last) for row in rows[1:])]
+    sources = [*rows[:1], *(row if is_even else kernel.smaller(row, last) for row in rows[1:])]
     nothing = numbers.zero(kernel, update.wide)
     with kernel.loop(0, product.depth, 1, [nothing] * len(rows), "k") as loop:
         b = load_wide(update, product.b, product.at_b(loop.index, column))

@@ -12,7 +12,8 @@ from xtile.dialects.core import CumsumOp, GemvOp, ScanKind, ScanKindAttr, Subgro
 from xtile.dialects.gpu.attributes import AllReduceOperationAttr
 from xtile.dialects.gpu.enumerations import AllReduceOperation
 from xtile.dialects.gpu.subgroups import SubgroupReduceOp
-from xtile.rewrite.emitter import Index, rank
+from xtile.rewrite.emitter import rank
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Kernel

@@ -22,7 +22,8 @@ from xtile.dialects.core import (
     BlasA3Operation,
 )
 from xtile.dialects.memref.access import AtomicRMWOp
-from xtile.rewrite.emitter import Index, element_type
+from xtile.rewrite.emitter import element_type
+from xtile.rewrite.indices import Index
 from xtile.semantics.accumulation import accumulation_type
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
@@ -143,7 +144,7 @@ def emit_atomic(
     indices: Sequence[Index],
 ) -> None:
     """Updates an element atomically; upstream's operation has no index and no complex numbers."""
-    at = [kernel.value_of(index) for index in indices]
+    at = [kernel.as_value(index) for index in indices]
     if isinstance(value.type, IndexType) or numbers.is_complex(value.type):
         emit_atomic_block(kernel, kind, value, memory, at, ())
         return

@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.backends.nvidia.devices import Device, Hints
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.rewrite.emitter import Emitter, Index
+from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source

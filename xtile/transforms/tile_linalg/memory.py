@@ -27,7 +27,8 @@ from xtile.dialects.core import (
     ComplexPartOp,
 )
 from xtile.dialects.core.complex_parts import part_type
-from xtile.rewrite.emitter import Index, element_type
+from xtile.rewrite.emitter import element_type
+from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.tiles import Tile, part_of
 
@@ -82,7 +83,7 @@ def read(
         kernel.emit(
             vector.TransferReadOp(
                 view,
-                [kernel.value_of(index) for index in at],
+                [kernel.as_value(index) for index in at],
                 padding,
                 type_,
                 bools(is_inside),
@@ -106,7 +107,7 @@ def write(
 ) -> None:
     """Writes a complete tile of the memory's element type, but not beyond the end."""
     order = list(range(len(tile.shape)) if axes is None else axes)
-    at = [kernel.value_of(index) for index in _in_memory(indices, order)]
+    at = [kernel.as_value(index) for index in _in_memory(indices, order)]
     for part, view in zip(tile.parts, part_views(kernel, memory), strict=True):
         if not tile.shape:
             kernel.store(part, view, ())
@@ -128,7 +129,7 @@ def update_atomically(
 ) -> None:
     """Updates a block of memory with a complete tile, part by part, but not beyond the end."""
     checked = [i for i, inside in enumerate(is_inside) if not inside]
-    at = [kernel.value_of(index) for index in indices]
+    at = [kernel.as_value(index) for index in indices]
     for part, view in zip(tile.parts, part_views(kernel, memory), strict=True):
         operation = AtomicUpdateOp.build(
             operands=[part, view, at],

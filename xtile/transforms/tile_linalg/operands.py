@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicKind
 from xtile.dialects.vector.elements import StepOp
-from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef
+from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg import local_memory, memory, tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import Span, best_known, known_size
@@ -210,7 +211,7 @@ def inside_of(
 ) -> SSAValue:
     """Where the numbers from the first one on along a dimension of a tile are below a size."""
     numbers = numbers_along(kernel, shape, dimension, first)
-    limit = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.value_of(size)), shape).parts[0]
+    limit = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.as_value(size)), shape).parts[0]
     return tiles.compared(kernel, "slt", numbers, limit)
 
 
@@ -224,7 +225,7 @@ def numbers_along(kernel: Kernel, shape: Sequence[int], dimension: int, first: I
 
     numbers = Tile((kernel.shared(("step", length), (), emit),), IndexType(), (length,))
     if first != 0:
-        start = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.value_of(first)), [length])
+        start = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.as_value(first)), [length])
         total = kernel.pure(arith.AddiOp, numbers.parts[0], start.parts[0])
         numbers = Tile((total,), IndexType(), (length,))
     return tiles.broadcast(kernel, numbers, shape, [dimension]).parts[0]

@@ -24,7 +24,7 @@ from xtile.backends.nvidia.devices import Hints, ProductTile
 from xtile.dialects.core import GemmOp
 from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
 from xtile.dialects.vector.contractions import ContractionOp
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.core import CumsumOp, GemvOp, SumOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp, ScanOp
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated
 from xtile.transforms.tile_linalg.kernel import Kernel

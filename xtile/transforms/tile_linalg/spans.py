@@ -12,8 +12,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.memref.views import SubviewOp
-from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import Facts, constant_of
+from xtile.rewrite.indices import Index
 
 _MOST_PADDING = 1.5
 """How much more than a size its tiles may cover together, if smaller tiles cover less."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.core import AtomicKind, BlasA2Operation, BlasA3Operation
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.semantics.accumulation import accumulation_type
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg import tiles

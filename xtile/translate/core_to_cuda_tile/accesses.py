@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation
 
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Window
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.layouts import Number
 
 FOLDS_WINDOWS = True
 """Whether a tile of a part of a memref is accessed as a tile of the whole memref.
@@ -33,7 +33,7 @@ class Access:
     """
 
     memory: Descriptor
-    starts: tuple[Number, ...]
+    starts: tuple[Index, ...]
     shape: tuple[int, ...]
     axes: tuple[int, ...]
     inside: tuple[bool, ...]
@@ -72,7 +72,7 @@ def _wider(lowering: Lowering, access: Access, window: Window) -> Access | None:
     return replace(access, memory=window.memory, starts=tuple(starts), axes=axes)
 
 
-def _end_of_tile(lowering: Lowering, start: Number, size: int) -> int | None:
+def _end_of_tile(lowering: Lowering, start: Index, size: int) -> int | None:
     """Where a tile ends at the latest, if it is known."""
     if isinstance(start, int):
         return start + size
@@ -84,7 +84,7 @@ def _end_of_tile(lowering: Lowering, start: Number, size: int) -> int | None:
 
 
 def _ends_with(
-    lowering: Lowering, own: Number, whole: Number, first: Number, last: int | None
+    lowering: Lowering, own: Index, whole: Index, first: Index, last: int | None
 ) -> bool:
     """Whether a part of a dimension ends where the whole does, as far as a tile can tell.
 
@@ -102,7 +102,7 @@ def _ends_with(
     )
 
 
-def _least_of(lowering: Lowering, number: Number) -> Sequence[Number]:
+def _least_of(lowering: Lowering, number: Index) -> Sequence[Index]:
     """The numbers of which one is the least."""
     owner = None if isinstance(number, int) else number.owner
     if isinstance(owner, Operation) and owner.name == "cuda_tile.mini":

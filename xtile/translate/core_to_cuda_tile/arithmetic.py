@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, Signedness
 from xtile.dialects.cuda_tile.ops import bitwise, floating_point, integer
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.elementwise import (
     Compute,
@@ -23,7 +24,6 @@ from xtile.translate.core_to_cuda_tile.elementwise import (
 )
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import INDEX, element_type, scalar_tile
-from xtile.translate.layouts import Number
 
 _AND, _OR, _DIFFER = (
     emitted(bitwise.AndIOp),
@@ -81,7 +81,7 @@ def of_integers(name: str) -> Compute:
     return compute
 
 
-_FOLDED: dict[str, Callable[[Lowering, Number, Number], Number]] = {
+_FOLDED: dict[str, Callable[[Lowering, Index, Index], Index]] = {
     "addi": Lowering.add,
     "subi": Lowering.subtract,
     "muli": Lowering.multiply,

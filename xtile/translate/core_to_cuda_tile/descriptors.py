@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.translate.layouts import Number
+from xtile.rewrite.indices import Index
 
 GLOBAL_MEMORY = "global"
 """The memory of all arguments, where it is not known which is which."""
@@ -25,7 +25,7 @@ class Window:
     """
 
     memory: Descriptor
-    starts: tuple[Number, ...]
+    starts: tuple[Index, ...]
     axes: tuple[int, ...]
 
 
@@ -48,9 +48,9 @@ class Descriptor:
 
     pointer: SSAValue
     element: Attribute
-    offset: Number
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
+    offset: Index
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
     alignment: int
     place: Hashable = GLOBAL_MEMORY
     window: Window | None = None
@@ -60,9 +60,7 @@ class Descriptor:
         """How many dimensions it has."""
         return len(self.sizes)
 
-    def moved(
-        self, offset: Number, sizes: Iterable[Number], strides: Iterable[Number]
-    ) -> Descriptor:
+    def moved(self, offset: Index, sizes: Iterable[Index], strides: Iterable[Index]) -> Descriptor:
         """Other elements of the same memory."""
         return replace(self, offset=offset, sizes=tuple(sizes), strides=tuple(strides), window=None)
 
@@ -82,9 +80,9 @@ class Group:
 
     type: MemRefType[Attribute]
     addresses: SSAValue
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
-    count: Number
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
+    count: Index
     alignment: int
 
 

@@ -24,6 +24,7 @@ from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
@@ -36,7 +37,7 @@ from xtile.translate.core_to_cuda_tile.types import (
     scalar_tile,
     size_in_bytes,
 )
-from xtile.translate.layouts import Number, layout_of
+from xtile.translate.layouts import layout_of
 
 Given = Sequence[tuple[KernelArgument, SSAValue]]
 """The arguments of an entry that a parameter has become."""
@@ -165,7 +166,7 @@ def _name(old: BlockArgument, argument: KernelArgument, position: int) -> str | 
     return f"{name}_{suffix}{'' if argument.mode is None else argument.mode}"
 
 
-def _of_role(given: Given, role: Role, known: Iterable[int | None]) -> tuple[Number, ...]:
+def _of_role(given: Given, role: Role, known: Iterable[int | None]) -> tuple[Index, ...]:
     """What is known of each mode, and the arguments that say the rest."""
     of_mode = {argument.mode: value for argument, value in given if argument.role is role}
     return tuple(of_mode[mode] if n is None else n for mode, n in enumerate(known))

@@ -13,13 +13,13 @@ from xdsl.ir import SSAValue
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.cuda_tile.ops import core, integer, memory
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.types import shape_of, tile_type
-from xtile.translate.layouts import Number
 
 
 def pointers_at(
@@ -32,7 +32,7 @@ def pointers_at(
     return lowering.compute(core.OffsetOp, lowering.spread(first, shape), offsets)
 
 
-def _offsets(lowering: Lowering, positions: SSAValue, stride: Number) -> SSAValue:
+def _offsets(lowering: Lowering, positions: SSAValue, stride: Index) -> SSAValue:
     """How many elements positions along a dimension are apart from the first one."""
     offsets = resize(lowering, positions, i64)
     if stride == 1:

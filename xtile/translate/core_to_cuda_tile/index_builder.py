@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from typing_extensions import override
@@ -13,11 +13,10 @@ from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import integer, miscellaneous
 from xtile.dialects.cuda_tile.ops.miscellaneous_rules import MAXIMUM_DIVISOR
 from xtile.dialects.cuda_tile.types import is_integer
-from xtile.rewrite.rebuilder import block_of
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
 from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
 from xtile.translate.core_to_cuda_tile.types import tile_type
-from xtile.translate.layouts import Number
 
 GREATEST_SIZE = 2**31 - 1
 """No dimension of memory is larger.
@@ -49,59 +48,17 @@ class IndexBuilder(TileBuilder):
             self.facts.learn_number(value, int(number))
         return value
 
-    def number(self, old: SSAValue) -> Number:
+    def number(self, old: SSAValue) -> Index:
         """What an index of the source has become; a constant is a number."""
         return self.facts.number(self.value(old))
 
-    def numbers(self, old: Iterable[SSAValue]) -> list[Number]:
+    def numbers(self, old: Iterable[SSAValue]) -> list[Index]:
         """What indices of the source have become; constants are numbers."""
         return [self.number(value) for value in old]
 
-    def depth(self, number: Number) -> int:
-        """How deep in loops and branches a number is born."""
-        if isinstance(number, int):
-            return 0
-        block = block_of(number)
-        return self.open_blocks.index(block) if block in self.open_blocks else 0
-
-    def add(self, a: Number, b: Number) -> Number:
-        """The sum of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        return self.pure(integer.AddIOp, self.as_value(a), self.as_value(b))
-
-    def add_all(self, numbers: Iterable[Number]) -> Number:
-        """The sum of indices; what varies least is added up first, outside of loops."""
-        given = list(numbers)
-        total: Number = sum(number for number in given if isinstance(number, int))
-        varying = [number for number in given if not isinstance(number, int)]
-        for number in sorted(varying, key=self.depth):
-            total = self.add(total, number)
-        return total
-
-    def subtract(self, a: Number, b: Number) -> Number:
-        """The difference of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self.pure(integer.SubIOp, self.as_value(a), self.as_value(b))
-
-    def multiply(self, a: Number, b: Number) -> Number:
-        """The product of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if a in (0, 1) or b in (0, 1):
-            return b if a == 1 else a if b == 1 else 0
-        return self.pure(integer.MulIOp, self.as_value(a), self.as_value(b))
-
-    def linear(self, numbers: Sequence[Number], factors: Sequence[Number]) -> Number:
-        """The sum of products."""
-        pairs = zip(numbers, factors, strict=True)
-        return self.add_all([self.multiply(number, factor) for number, factor in pairs])
-
-    def exact_quotient(self, a: Number, b: int) -> Number:
-        """The quotient of an index that is a multiple of a positive number."""
+    @override
+    def divide_exactly(self, a: Index, b: int) -> Index:
+        """The quotient of an index that is a multiple of a positive number, part by part."""
         if isinstance(a, int):
             return a // b
         if b == 1:
@@ -112,15 +69,15 @@ class IndexBuilder(TileBuilder):
             parts = _SPLIT[owner.name](self, x, y, b)
             if parts is not None:
                 return parts
-        return self.pure(integer.DivIOp, a, self.integer(b), signedness=SIGNED)
+        return self.divide(a, b)
 
-    def is_less(self, a: Number, b: Number) -> bool | SSAValue:
+    def is_less(self, a: Index, b: Index) -> bool | SSAValue:
         """Whether an index is less than another, as far as it is known."""
         if isinstance(a, int) and isinstance(b, int):
             return a < b
         return self.pure_compare(ComparisonPredicate.LESS_THAN, a, b)
 
-    def pure_compare(self, predicate: ComparisonPredicate, a: Number, b: Number) -> SSAValue:
+    def pure_compare(self, predicate: ComparisonPredicate, a: Index, b: Index) -> SSAValue:
         """A comparison of indices."""
         return self.pure(
             integer.CmpIOp, predicate, self.as_value(a), self.as_value(b), signedness=SIGNED
@@ -138,7 +95,7 @@ class IndexBuilder(TileBuilder):
         bounded = self.pure(miscellaneous.AssumeOp, value, bounds)
         return self.promise_divisor(bounded, divisor)
 
-    def clamped_size(self, size: Number) -> Number:
+    def clamped_size(self, size: Index) -> Index:
         """A size that may be negative or too large, as one that views take."""
         if isinstance(size, int):
             return min(max(size, 0), GREATEST_SIZE)
@@ -146,8 +103,7 @@ class IndexBuilder(TileBuilder):
             return size
         divisor = max(1, self.facts.divisor(size))
         limits = (self.integer(0), self.integer(GREATEST_SIZE // divisor * divisor))
-        for kind, limit in zip((integer.MaxIOp, integer.MinIOp), limits, strict=True):
-            size = self.pure(kind, size, limit, signedness=SIGNED)
+        size = self.smaller(self.larger(size, limits[0]), limits[1])
         return self.promise_size(self.as_value(size), divisor)
 
     def _is_promised(self, size: SSAValue) -> bool:
@@ -173,20 +129,20 @@ class IndexBuilder(TileBuilder):
         return value
 
 
-def _quotient_of_sum(builder: IndexBuilder, x: Number, y: Number, by: int) -> Number | None:
+def _quotient_of_sum(builder: IndexBuilder, x: Index, y: Index, by: int) -> Index | None:
     facts = builder.facts
     if facts.divisor(x) % by or facts.divisor(y) % by:
         return None
-    return builder.add(builder.exact_quotient(x, by), builder.exact_quotient(y, by))
+    return builder.add(builder.divide_exactly(x, by), builder.divide_exactly(y, by))
 
 
-def _quotient_of_product(builder: IndexBuilder, x: Number, y: Number, by: int) -> Number | None:
+def _quotient_of_product(builder: IndexBuilder, x: Index, y: Index, by: int) -> Index | None:
     for factor, other in ((y, x), (x, y)):
         if isinstance(factor, int) and factor % by == 0:
             return builder.multiply(other, factor // by)
     for factor, other in ((y, x), (x, y)):
         if builder.facts.divisor(factor) % by == 0:
-            return builder.multiply(other, builder.exact_quotient(factor, by))
+            return builder.multiply(other, builder.divide_exactly(factor, by))
     return None
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, SignednessAttr
 from xtile.dialects.cuda_tile.enumerations import Signedness
-from xtile.translate.layouts import Number
+from xtile.rewrite.indices import Index
 
 _ONE_OF = frozenset({"cuda_tile.maxi", "cuda_tile.mini", "cuda_tile.select"})
 """Operations that return one of their last two operands."""
@@ -39,7 +39,7 @@ class IndexFacts:
         self._numbers: dict[SSAValue, int] = {}
         self._divisors: dict[SSAValue, int] = {}
         self._signs: dict[SSAValue, bool] = {}
-        self._bounds: dict[SSAValue, Number] = {}
+        self._bounds: dict[SSAValue, Index] = {}
 
     def learn_number(self, value: SSAValue, number: int) -> None:
         """Records that a value is a constant."""
@@ -50,7 +50,7 @@ class IndexFacts:
         value: SSAValue,
         divisor: int = 1,
         is_not_negative: bool = False,
-        below: Number | None = None,
+        below: Index | None = None,
     ) -> None:
         """Records what is known of a value from elsewhere; divisor 0 means that it is 0."""
         self._divisors[value] = divisor
@@ -62,15 +62,15 @@ class IndexFacts:
         """Records that a value is a multiple of a positive number, beside what is known of it."""
         self._divisors[value] = _least_common_multiple(self.divisor(value), divisor)
 
-    def number(self, value: SSAValue) -> Number:
+    def number(self, value: SSAValue) -> Index:
         """A value, or the number that it is."""
         return self._numbers.get(value, value)
 
-    def bound(self, value: Number) -> Number | None:
+    def bound(self, value: Index) -> Index | None:
         """A number that is greater; None if none is known."""
         return value + 1 if isinstance(value, int) else self._bounds.get(value)
 
-    def divisor(self, value: Number) -> int:
+    def divisor(self, value: Index) -> int:
         """A number that divides the value; 0 if the value is 0, 1 if nothing is known."""
         if isinstance(value, int):
             return abs(value)
@@ -80,7 +80,7 @@ class IndexFacts:
             self._divisors[value] = self._find_divisor(value.owner)
         return self._divisors[value]
 
-    def is_not_negative(self, value: Number) -> bool:
+    def is_not_negative(self, value: Index) -> bool:
         """Whether the value is known to be 0 or more."""
         if isinstance(value, int):
             return value >= 0

@@ -9,11 +9,11 @@ from xdsl.ir import SSAValue
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
 from xtile.dialects.cuda_tile.ops import integer
 from xtile.dialects.scf.loops import UNSIGNED
+from xtile.rewrite.indices import Index
 from xtile.rewrite.ranges import may_wrap, range_of, width_of
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import INDEX, element_of
-from xtile.translate.layouts import Number
 
 
 class LoopCounter:
@@ -67,14 +67,14 @@ class LoopCounter:
         facts.learn(value, divisor, facts.is_not_negative(self._first), self._last)
         return value
 
-    def _wide(self, old: SSAValue) -> Number:
+    def _wide(self, old: SSAValue) -> Index:
         """A bound in 64 bits."""
         number = self._lowering.number(old)
         if isinstance(number, SSAValue):
             return resize(self._lowering, number, INDEX, self._has_sign)
         return number if self._has_sign else number % (1 << width_of(old))
 
-    def _turns(self, may_overflow: bool) -> Number:
+    def _turns(self, may_overflow: bool) -> Index:
         """How many iterations there are; a number below 0 is none.
 
         Args:
@@ -94,7 +94,7 @@ class LoopCounter:
         )
         return lowering.select(some, lowering.as_value(turns), lowering.integer(0))
 
-    def _quotient(self, a: Number, b: Number, signedness: Signedness) -> Number:
+    def _quotient(self, a: Index, b: Index, signedness: Signedness) -> Index:
         """The quotient, rounded up."""
         if b == 1:
             return a

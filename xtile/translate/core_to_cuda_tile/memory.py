@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.ops import conversions, core, memory
 from xtile.dialects.cuda_tile.types import PointerType
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -20,14 +21,14 @@ from xtile.translate.core_to_cuda_tile.types import (
     pointer_tile,
     size_in_bytes,
 )
-from xtile.translate.layouts import Number, layout_of
+from xtile.translate.layouts import layout_of
 
 
 def pointer_to(
-    lowering: Lowering, memory_: Descriptor, indices: Sequence[Number], part: int = 0
+    lowering: Lowering, memory_: Descriptor, indices: Sequence[Index], part: int = 0
 ) -> SSAValue:
     """Points to an element, or to the imaginary part of one if `part` is 1."""
-    place = lowering.linear(indices, memory_.strides)
+    place = lowering.sum_of_products(indices, memory_.strides)
     offset = lowering.add_all([memory_.offset, place, part])
     if offset == 0:
         return memory_.pointer
@@ -71,7 +72,7 @@ def _store(operation: Operation, lowering: Lowering) -> None:
         lowering.order.after_write(described.place, stored.results[0])
 
 
-def _memref_of(lowering: Lowering, group: Group, index: Number) -> Descriptor:
+def _memref_of(lowering: Lowering, group: Group, index: Index) -> Descriptor:
     """A memref of a group: its address, its sizes and its strides are loaded."""
     layout = layout_of(group.type)
     assert layout.offset is not None, "the calling convention has groups with one offset only"
@@ -82,7 +83,7 @@ def _memref_of(lowering: Lowering, group: Group, index: Number) -> Descriptor:
     if group.alignment > size_in_bytes(element):
         pointer = lowering.promise_divisor(pointer, group.alignment)
 
-    def number_at(number: Number, promise: Callable[[SSAValue], SSAValue]) -> Number:
+    def number_at(number: Index, promise: Callable[[SSAValue], SSAValue]) -> Index:
         """A size or stride, or the one at the index of those that a pointer points to."""
         if isinstance(number, int) or not isinstance(element_type(number), PointerType):
             return number
@@ -99,7 +100,7 @@ def _memref_of(lowering: Lowering, group: Group, index: Number) -> Descriptor:
     )
 
 
-def _load_at(lowering: Lowering, pointer: SSAValue, index: Number) -> SSAValue:
+def _load_at(lowering: Lowering, pointer: SSAValue, index: Index) -> SSAValue:
     """A number of 64 bits that is the same for the whole kernel."""
     assert element_type(pointer) == PointerType(i64)
 

@@ -10,10 +10,10 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import core, integer
 from xtile.dialects.cuda_tile.types import TileType
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import scalar_tile
-from xtile.translate.layouts import Number
 
 _LARGEST = 2**31
 """Offsets below it are computed in 32 bits."""
@@ -22,7 +22,7 @@ _LARGEST = 2**31
 def pointers(lowering: Lowering, access: Access) -> SSAValue:
     """Points to each element of a tile."""
     memory = access.memory
-    offset = lowering.add(memory.offset, lowering.linear(access.starts, memory.strides))
+    offset = lowering.add(memory.offset, lowering.sum_of_products(access.starts, memory.strides))
     first = memory.pointer
     if offset != 0:
         first = lowering.pure(core.OffsetOp, first, lowering.as_value(offset))
@@ -32,9 +32,7 @@ def pointers(lowering: Lowering, access: Access) -> SSAValue:
     return first if offsets is None else lowering.pure(core.OffsetOp, first, offsets)
 
 
-def _offsets(
-    lowering: Lowering, shape: Sequence[int], strides: Sequence[Number]
-) -> SSAValue | None:
+def _offsets(lowering: Lowering, shape: Sequence[int], strides: Sequence[Index]) -> SSAValue | None:
     """The offset of each element from the first one; None for a single element."""
     element = _offset_type(shape, strides)
     total: SSAValue | None = None
@@ -50,7 +48,7 @@ def _offsets(
     return total
 
 
-def _offset_type(shape: Sequence[int], strides: Sequence[Number]) -> Attribute:
+def _offset_type(shape: Sequence[int], strides: Sequence[Index]) -> Attribute:
     """The narrowest type that holds all offsets."""
     last = 0
     for size, stride in zip(shape, strides, strict=True):
@@ -60,7 +58,7 @@ def _offset_type(shape: Sequence[int], strides: Sequence[Number]) -> Attribute:
     return i32 if last < _LARGEST else i64
 
 
-def _factor(lowering: Lowering, stride: Number, element: Attribute) -> SSAValue:
+def _factor(lowering: Lowering, stride: Index, element: Attribute) -> SSAValue:
     if isinstance(stride, int):
         return lowering.constant(stride, scalar_tile(element))
     return stride
@@ -78,9 +76,7 @@ def is_inside(lowering: Lowering, access: Access) -> SSAValue | None:
     return mask
 
 
-def is_inside_along(
-    lowering: Lowering, start: Number, length: int, size: Number
-) -> SSAValue | None:
+def is_inside_along(lowering: Lowering, start: Index, length: int, size: Index) -> SSAValue | None:
     """Which of the indices from `start` on a dimension has; None if it has all."""
     if isinstance(start, int) and isinstance(size, int) and 0 <= start <= size - length:
         return None

@@ -13,11 +13,12 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import core
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import shape_of, tile_of, tile_type
-from xtile.translate.layouts import Number, mixed
+from xtile.translate.layouts import mixed
 
 
 def _broadcast(operation: Operation, lowering: Lowering) -> None:
@@ -63,7 +64,7 @@ def _extract(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], part_at(lowering, value, positions))
 
 
-def part_at(lowering: Lowering, value: SSAValue, positions: Sequence[Number]) -> SSAValue:
+def part_at(lowering: Lowering, value: SSAValue, positions: Sequence[Index]) -> SSAValue:
     """The part of a tile that has a position along its first dimensions."""
     shape = tile_type(value).get_shape()
     rest = shape[len(positions) :]
@@ -74,7 +75,7 @@ def part_at(lowering: Lowering, value: SSAValue, positions: Sequence[Number]) ->
     return lowering.reshape(lowering.compute(core.ExtractOp, value, indices, size), rest)
 
 
-def _as_i32(lowering: Lowering, number: Number) -> SSAValue:
+def _as_i32(lowering: Lowering, number: Index) -> SSAValue:
     if isinstance(number, int):
         return lowering.integer(number, i32)
     return resize(lowering, number, i32)
@@ -126,7 +127,7 @@ def _constant_mask(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], _mask(lowering, list(sizes), operation))
 
 
-def _mask(lowering: Lowering, sizes: Sequence[Number], operation: Operation) -> SSAValue:
+def _mask(lowering: Lowering, sizes: Sequence[Index], operation: Operation) -> SSAValue:
     """Which elements have an index below the size in each dimension."""
     type_ = tile_of(operation.results[0].type)
     mask: SSAValue | None = None

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from typing_extensions import override
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonOrdering,
     ComparisonPredicate,
+    RoundingMode,
     Signedness,
 )
 from xtile.dialects.cuda_tile.ops import bitwise, core, floating_point, integer
 from xtile.dialects.cuda_tile.types import TileType, is_integer
+from xtile.rewrite.indices import Index, IndexArithmetic, IndexOperation
 from xtile.rewrite.rebuilder import Rebuilder
 from xtile.translate.core_to_cuda_tile.types import (
     INDEX,
@@ -22,13 +25,12 @@ from xtile.translate.core_to_cuda_tile.types import (
     scalar_tile,
     tile_type,
 )
-from xtile.translate.layouts import Number
 
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 ORDERED, UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED
 
 
-class TileBuilder(Rebuilder):
+class TileBuilder(Rebuilder, IndexArithmetic):
     """Emits tiles. What is called `compute` emits where it stands, `pure` once and early."""
 
     def compute(self, kind: Callable[..., Operation], *operands: Any, **properties: Any) -> Any:
@@ -84,9 +86,14 @@ class TileBuilder(Rebuilder):
 
     # --- integers ---
 
-    def as_value(self, number: Number) -> SSAValue:
-        """An index as a value."""
+    @override
+    def as_value(self, number: Index) -> SSAValue:
         return self.integer(number) if isinstance(number, int) else number
+
+    @override
+    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
+        kind, properties = _INDEX_OPERATIONS[operation]
+        return self.pure(kind, a, b, **properties)
 
     def compare(
         self, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue, is_signed: bool = True
@@ -168,6 +175,23 @@ class TileBuilder(Rebuilder):
     def is_float(self, value: SSAValue) -> bool:
         """Whether a tile's elements are floats."""
         return isinstance(element_type(value), AnyFloat)
+
+
+_INDEX_OPERATIONS: dict[IndexOperation, tuple[type[Operation], dict[str, Any]]] = {
+    IndexOperation.ADD: (integer.AddIOp, {}),
+    IndexOperation.SUBTRACT: (integer.SubIOp, {}),
+    IndexOperation.MULTIPLY: (integer.MulIOp, {}),
+    IndexOperation.DIVIDE: (integer.DivIOp, {"signedness": SIGNED}),
+    IndexOperation.DIVIDE_UP: (
+        integer.DivIOp,
+        {"signedness": SIGNED, "rounding": RoundingMode.POSITIVE_INF},
+    ),
+    IndexOperation.REMAINDER: (integer.RemIOp, {"signedness": SIGNED}),
+    IndexOperation.SHIFT_RIGHT: (integer.ShRIOp, {"signedness": SIGNED}),
+    IndexOperation.SMALLER: (integer.MinIOp, {"signedness": SIGNED}),
+    IndexOperation.LARGER: (integer.MaxIOp, {"signedness": SIGNED}),
+}
+"""The operation for each of indices, and its properties."""
 
 
 def _wrapped(number: int, type_: IntegerType) -> int:

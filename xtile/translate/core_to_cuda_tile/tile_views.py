@@ -15,11 +15,11 @@ from xdsl.ir import SSAValue
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import views
 from xtile.dialects.cuda_tile.types import PartitionViewType, StridedViewType, TensorViewType
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_cuda_tile.accesses import Access, widest
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import part_of, size_in_bytes
-from xtile.translate.layouts import Number
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def tile_in_view(
         start = access.starts[dimension]
         step = gcd(lowering.facts.divisor(start), size)
         steps.append(step)
-        indices.append(lowering.as_value(lowering.exact_quotient(start, step)))
+        indices.append(lowering.as_value(lowering.divide_exactly(start, step)))
     tensor = _tensor_view(lowering, access.memory)
     view = _view(lowering, tensor, shape, steps, order, padding)
     return TileInView(view, tuple(indices), shape)
@@ -79,7 +79,7 @@ def _is_right(lowering: Lowering, access: Access) -> bool:
     )
 
 
-def _begins_inside(lowering: Lowering, start: Number, size: Number) -> bool:
+def _begins_inside(lowering: Lowering, start: Index, size: Index) -> bool:
     """Whether an index is one of a dimension.
 
     The first one is: a dimension that turns out to be empty has no tiles, and nothing of it is
@@ -130,7 +130,7 @@ def _tensor_view(lowering: Lowering, memory: Descriptor) -> SSAValue:
     )
 
 
-def _known(number: Number) -> int:
+def _known(number: Index) -> int:
     return number if isinstance(number, int) else DYNAMIC_INDEX
 
 

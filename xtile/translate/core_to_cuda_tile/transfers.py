@@ -18,6 +18,7 @@ from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
@@ -25,7 +26,6 @@ from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
 from xtile.translate.core_to_cuda_tile.types import shape_of
-from xtile.translate.layouts import Number
 
 
 def _access(
@@ -171,7 +171,7 @@ def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAV
 # --- whole vectors ---
 
 
-def _whole(descriptor: Descriptor, starts: Sequence[Number], shape: tuple[int, ...]) -> Access:
+def _whole(descriptor: Descriptor, starts: Sequence[Index], shape: tuple[int, ...]) -> Access:
     """The elements from an index on, along the last dimensions, all of which memory has."""
     first = descriptor.rank - len(shape)
     axes = tuple(range(first, descriptor.rank))

@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import conversions
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Group, Window
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -25,14 +26,14 @@ from xtile.translate.core_to_cuda_tile.types import (
     parts_per_element,
     scalar_tile,
 )
-from xtile.translate.layouts import Number, kept_dimensions, layout_of, number_lists
+from xtile.translate.layouts import kept_dimensions, layout_of, number_lists
 
 
 def _subview(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     numbers = lowering.numbers(operation.operands[1:])
     offsets, sizes, steps = number_lists(operation, numbers, "offsets", "sizes", "strides")
-    offset = lowering.add(source.offset, lowering.linear(offsets, source.strides))
+    offset = lowering.add(source.offset, lowering.sum_of_products(offsets, source.strides))
     strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
     kept = kept_dimensions(operation)
     view = source.moved(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
@@ -89,7 +90,7 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
         )
 
 
-def _chosen(lowering: Lowering, sizes: Sequence[Number], number: Number) -> Any:
+def _chosen(lowering: Lowering, sizes: Sequence[Index], number: Index) -> Any:
     """The size of a dimension that is known at run time."""
     value = lowering.as_value(sizes[-1])
     for i, size in enumerate(sizes[:-1]):
@@ -109,7 +110,7 @@ def _extract_strided_metadata(operation: Operation, lowering: Lowering) -> None:
     lowering.define(base, memory.moved(0, (), ()))
     scale = parts_per_element(memory.element)
     offset, *strides = (
-        lowering.exact_quotient(number, scale) for number in (memory.offset, *memory.strides)
+        lowering.divide_exactly(number, scale) for number in (memory.offset, *memory.strides)
     )
     for result, number in zip(numbers, (offset, *memory.sizes, *strides), strict=True):
         lowering.define(result, lowering.as_value(number))

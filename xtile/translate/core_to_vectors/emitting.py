@@ -14,8 +14,9 @@ from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.memref import access
 from xtile.dialects.vector.types import vector_of
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, like
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _FEW_PIECES = 4
 
@@ -26,7 +27,7 @@ class Emitter(Lowering):
     # --- accesses ---
 
     def load(
-        self, memory: SSAValue, indices: Sequence[Number], width: int, element: Attribute
+        self, memory: SSAValue, indices: Sequence[Index], width: int, element: Attribute
     ) -> SSAValue:
         """Neighbouring elements of memory: a vector, or a scalar for one element."""
         places = [self.as_value(index) for index in indices]
@@ -42,7 +43,7 @@ class Emitter(Lowering):
             return self.emit(TruncIOp(value, cast("Any", like(value, i1)))).result
         return value
 
-    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Number]) -> None:
+    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
         """Stores a vector, or a scalar, in neighbouring elements of memory."""
         places = [self.as_value(index) for index in indices]
         type_ = cast("MemRefType[Attribute]", memory.type).element_type
@@ -69,7 +70,7 @@ class Emitter(Lowering):
 
     # --- control flow ---
 
-    def cover(self, count: int, width: int, emit: Callable[[Number, int], None]) -> None:
+    def cover(self, count: int, width: int, emit: Callable[[Index, int], None]) -> None:
         """Goes through `count` components in pieces of `width`, and of less at the end.
 
         A few pieces are no loop, so that the driver can keep them in registers.
@@ -85,9 +86,7 @@ class Emitter(Lowering):
             emit(start, length)
 
     @contextmanager
-    def loop(
-        self, start: Number, stop: Number, step: int = 1, name: str = "i"
-    ) -> Generator[Number]:
+    def loop(self, start: Index, stop: Index, step: int = 1, name: str = "i") -> Generator[Index]:
         """A loop that stays one; what runs once for certain is no loop."""
         with self.carrying_loop(start, stop, (), step, name) as (index, _, _):
             yield index
@@ -95,12 +94,12 @@ class Emitter(Lowering):
     @contextmanager
     def carrying_loop(
         self,
-        start: Number,
-        stop: Number,
+        start: Index,
+        stop: Index,
         initial: Sequence[SSAValue],
         step: int = 1,
         name: str = "i",
-    ) -> Generator[tuple[Number, Sequence[SSAValue], list[SSAValue]]]:
+    ) -> Generator[tuple[Index, Sequence[SSAValue], list[SSAValue]]]:
         """A loop with values that are handed on.
 
         Yields the variable, the values of the last iteration, and a list to put the next ones in,
@@ -154,29 +153,9 @@ class Emitter(Lowering):
             regions.append(Region([block]))
         self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
 
-    # --- integers ---
-
-    def subtract(self, a: Number, b: Number) -> Number:
-        """The difference of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self._shared_binary(arith.SubiOp, a, b)
-
-    def smaller(self, a: Number, b: Number) -> Number:
-        """The smaller one of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
-        return self._shared_binary(arith.MinSIOp, a, b)
-
-    def larger(self, a: Number, b: Number) -> Number:
-        """The larger one of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return max(a, b)
-        return self._shared_binary(arith.MaxSIOp, a, b)
-
-    def is_at_least(self, a: Number, b: Number) -> SSAValue:
+    def is_at_least(self, a: Index, b: Index) -> SSAValue:
         """Whether an index is not smaller than another one."""
-        return self._compare("sge", a, b)
+        return self.compare("sge", a, b)
 
 
 def rests(first: int, last: int, width: int) -> list[tuple[int, int]]:

@@ -24,6 +24,7 @@ from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
 from xtile.dialects.memref import allocation
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
@@ -32,7 +33,7 @@ from xtile.translate.core_to_vectors.emitting import Emitter
 from xtile.translate.core_to_vectors.kinds import is_view
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_vectors.plan import Plan, plan_of
-from xtile.translate.core_to_xegpu.lowering import Number, carried_type
+from xtile.translate.core_to_xegpu.lowering import carried_type
 
 _NOTHING: frozenset[SSAValue] = frozenset()
 
@@ -85,7 +86,7 @@ class Vectors(Emitter):
         """The subgroups of a work-group in the source."""
         return -(-math.prod(self.block_size) // self.subgroup_size)
 
-    def subgroup(self) -> Number:
+    def subgroup(self) -> Index:
         """The number of the subgroup whose work this work-item does."""
         if self.subgroups == 1:
             return 0
@@ -324,7 +325,7 @@ class Vectors(Emitter):
             self.each_piece_of_row(matrix, row, emit)
 
     def each_piece_of_row(
-        self, matrix: Matrix, row: Number, emit: Callable[[Place, int], None]
+        self, matrix: Matrix, row: Index, emit: Callable[[Place, int], None]
     ) -> None:
         """Goes through the components of one row."""
         columns = matrix.shape[1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.translate.core_to_xegpu.lowering import Number
+from xtile.rewrite.indices import Index
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Place:
         column: Its column.
     """
 
-    flat: Number
-    row: Number
-    column: Number
+    flat: Index
+    row: Index
+    column: Index
 
 
 Piece = Callable[[Place, int], SSAValue]

@@ -23,10 +23,10 @@ from xtile.dialects.core.cooperative_matrix import (
     MatrixUse,
 )
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.bfloat16 import like
-from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.views import strided_view
 
 _MATRICES = 2
@@ -86,8 +86,8 @@ def _most(size: int, length: int) -> int:
 
 
 def _tiles(
-    lowering: Vectors, start: tuple[Number, Number], size: tuple[int, int], step: tuple[int, int]
-) -> tuple[list[Number], list[Number]]:
+    lowering: Vectors, start: tuple[Index, Index], size: tuple[int, int], step: tuple[int, int]
+) -> tuple[list[Index], list[Index]]:
     """The first rows and the first columns of matrices next to each other."""
     rows = [lowering.add(start[0], i) for i in range(0, size[0], step[0])]
     return rows, [lowering.add(start[1], i) for i in range(0, size[1], step[1])]
@@ -97,7 +97,7 @@ def _multiply_tiles(
     lowering: Vectors,
     unit: CooperativeMatrix,
     memory: tuple[SSAValue, SSAValue, SSAValue],
-    tiles: tuple[list[Number], list[Number]],
+    tiles: tuple[list[Index], list[Index]],
     depth: int,
 ) -> None:
     """Adds up products, each of whose factors is loaded once for several of them."""
@@ -136,7 +136,7 @@ def _type(unit: CooperativeMatrix, use: MatrixUse) -> CooperativeMatrixType:
 def _load(
     lowering: Vectors,
     memory: SSAValue,
-    place: tuple[Number, Number],
+    place: tuple[Index, Index],
     type_: CooperativeMatrixType,
 ) -> SSAValue:
     is_packed = type_.use.data == MatrixUse.MATRIX_B
@@ -171,7 +171,7 @@ def _packed(lowering: Vectors, unit: CooperativeMatrix, matrix: Matrix) -> SSAVa
     with lowering.loop(0, rows // factors, name="row") as row:
         start = lowering.multiply(row, columns)
 
-        def pack(column: Number, length: int) -> None:
+        def pack(column: Index, length: int) -> None:
             parts: list[SSAValue] = []
             for i in range(factors):
                 part = lowering.add(lowering.multiply(row, factors), i)

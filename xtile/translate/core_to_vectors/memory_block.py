@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.kinds import has_unit_stride
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Place
-from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.views import view_of
 
 
@@ -24,8 +24,8 @@ class Range:
         is_whole: Whether all are, or None if they certainly are.
     """
 
-    first: Number
-    last: Number
+    first: Index
+    last: Index
     is_whole: SSAValue | None
 
 
@@ -52,7 +52,7 @@ class MemoryBlock:
         self,
         lowering: Vectors,
         memory: SSAValue,
-        indices: Sequence[Number],
+        indices: Sequence[Index],
         shape: tuple[int, int],
         is_transposed: bool,
         checked: tuple[bool, bool],
@@ -89,7 +89,7 @@ class MemoryBlock:
         """Whether the whole block is in the memory; None if it certainly is."""
         return self._lowering.both(self.rows.is_whole, self.columns.is_whole)
 
-    def indices(self, place: Place) -> list[Number]:
+    def indices(self, place: Place) -> list[Index]:
         """The indices of the element that is a component."""
         result = list(self._indices)
         for dimension, number in zip(self._dimensions, (place.row, place.column), strict=True):
@@ -115,7 +115,7 @@ class MemoryBlock:
         with lowering.loop(self.rows.first, self.rows.last, name="row") as row:
             start = lowering.multiply(row, columns)
 
-            def access(column: Number, length: int) -> None:
+            def access(column: Index, length: int) -> None:
                 emit(Place(lowering.add(start, column), row, column), length)
 
             def as_vectors() -> None:

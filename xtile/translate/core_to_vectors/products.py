@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtSIOp
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.elementwise import piece_type
 from xtile.translate.core_to_vectors.emitting import rests
@@ -26,7 +27,6 @@ from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_for
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, widen
-from xtile.translate.core_to_xegpu.lowering import Number
 
 _REGISTERS_FOR_FACTORS = 8
 """Registers that the accumulators leave for a row of B, an element of A and addresses."""
@@ -206,7 +206,7 @@ def _multiply(
 def _multiply_block(
     lowering: Vectors,
     block: _Block,
-    start: tuple[Number, Number],
+    start: tuple[Index, Index],
     operands: tuple[Matrix, Matrix, Matrix],
     buffer: SSAValue,
 ) -> None:
@@ -234,7 +234,7 @@ def _multiply_block(
 
 
 def _place(
-    lowering: Vectors, matrix: Matrix, row: tuple[Number, int], column: tuple[Number, int]
+    lowering: Vectors, matrix: Matrix, row: tuple[Index, int], column: tuple[Index, int]
 ) -> Place:
     """A place whose row and column are sums of a number and a constant, which is added last."""
     columns = matrix.shape[1]

@@ -11,12 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.vector import MultiDimReductionOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
-from xtile.translate.core_to_xegpu.lowering import Number
 from xtile.translate.core_to_xegpu.pieces import length_of, slice_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
 
@@ -60,7 +60,7 @@ class _Reduction:
         rows, columns = matrix.shape
         lowering = self._lowering
 
-        def combine(column: Number, width: int) -> None:
+        def combine(column: Index, width: int) -> None:
             first = self._wide(self._start.piece(Place(column, column, 0), width))
             with lowering.carrying_loop(0, rows, [first], name="row") as (row, carried, next_):
                 flat = lowering.add(lowering.multiply(row, columns), column)
@@ -80,16 +80,16 @@ class _Reduction:
                 total = self._combine(total, self._folded(part))
             lowering.store(self._rounded(total), buffer, [row])
 
-    def _parts_of_row(self, matrix: Matrix, row: Number, columns: int) -> list[SSAValue]:
+    def _parts_of_row(self, matrix: Matrix, row: Index, columns: int) -> list[SSAValue]:
         """A vector that all whole vectors of a row are combined to, and what is left of it."""
         lowering, width = self._lowering, matrix.width
         start = lowering.multiply(row, columns)
 
-        def piece(column: Number, length: int) -> SSAValue:
+        def piece(column: Index, length: int) -> SSAValue:
             place = Place(lowering.add(start, column), row, column)
             return self._wide(matrix.piece(place, length))
 
-        def vectors(column: Number, count: int) -> list[SSAValue]:
+        def vectors(column: Index, count: int) -> list[SSAValue]:
             return [piece(lowering.add(column, i * width), width) for i in range(count)]
 
         whole = columns - columns % width

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xtile.rewrite.indices import Index
 from xtile.rewrite.transposition import transposed
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
-from xtile.translate.core_to_xegpu.lowering import Number
 
 _TILES = (8, 4)
 """Rows and columns of a tile: larger ones take more code, and are not faster."""
@@ -56,7 +56,7 @@ def _each_tile(
     with lowering.loop(0, rows, tile, "row") as row:
         start = lowering.multiply(row, columns)
         with lowering.loop(0, columns, tile, "column") as column:
-            first: Number = lowering.add(start, column)
+            first: Index = lowering.add(start, column)
 
             def place(i: int, j: int) -> Place:
                 flat = lowering.add(first, i * columns + j)

@@ -6,10 +6,11 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from xtile.dialects.memref import views
-from xtile.translate.core_to_xegpu.lowering import INDEX, Lowering, Number
+from xtile.rewrite.indices import Index
+from xtile.translate.core_to_xegpu.lowering import INDEX, Lowering
 
 
-def address_of(lowering: Lowering, root: SSAValue, offset: Number, size: int) -> SSAValue:
+def address_of(lowering: Lowering, root: SSAValue, offset: Index, size: int) -> SSAValue:
     """The address of an element as an i64.
 
     Args:

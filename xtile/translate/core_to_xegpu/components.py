@@ -9,8 +9,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType, VectorType, f32
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.scattered import entries, holder, is_row
 from xtile.translate.core_to_xegpu.subgroup import shuffle
 
@@ -80,23 +81,23 @@ class Components:
             (w, i): value if target is None else widened(lowering, value, old.type, target)
             for w, i, value in entries(lowering, fragment)
         }
-        self._fetched: dict[tuple[Number, ...], SSAValue] = {}
+        self._fetched: dict[tuple[Index, ...], SSAValue] = {}
 
-    def at(self, indices: Sequence[Number]) -> SSAValue:
+    def at(self, indices: Sequence[Index]) -> SSAValue:
         """The component at some indices, which may differ between lanes."""
         key = tuple(indices)
         if key not in self._fetched:
             self._fetched[key] = self._fetch(*self._place(key))
         return self._fetched[key]
 
-    def _place(self, indices: Sequence[Number]) -> tuple[Number, Number]:
+    def _place(self, indices: Sequence[Index]) -> tuple[Index, Index]:
         """The row and the column of a component."""
         if self._rank == 1:
             return (0, indices[0]) if is_row(self._layout) else (indices[0], 0)
         row, column = indices
         return row, column
 
-    def _fetch(self, row: Number, column: Number) -> SSAValue:
+    def _fetch(self, row: Index, column: Index) -> SSAValue:
         lowering, source = self._lowering, self._layout
         lane = holder(lowering, source, row, column)
         entry = lowering.divide(row, source.row_step)
@@ -114,7 +115,7 @@ class Components:
         assert result is not None
         return result
 
-    def _candidates(self, block: Number, entry: Number) -> dict[tuple[int, int], SSAValue]:
+    def _candidates(self, block: Index, entry: Index) -> dict[tuple[int, int], SSAValue]:
         """The entries of a lane that may be the component."""
         return {
             (w, i): value

@@ -12,7 +12,8 @@ from math import lcm
 from xdsl.ir import SSAValue
 
 from xtile.rewrite.facts import Facts
-from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering, Number
+from xtile.rewrite.indices import Index
+from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.promises import missing_promise
 from xtile.translate.core_to_xegpu.views import View, type_of, view_of
 
@@ -30,7 +31,7 @@ class Block:
 
     memory: SSAValue
     row: int
-    start: tuple[Number, Number]
+    start: tuple[Index, Index]
     checked: tuple[bool, bool]
 
 
@@ -49,11 +50,11 @@ class Surface:
     """
 
     view: View
-    height: Number
-    width: Number
-    pitch: Number
-    row: Number
-    column: Number
+    height: Index
+    width: Index
+    pitch: Index
+    row: Index
+    column: Index
     is_exact: bool
 
 
@@ -88,11 +89,11 @@ def is_transposed(block: Block, view: View) -> bool:
     return view.strides[1 - block.row] != 1
 
 
-def _extent(lowering: Lowering, view: View, dimension: int) -> Number:
+def _extent(lowering: Lowering, view: View, dimension: int) -> Index:
     return lowering.add(view.offsets[dimension], view.sizes[dimension])
 
 
-def _width(lowering: Lowering, view: View, block: Block, contiguous: int, across: int) -> Number:
+def _width(lowering: Lowering, view: View, block: Block, contiguous: int, across: int) -> Index:
     """An access that stays inside needs no exact width, and the pitch is known more often."""
     if block.checked[contiguous]:
         return _extent(lowering, view, contiguous)

@@ -33,7 +33,7 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.facts import Facts, constant_of
-from xtile.rewrite.folding import INDEX_WIDTH, wrap
+from xtile.rewrite.indices import ArithBuilder, Index
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
@@ -52,9 +52,6 @@ ALIGNMENT_ATTRIBUTE = "core.alignment"
 SHAPE_GCD_ATTRIBUTE = "core.shape_gcd"
 STRIDE_GCD_ATTRIBUTE = "core.stride_gcd"
 
-Number = SSAValue | int
-"""An index: a value, or a number that is known."""
-
 _MOST_COMPONENTS = 1 << 13
 """Components of a matrix that a lane holds, each of which is code: registers hold a sixteenth."""
 
@@ -72,7 +69,7 @@ class Measure:
     dimension: int
 
 
-class Lowering(Rebuilder):
+class Lowering(ArithBuilder):
     """Rebuilds kernels at subgroup level as XeGPU at lane level.
 
     A bf16 number becomes an i16 with its bits, because SPIR-V has no bf16 without an extension; a
@@ -293,75 +290,21 @@ class Lowering(Rebuilder):
 
         return self.shared(("constant", repr(number), type_), (), emit)
 
-    def numbers(self, old: Iterable[SSAValue]) -> list[Number]:
+    def numbers(self, old: Iterable[SSAValue]) -> list[Index]:
         """What indices of the source have become; constants are numbers."""
-        result: list[Number] = []
+        result: list[Index] = []
         for value in self.values(old):
             constant = constant_of(value)
             result.append(value if constant is None else constant)
         return result
 
-    def as_value(self, number: Number) -> SSAValue:
-        """An index as a value."""
-        return self.index(number) if isinstance(number, int) else number
-
-    def add(self, a: Number, b: Number) -> Number:
-        """The sum of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return wrap(a + b, INDEX_WIDTH)
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        return self._shared_binary(arith.AddiOp, a, b)
-
-    def multiply(self, a: Number, b: Number) -> Number:
-        """The product of two indices."""
-        if isinstance(a, int) and isinstance(b, int):
-            return wrap(a * b, INDEX_WIDTH)
-        if 0 in (a, b):
-            return 0
-        if a == 1 or b == 1:
-            return b if a == 1 else a
-        return self._shared_binary(arith.MuliOp, a, b)
-
-    def divide(self, a: Number, b: int) -> Number:
-        """The quotient of an index that is not negative, rounded down."""
-        if isinstance(a, int):
-            return a // b
-        return a if b == 1 else self._shared_binary(arith.DivUIOp, a, b)
-
-    def divide_exactly(self, a: Number, b: int) -> Number:
-        """The quotient of an index that is a multiple of `b`, a power of two; it has any sign."""
-        if isinstance(a, int):
-            return a // b
-        return a if b == 1 else self._shared_binary(arith.ShRSIOp, a, b.bit_length() - 1)
-
-    def remainder(self, a: Number, b: int) -> Number:
-        """The remainder of an index that is not negative."""
-        if isinstance(a, int):
-            return a % b
-        return 0 if b == 1 else self._shared_binary(arith.RemUIOp, a, b)
-
-    def is_below(self, a: Number, b: Number) -> SSAValue:
+    def is_below(self, a: Index, b: Index) -> SSAValue:
         """Whether 0 <= a < b; a negative index is a large unsigned one."""
-        return self._compare("ult", a, b)
+        return self.compare("ult", a, b)
 
-    def is_equal(self, a: Number, b: Number) -> SSAValue:
+    def is_equal(self, a: Index, b: Index) -> SSAValue:
         """Whether two indices are equal."""
-        return self._compare("eq", a, b)
-
-    def _compare(self, predicate: str, a: Number, b: Number) -> SSAValue:
-        left, right = self.as_value(a), self.as_value(b)
-        return self.shared(
-            ("cmpi", predicate, left, right),
-            (left, right),
-            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
-        )
-
-    def _shared_binary(self, kind: Any, a: Number, b: Number) -> SSAValue:
-        left, right = self.as_value(a), self.as_value(b)
-        return self.shared(
-            (kind, left, right), (left, right), lambda: self.emit(kind(left, right)).result
-        )
+        return self.compare("eq", a, b)
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """Whether both conditions hold; None always does."""

@@ -30,13 +30,13 @@ from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
-    Number,
     carried_type,
     from_parts,
     parts_of,
@@ -265,7 +265,7 @@ def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> S
     """The real (0) or imaginary (1) parts of complex memory, two apart."""
     data = metadata_of(lowering, memory)
     words = reinterpreted(lowering, memory, part)
-    offset: Number = lowering.add(lowering.multiply(data.offset, 2), which)
+    offset: Index = lowering.add(lowering.multiply(data.offset, 2), which)
     strides = [lowering.multiply(stride, 2) for stride in data.strides]
     return strided_view(lowering, words, offset, data.sizes, strides)
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.components import (
@@ -37,7 +38,7 @@ from xtile.translate.core_to_xegpu.fragments import (
     of_values,
     spans,
 )
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.pieces import (
     from_scalars,
     interleaved,
@@ -235,7 +236,7 @@ def _by_components(lowering: Lowering, operation: Operation) -> None:
         raise lowering.error(f"products cannot be combined by {kind}")
     combine = combiner(lowering, kind, wide)
 
-    def total(outer: Sequence[Number], start: SSAValue) -> SSAValue:
+    def total(outer: Sequence[Index], start: SSAValue) -> SSAValue:
         """A component of the result, from the numbers of its iterations and what it begins with."""
         result = widened(lowering, start, element)
         for inner in itertools.product(*map(range, inner_sizes)):
@@ -258,7 +259,7 @@ def _each(
     lowering: Lowering,
     fragment: Fragment,
     rank: int,
-    make: Callable[[Sequence[Number], SSAValue], SSAValue],
+    make: Callable[[Sequence[Index], SSAValue], SSAValue],
 ) -> Fragment:
     """What `make` makes of the indices and the value of each component."""
     values: list[SSAValue] = []

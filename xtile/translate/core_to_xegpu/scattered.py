@@ -19,9 +19,10 @@ from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.memref import access
 from xtile.layouts import Layout
 from xtile.layouts.intel import VectorLayout
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, spans
 from xtile.translate.core_to_xegpu.legality import Block as MemoryBlock
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number, carried_type
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import update
 from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
 from xtile.translate.core_to_xegpu.views import view_of
@@ -31,8 +32,8 @@ Place = tuple[list[SSAValue], SSAValue | None]
 
 
 def position(
-    lowering: Lowering, layout: VectorLayout, block: int, entry: Number
-) -> tuple[Number, Number]:
+    lowering: Lowering, layout: VectorLayout, block: int, entry: Index
+) -> tuple[Index, Index]:
     """The row and the column of a lane's entry."""
     lane = lowering.lane()
     row = _share(lowering, layout.layout, ("lane", "dim0"), lane)
@@ -41,7 +42,7 @@ def position(
     return row, lowering.add(column, block * layout.width)
 
 
-def holder(lowering: Lowering, layout: VectorLayout, row: Number, column: Number = 0) -> Number:
+def holder(lowering: Lowering, layout: VectorLayout, row: Index, column: Index = 0) -> Index:
     """The lane that holds a component, also where this is padding."""
     back = layout.inverse
     return lowering.add(
@@ -54,9 +55,9 @@ def _share(
     lowering: Lowering,
     layout: Layout,
     between: tuple[str, str],
-    number: Number,
+    number: Index,
     wraps: bool = False,
-) -> Number:
+) -> Index:
     """What a number of an input adds to the index in an output.
 
     Args:
@@ -67,7 +68,7 @@ def _share(
         wraps: Whether it may be too large; the index is then that of another one.
     """
     input, output = between
-    total: Number = 0
+    total: Index = 0
     place = 1
     for size, moved, distance in layout.steps(input):
         if moved == output:
@@ -84,13 +85,13 @@ def is_row(layout: VectorLayout) -> bool:
     return layout.rows == 1
 
 
-def indices_of(layout: VectorLayout, rank: int, place: tuple[Number, Number]) -> tuple[Number, ...]:
+def indices_of(layout: VectorLayout, rank: int, place: tuple[Index, Index]) -> tuple[Index, ...]:
     """The indices of a component of a vector, from its row and its column."""
     return place if rank > 1 else (place[1 if is_row(layout) else 0],)
 
 
 def is_component(
-    lowering: Lowering, layout: VectorLayout, block: int, entry: Number
+    lowering: Lowering, layout: VectorLayout, block: int, entry: Index
 ) -> SSAValue | None:
     """Whether a lane's entry is a component; None if it always is."""
     row, column = position(lowering, layout, block, entry)
@@ -116,10 +117,10 @@ class Line:
 
     memory: SSAValue
     dimension: int
-    start: tuple[Number, ...]
+    start: tuple[Index, ...]
     is_checked: bool
 
-    def place(self, lowering: Lowering, layout: VectorLayout, block: int, entry: Number) -> Place:
+    def place(self, lowering: Lowering, layout: VectorLayout, block: int, entry: Index) -> Place:
         """Where a lane's entry is in memory."""
         (number,) = indices_of(layout, 1, position(lowering, layout, block, entry))
         indices = list(self.start)
@@ -133,13 +134,13 @@ class Line:
 
 
 def place(
-    lowering: Lowering, target: MemoryBlock | Line, layout: VectorLayout, block: int, entry: Number
+    lowering: Lowering, target: MemoryBlock | Line, layout: VectorLayout, block: int, entry: Index
 ) -> Place:
     """Where a lane's entry is in memory."""
     if isinstance(target, Line):
         return target.place(lowering, layout, block, entry)
     row, column = position(lowering, layout, block, entry)
-    indices: list[Number] = [0, 0]
+    indices: list[Index] = [0, 0]
     indices[target.row] = lowering.add(target.start[target.row], row)
     indices[1 - target.row] = lowering.add(target.start[1 - target.row], column)
     condition = is_component(lowering, layout, block, entry)
@@ -213,7 +214,7 @@ def _for_each(
 
 def _unrolled(
     lowering: Lowering,
-    place_of: Callable[[Number], Place],
+    place_of: Callable[[Index], Place],
     span: tuple[int, int],
     result: Attribute | None,
     access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
@@ -230,7 +231,7 @@ def _unrolled(
 
 def _looped(
     lowering: Lowering,
-    place_of: Callable[[Number], Place],
+    place_of: Callable[[Index], Place],
     span: tuple[int, int],
     result: Attribute | None,
     access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],

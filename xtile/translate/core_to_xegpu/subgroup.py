@@ -22,14 +22,15 @@ from xtile.dialects.core import ScanKind, SubgroupScanOp
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import ShuffleMode
 from xtile.dialects.gpu.subgroups import ShuffleOp, SubgroupReduceOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.core_to_xegpu.lowering import Lowering
 
 Combine = Callable[[SSAValue, SSAValue], SSAValue]
 
 
-def shuffle(lowering: Lowering, value: SSAValue, lane: Number) -> SSAValue:
+def shuffle(lowering: Lowering, value: SSAValue, lane: Index) -> SSAValue:
     """The value that another lane has."""
     offset = lowering.constant(lane, i32) if isinstance(lane, int) else lowering.as_i32(lane)
     return _shuffle(lowering, value, offset, ShuffleMode.IDX)

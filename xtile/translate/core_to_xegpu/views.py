@@ -21,7 +21,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.memref import views
 from xtile.rewrite.folding import INDEX_WIDTH
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.rewrite.indices import Index
+from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.layouts import kept_dimensions
 
 
@@ -29,9 +30,9 @@ from xtile.translate.layouts import kept_dimensions
 class Metadata:
     """The offset, the sizes and the strides of a memref, in elements."""
 
-    offset: Number
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
+    offset: Index
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,10 @@ class View:
     """
 
     root: SSAValue
-    outer: Number
-    offsets: tuple[Number, ...]
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
+    outer: Index
+    offsets: tuple[Index, ...]
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
 
 
 def type_of(memory: SSAValue) -> MemRefType[Attribute]:
@@ -142,7 +143,7 @@ def _subview(lowering: Lowering, operation: Operation) -> View:
     steps = mixed(subview.static_strides, subview.strides)
     kept = kept_dimensions(operation)
     outer = source.outer
-    result: list[tuple[Number, Number, Number]] = []
+    result: list[tuple[Index, Index, Index]] = []
     for i, (offset, size, step) in enumerate(zip(offsets, sizes, steps, strict=True)):
         start = lowering.add(source.offsets[i], offset)
         if i in kept and step == 1:
@@ -164,14 +165,14 @@ def _reinterpret_cast(lowering: Lowering, operation: Operation) -> View:
     return View(source, offset, (0,) * len(sizes), tuple(sizes), tuple(strides))
 
 
-def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Number]:
+def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Index]:
     """A list of numbers and values, as upstream writes it."""
     remaining = iter(dynamic)
     numbers: Sequence[int] = cast("Any", static).get_values()
     return [next(remaining) if n == DYNAMIC_INDEX else n for n in numbers]
 
 
-def unmixed(numbers: Sequence[Number]) -> tuple[DenseArrayBase, list[SSAValue]]:
+def unmixed(numbers: Sequence[Index]) -> tuple[DenseArrayBase, list[SSAValue]]:
     """The two parts of a list of numbers and values: the static one and the values."""
     static = [n if isinstance(n, int) else DYNAMIC_INDEX for n in numbers]
     return DenseArrayBase.from_list(i64, static), [n for n in numbers if isinstance(n, SSAValue)]
@@ -180,9 +181,9 @@ def unmixed(numbers: Sequence[Number]) -> tuple[DenseArrayBase, list[SSAValue]]:
 def strided_view(
     lowering: Lowering,
     memory: SSAValue,
-    offset: Number,
-    sizes: Sequence[Number],
-    strides: Sequence[Number],
+    offset: Index,
+    sizes: Sequence[Index],
+    strides: Sequence[Index],
 ) -> SSAValue:
     """A memref on the same memory with the given place and strides."""
     type_ = type_of(memory)

@@ -20,9 +20,10 @@ from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.legality import Surface
-from xtile.translate.core_to_xegpu.lowering import Lowering, Number
+from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.views import size_of, static_strides, unmixed
 
 _TRANSPOSED = DenseArrayBase.from_list(i64, [1, 0])
@@ -87,7 +88,7 @@ def as_words(lowering: Lowering, surface: Surface, per_word: int) -> Surface:
 def load_nd(
     lowering: Lowering,
     block: SSAValue,
-    offsets: Sequence[Number],
+    offsets: Sequence[Index],
     length: int,
     *,
     packed: bool = False,
@@ -109,7 +110,7 @@ def load_nd(
 
 
 def store_nd(
-    lowering: Lowering, value: SSAValue, block: SSAValue, offsets: Sequence[Number]
+    lowering: Lowering, value: SSAValue, block: SSAValue, offsets: Sequence[Index]
 ) -> None:
     """Stores a block."""
     static, dynamic = unmixed(offsets)
@@ -118,7 +119,7 @@ def store_nd(
     )
 
 
-def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Number]) -> None:
+def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Index]) -> None:
     """Asks for a block to be brought into the caches."""
     static, dynamic = unmixed(offsets)
     lowering.emit(

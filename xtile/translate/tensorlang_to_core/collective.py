@@ -16,24 +16,13 @@ from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import collective as ops
 from xtile.dialects.tensorlang.types import INDEX
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.builtins import dimension_value, subgroup_value
 from xtile.translate.tensorlang_to_core.casts import convert
 from xtile.translate.tensorlang_to_core.control import translate_region
 from xtile.translate.tensorlang_to_core.emit import constant, make
-from xtile.translate.tensorlang_to_core.index_math import (
-    Number,
-    as_number,
-    as_value,
-    difference,
-    larger,
-    product,
-    quotient,
-    quotient_up,
-    remainder,
-    smaller,
-    total,
-)
+from xtile.translate.tensorlang_to_core.indices import Indices
 from xtile.translate.tensorlang_to_core.types import type_of
 
 
@@ -132,7 +121,7 @@ def _foreach(operation: ops.ForeachOp, r: Rebuilder) -> None:
         variables = operation.body.block.args
         places = _split(r, number, lengths)
         for variable, start, place in zip(variables, first, places, strict=True):
-            _define_index(variable, total(r, start, place), r)
+            _define_index(variable, Indices(r).add(start, place), r)
         translate_region(operation.body, r)
 
     _by_every_work_item(r, body)
@@ -142,7 +131,9 @@ def _foreach_tile(operation: ops.ForeachTileOp, r: Rebuilder) -> None:
     """Tile t is done by subgroup t modulo their number (docs/semantics.md 3.5)."""
     first, lengths = _ranges(operation, r)
     shape: Sequence[int] = operation.tile_shape.get_values()
-    counts = [quotient_up(r, length, size) for length, size in zip(lengths, shape, strict=True)]
+    indices = Indices(r)
+    pairs = zip(lengths, shape, strict=True)
+    counts = [indices.divide_up(length, size) for length, size in pairs]
     tiles = _product(r, counts)
 
     def body() -> None:
@@ -152,22 +143,23 @@ def _foreach_tile(operation: ops.ForeachTileOp, r: Rebuilder) -> None:
     def tile(number: SSAValue) -> None:
         variables = operation.body.block.args
         for mode, place in enumerate(_split(r, number, counts)):
-            offset = product(r, place, shape[mode])
+            offset = indices.multiply(place, shape[mode])
             size = _tile_size(r, lengths[mode], offset, shape[mode])
-            _define_index(variables[mode], total(r, first[mode], offset), r)
+            _define_index(variables[mode], indices.add(first[mode], offset), r)
             _define_index(variables[len(shape) + mode], size, r)
         translate_region(operation.body, r)
 
     _by_every_work_item(r, body)
 
 
-def _tile_size(r: Rebuilder, length: Number, offset: Number, size: int) -> Number:
+def _tile_size(r: Rebuilder, length: Index, offset: Index, size: int) -> Index:
     if isinstance(length, int) and length % size == 0:
         return size
-    return smaller(r, size, difference(r, length, offset))
+    indices = Indices(r)
+    return indices.smaller(size, indices.subtract(length, offset))
 
 
-def _define_index(variable: SSAValue, number: Number, r: Rebuilder) -> None:
+def _define_index(variable: SSAValue, number: Index, r: Rebuilder) -> None:
     if isinstance(number, int):
         r.define(variable, constant(r, number, variable.type))
     else:
@@ -176,31 +168,34 @@ def _define_index(variable: SSAValue, number: Number, r: Rebuilder) -> None:
 
 def _ranges(
     operation: ops.ForeachOp | ops.ForeachTileOp, r: Rebuilder
-) -> tuple[list[Number], list[Number]]:
+) -> tuple[list[Index], list[Index]]:
     """The first index and the number of indices in each mode."""
-    first = [as_number(r, bound) for bound in operation.from_]
-    last = [as_number(r, bound) for bound in operation.to]
+    indices = Indices(r)
+    first = [indices.number(bound) for bound in operation.from_]
+    last = [indices.number(bound) for bound in operation.to]
     # An empty range ends before it begins; a difference could be too large for 64 bits.
     lengths = [
-        difference(r, larger(r, end, start), start) for start, end in zip(first, last, strict=True)
+        indices.subtract(indices.larger(end, start), start)
+        for start, end in zip(first, last, strict=True)
     ]
     return first, lengths
 
 
-def _product(r: Rebuilder, factors: Sequence[Number]) -> Number:
-    result: Number = 1
+def _product(r: Rebuilder, factors: Sequence[Index]) -> Index:
+    result: Index = 1
     for factor in factors:
-        result = product(r, result, factor)
+        result = Indices(r).multiply(result, factor)
     return result
 
 
-def _split(r: Rebuilder, number: SSAValue, counts: Sequence[Number]) -> list[Number]:
+def _split(r: Rebuilder, number: SSAValue, counts: Sequence[Index]) -> list[Index]:
     """A number as an index for each mode, the first of which varies fastest."""
-    places: list[Number] = []
-    rest: Number = number
+    indices = Indices(r)
+    places: list[Index] = []
+    rest: Index = number
     for count in counts[:-1]:
-        places.append(remainder(r, rest, count))
-        rest = quotient(r, rest, count)
+        places.append(indices.remainder(rest, count))
+        rest = indices.divide(rest, count)
     return [*places, rest]
 
 
@@ -211,22 +206,24 @@ def _work_item(r: Rebuilder) -> tuple[SSAValue, SSAValue]:
         for name in ("gpu.thread_id", "gpu.block_dim")
         for dimension in (Dimension.X, Dimension.Y)
     )
-    number = total(r, product(r, y, width), x)
-    return as_value(r, number), as_value(r, product(r, width, height))
+    indices = Indices(r)
+    number = indices.add(indices.multiply(y, width), x)
+    return indices.as_value(number), indices.as_value(indices.multiply(width, height))
 
 
 def _for_each_number(
     r: Rebuilder,
     start: SSAValue,
     step: SSAValue,
-    count: Number,
+    count: Index,
     emit_body: Callable[[SSAValue], None],
 ) -> None:
     """A loop over the numbers from `start` below `count`; `emit_body` ends it with a yield."""
     body = Block(arg_types=[INDEX])
     with r.at_end_of(body):
         emit_body(body.args[0])
-    r.emit(make("scf.for", [start, as_value(r, count), step, []], [[]], regions=[Region([body])]))
+    stop = Indices(r).as_value(count)
+    r.emit(make("scf.for", [start, stop, step, []], [[]], regions=[Region([body])]))
 
 
 RULES: Rules = {

@@ -19,7 +19,7 @@ from xtile.translate.tensorlang_to_core.complex_matrices import (
     flat_types,
 )
 from xtile.translate.tensorlang_to_core.emit import constant, make
-from xtile.translate.tensorlang_to_core.index_math import as_number, as_value
+from xtile.translate.tensorlang_to_core.indices import Indices
 
 
 def _for(operation: ops.ForOp, r: Rebuilder) -> None:
@@ -42,7 +42,8 @@ def _for(operation: ops.ForOp, r: Rebuilder) -> None:
 
 
 def _bound(bound: SSAValue, type: Attribute, r: Rebuilder) -> SSAValue:
-    return r.value(bound) if bound.type == type else as_value(r, as_number(r, bound))
+    indices = Indices(r)
+    return r.value(bound) if bound.type == type else indices.as_value(indices.number(bound))
 
 
 def _may_wrap(operation: ops.ForOp) -> bool:

@@ -17,11 +17,12 @@ from xdsl.ir import SSAValue
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.emit import emit, make
 from xtile.translate.tensorlang_to_core.functions import Group
-from xtile.translate.tensorlang_to_core.index_math import Number, as_value, product, total
+from xtile.translate.tensorlang_to_core.indices import Indices
 from xtile.translate.tensorlang_to_core.types import (
     offset_of,
     shape_of,
@@ -35,9 +36,9 @@ from xtile.translate.tensorlang_to_core.types import (
 class Layout:
     """Where the elements of a memref are; sizes and strides outermost first, in elements."""
 
-    offset: Number
-    sizes: Sequence[Number]
-    strides: Sequence[Number]
+    offset: Index
+    sizes: Sequence[Index]
+    strides: Sequence[Index]
 
 
 class Metadata:
@@ -57,21 +58,21 @@ class Metadata:
         return len(self._sizes)
 
     @property
-    def offset(self) -> Number:
+    def offset(self) -> Index:
         """Where the first element is."""
         offset = offset_of(self._type)
         return self._results[1] if offset is None else offset
 
-    def sizes(self, dimensions: range) -> list[Number]:
+    def sizes(self, dimensions: range) -> list[Index]:
         """The sizes of some dimensions."""
         return [self._number(self._sizes[each], 2 + each) for each in dimensions]
 
-    def strides(self, dimensions: range) -> list[Number]:
+    def strides(self, dimensions: range) -> list[Index]:
         """The strides of some dimensions."""
         first = 2 + self.rank
         return [self._number(self._strides[each], first + each) for each in dimensions]
 
-    def _number(self, known: int | None, result: int) -> Number:
+    def _number(self, known: int | None, result: int) -> Index:
         return self._results[result] if known is None else known
 
     @property
@@ -108,11 +109,11 @@ def with_layout(r: Rebuilder, memref: SSAValue, layout: Layout) -> SSAValue:
     return emit(r, "memref.reinterpret_cast", operands, result, properties)
 
 
-def _static(number: Number) -> int | None:
+def _static(number: Index) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _split(numbers: Iterable[Number]) -> tuple[list[SSAValue], DenseArrayBase[I64Type]]:
+def _split(numbers: Iterable[Index]) -> tuple[list[SSAValue], DenseArrayBase[I64Type]]:
     """The values, and the numbers with `?` in place of each value."""
     numbers = list(numbers)
     values = [number for number in numbers if not isinstance(number, int)]
@@ -122,7 +123,7 @@ def _split(numbers: Iterable[Number]) -> tuple[list[SSAValue], DenseArrayBase[I6
 
 def _numbers(
     static: DenseArrayBase[I64Type], dynamic: Sequence[SSAValue], r: Rebuilder
-) -> list[Number]:
+) -> list[Index]:
     values = iter(r.values(dynamic))
     return [next(values) if entry == DYNAMIC else entry for entry in static.get_values()]
 
@@ -149,7 +150,7 @@ def _subview(operation: ops.SubviewOp, r: Rebuilder) -> None:
     r.replace(operation, make("memref.subview", operands, [result], properties))
 
 
-def _leaves_modes(type: MemRefType, offsets: Sequence[Number], sizes: Sequence[Number]) -> bool:
+def _leaves_modes(type: MemRefType, offsets: Sequence[Index], sizes: Sequence[Index]) -> bool:
     """Whether a slice is known to take memory behind its mode, which upstream's subview cannot."""
     for offset, size, whole in zip(offsets, sizes, shape_of(type), strict=True):
         least = (_static(offset) or 0) + max(_static(size) or 1, 1)
@@ -159,21 +160,22 @@ def _leaves_modes(type: MemRefType, offsets: Sequence[Number], sizes: Sequence[N
 
 
 def _part_of_memory(
-    r: Rebuilder, memref: SSAValue, offsets: Sequence[Number], sizes: Sequence[Number]
+    r: Rebuilder, memref: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]
 ) -> SSAValue:
     """What slices take of the memory of a memref, padding behind its modes included."""
     old = Metadata(r, memref)
     strides = old.strides(range(old.rank))
+    indices = Indices(r)
     first = old.offset
     for offset, stride in zip(offsets, strides, strict=True):
-        first = total(r, first, product(r, offset, stride))
+        first = indices.add(first, indices.multiply(offset, stride))
     kept = [each for each, size in enumerate(sizes) if size != 0]
     new = Layout(first, [sizes[each] for each in kept], [strides[each] for each in kept])
     return with_layout(r, memref, new)
 
 
 def _subview_type(
-    type: MemRefType, offsets: Sequence[Number], sizes: Sequence[Number], is_kept: Sequence[bool]
+    type: MemRefType, offsets: Sequence[Index], sizes: Sequence[Index], is_kept: Sequence[bool]
 ) -> MemRefType:
     strides = strides_of(type)
     offset = offset_of(type)
@@ -201,7 +203,7 @@ def _expand(operation: ops.ExpandOp, r: Rebuilder) -> None:
     sizes = _numbers(operation.static_expand_shape, operation.expand_shape, r)[::-1]
     strides = old.strides(range(dimension, dimension + 1))
     for size in reversed(sizes[1:]):
-        strides.insert(0, product(r, strides[0], size))
+        strides.insert(0, Indices(r).multiply(strides[0], size))
     new = Layout(
         old.offset,
         [*old.sizes(outer), *sizes, *old.sizes(inner)],
@@ -216,9 +218,9 @@ def _fuse(operation: ops.FuseOp, r: Rebuilder) -> None:
     first = old.rank - 1 - integer_value(operation.to_mode)
     last = old.rank - 1 - integer_value(operation.from_mode)
     outer, inner = range(first), range(last + 1, old.rank)
-    size: Number = 1
+    size: Index = 1
     for each in old.sizes(range(first, last + 1)):
-        size = product(r, size, each)
+        size = Indices(r).multiply(size, each)
     new = Layout(
         old.offset,
         [*old.sizes(outer), size, *old.sizes(inner)],
@@ -227,7 +229,7 @@ def _fuse(operation: ops.FuseOp, r: Rebuilder) -> None:
     r.define(operation.result, with_layout(r, memref, new))
 
 
-def _fused_stride(operation: ops.FuseOp, r: Rebuilder, old: Metadata) -> Number:
+def _fused_stride(operation: ops.FuseOp, r: Rebuilder, old: Metadata) -> Index:
     """The stride of the innermost mode with several elements; that of others has no effect."""
     first, last = integer_value(operation.from_mode), integer_value(operation.to_mode)
     assert isinstance(operation.result.type, MemrefType)
@@ -242,12 +244,13 @@ def _fused_stride(operation: ops.FuseOp, r: Rebuilder, old: Metadata) -> Number:
     return stride
 
 
-def _if_one(r: Rebuilder, size: Number, chosen: Number, other: Number) -> Number:
+def _if_one(r: Rebuilder, size: Index, chosen: Index, other: Index) -> Index:
     """`chosen` where a size is 1, `other` elsewhere."""
     if isinstance(size, int):
         return chosen if size == 1 else other
     is_one = compare(r, "eq", size, r.index(1))
-    return emit(r, "arith.select", [is_one, as_value(r, chosen), as_value(r, other)], INDEX)
+    either = [Indices(r).as_value(number) for number in (chosen, other)]
+    return emit(r, "arith.select", [is_one, *either], INDEX)
 
 
 def load_entry(operation: ops.LoadOp, r: Rebuilder) -> None:

@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xtile.dialects.spirv import operation
+from xtile.rewrite.indices import Index, IndexArithmetic
 from xtile.rewrite.rebuilder import OperationT, Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.xegpu_to_spirv.constants import Constants
-from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.types import of_length
 
 ResultT = TypeVar("ResultT")
@@ -31,7 +31,7 @@ def block_of(value: SSAValue) -> Block | None:
     return cast(BlockArgument, value).block
 
 
-class BlockBuilder(Rebuilder):
+class BlockBuilder(Rebuilder, IndexArithmetic):
     """Builds the blocks of functions.
 
     A function's body is a list of blocks, but rules see the source's nesting: the innermost open
@@ -125,7 +125,8 @@ class BlockBuilder(Rebuilder):
         self._open = before
         return made
 
-    def depth(self, number: Number) -> int:
+    @override
+    def depth(self, number: Index) -> int:
         """In how many constructs a number is computed; numbers that are known are in none."""
         return 0 if isinstance(number, int) else self._depths[block_of(number)]
 

@@ -10,13 +10,14 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import PointerType
-from xtile.translate.layouts import Layout, Number, layout_of, row_major
+from xtile.rewrite.indices import Index
+from xtile.translate.layouts import Layout, layout_of, row_major
 
 __all__ = [
     "Descriptor",
     "Group",
+    "Index",
     "Layout",
-    "Number",
     "layout_of",
     "row_major",
     "storage_class_of",
@@ -38,9 +39,9 @@ class Descriptor:
 
     pointer: SSAValue
     element: Attribute
-    offset: Number
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
+    offset: Index
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
     alignment: int
 
     @property
@@ -49,7 +50,7 @@ class Descriptor:
         return cast(PointerType, self.pointer.type).storage_class.data
 
     def with_place(
-        self, offset: Number, sizes: Iterable[Number], strides: Iterable[Number]
+        self, offset: Index, sizes: Iterable[Index], strides: Iterable[Index]
     ) -> Descriptor:
         """Other elements of the same memory."""
         return replace(self, offset=offset, sizes=tuple(sizes), strides=tuple(strides))
@@ -70,9 +71,9 @@ class Group:
 
     type: MemRefType[Attribute]
     pointers: SSAValue
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
-    count: Number
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
+    count: Index
     alignment: int
 
 

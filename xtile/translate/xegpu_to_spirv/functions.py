@@ -21,9 +21,10 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
 from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import PointerType, operation
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import kernel_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.regions import translate_region
@@ -152,7 +153,7 @@ def _name(old: BlockArgument, argument: KernelArgument) -> str | None:
 
 def _of_role(
     values: dict[KernelArgument, BlockArgument], role: Role, known: Iterable[int | None]
-) -> tuple[Number, ...]:
+) -> tuple[Index, ...]:
     """What is known of each mode, and the arguments that say the rest."""
     of_mode = {argument.mode: value for argument, value in values.items() if argument.role is role}
     return tuple(of_mode[mode] if n is None else n for mode, n in enumerate(known))

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.gpu.indices import dimension_number
 from xtile.dialects.spirv import PointerType, decorate, operation
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
 WORKGROUP_SCOPE = 2
@@ -114,12 +114,12 @@ def _subgroup_id(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], value)
 
 
-def _linear_id(lowering: Lowering) -> Number:
+def _linear_id(lowering: Lowering) -> Index:
     """The number of a work-item in its work-group.
 
     There is a builtin variable for it, but Intel's CPU runtime does not find its function.
     """
-    number: Number = 0
+    number: Index = 0
     for dimension in (2, 1, 0):
         extent = _extent(lowering, dimension)
         if extent != 1:
@@ -128,7 +128,7 @@ def _linear_id(lowering: Lowering) -> Number:
     return number
 
 
-def _extent(lowering: Lowering, dimension: int) -> Number:
+def _extent(lowering: Lowering, dimension: int) -> Index:
     """Work-items of a work-group along a dimension."""
     sizes = lowering.kernel.work_group_size
     return component(lowering, "WorkgroupSize", dimension) if sizes is None else sizes[dimension]

@@ -11,13 +11,14 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from xtile.backends.intel.devices import Device
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
+from xtile.rewrite.indices import Index, IndexOperation
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_spirv.blocks import BlockBuilder, block_of
 from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import Kernel
 from xtile.translate.xegpu_to_spirv.types import (
     check_length,
@@ -29,6 +30,16 @@ from xtile.translate.xegpu_to_spirv.types import (
 
 _VALUES = frozenset[type]({OpResult, BlockArgument})
 """The classes of values; `isinstance` takes long for these."""
+
+_INDEX_OPERATIONS = {
+    IndexOperation.ADD: "IAdd",
+    IndexOperation.SUBTRACT: "ISub",
+    IndexOperation.MULTIPLY: "IMul",
+    IndexOperation.DIVIDE: "UDiv",
+    IndexOperation.REMAINDER: "UMod",
+    IndexOperation.SHIFT_RIGHT: "ShiftRightArithmetic",
+}
+"""The instruction for each operation on indices that addresses need."""
 
 Pieces = tuple[SSAValue, ...]
 """A vector: the vectors of legal lengths that it is cut into, in order."""
@@ -89,35 +100,34 @@ class Lowering(BlockBuilder):
 
     # --- indices ---
 
-    def number(self, old: SSAValue) -> Number:
+    def number(self, old: SSAValue) -> Index:
         """What an index of the source has become; a constant is a number."""
         value = self._values[old]
         number = self.constants.numbers.get(value)
         return value if number is None else number
 
-    def numbers(self, old: Iterable[SSAValue]) -> list[Number]:
+    def numbers(self, old: Iterable[SSAValue]) -> list[Index]:
         """What indices of the source have become; constants are numbers."""
         return [self.number(value) for value in old]
 
-    def as_value(self, number: Number) -> SSAValue:
-        """An index as an i64."""
+    @override
+    def as_value(self, number: Index) -> SSAValue:
         return self.integer(number, i64) if isinstance(number, int) else number
 
-    def add(self, a: Number, b: Number) -> Number:
-        """The sum of two indices."""
-        if isinstance(a, int):
-            if isinstance(b, int):
-                return wrap(a + b, INDEX_WIDTH)
-            a, b = b, a
-        if isinstance(b, int):
-            if b == 0:
-                return a
-            total = self.shared_compute("IAdd", i64, a, self.integer(b, i64))
-            self.learn_sum(total, a, b)
-            return total
-        return self.shared_compute("IAdd", i64, a, b)
+    @override
+    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.shared_compute(_INDEX_OPERATIONS[operation], i64, a, b)
 
-    def learn_sum(self, total: SSAValue, a: Number, b: Number) -> None:
+    @override
+    def add(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int):
+            a, b = b, a
+        total = super().add(a, b)
+        if isinstance(b, int) and b and not isinstance(total, int):
+            self.learn_sum(total, a, b)
+        return total
+
+    def learn_sum(self, total: SSAValue, a: Index, b: Index) -> None:
         """Records that an index is the sum of two others, of which one may be known."""
         if isinstance(a, int):
             a, b = b, a
@@ -125,21 +135,13 @@ class Lowering(BlockBuilder):
             base, constant = self.sums.get(a, (a, 0))
             self.sums[total] = base, constant + b
 
-    def multiply(self, a: Number, b: Number) -> Number:
-        """The product of two indices."""
-        if isinstance(a, int):
-            if isinstance(b, int):
-                return wrap(a * b, INDEX_WIDTH)
-            a, b = b, a
-        if isinstance(b, int):
-            if b in (0, 1):
-                return a if b else 0
-            b = self.integer(b, i64)
-        return self.shared_compute("IMul", i64, a, b)
+    @override
+    def multiply(self, a: Index, b: Index) -> Index:
+        return super().multiply(b, a) if isinstance(a, int) else super().multiply(a, b)
 
     def linear(
-        self, offset: Number, indices: Iterable[Number], strides: Iterable[Number]
-    ) -> tuple[Number, int]:
+        self, offset: Index, indices: Iterable[Index], strides: Iterable[Index]
+    ) -> tuple[Index, int]:
         """`offset + indices[0] * strides[0] + ..` as a part that varies and one that is known.
 
         What varies least is added up first, so that loops do not do it again.
@@ -155,12 +157,7 @@ class Lowering(BlockBuilder):
                 known += product
             else:
                 varying.append(product)
-        if len(varying) > 1:
-            varying.sort(key=self.depth)
-        total: Number = 0
-        for product in varying:
-            total = self.add(total, product)
-        return total, wrap(known, INDEX_WIDTH)
+        return self.add_all(varying), wrap(known, INDEX_WIDTH)
 
     # --- values that become several ---
 

@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.spirv import PointerType
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
@@ -36,7 +37,7 @@ class Place:
         constant: What is known; processors add it to addresses for nothing.
     """
 
-    varying: Number
+    varying: Index
     constant: int
 
     def after(self, count: int) -> Place:
@@ -44,7 +45,7 @@ class Place:
         return Place(self.varying, self.constant + count)
 
 
-def place(lowering: Lowering, memory: Descriptor, indices: Iterable[Number]) -> Place:
+def place(lowering: Lowering, memory: Descriptor, indices: Iterable[Index]) -> Place:
     """Where an element of a memref is."""
     return Place(*lowering.linear(memory.offset, indices, memory.strides))
 
@@ -190,10 +191,10 @@ def _store(operation: Operation, lowering: Lowering) -> None:
     store_piece(lowering, memory, first, stored, promised_alignment(operation))
 
 
-def load_memref(lowering: Lowering, group: Group, index: Number) -> Descriptor:
+def load_memref(lowering: Lowering, group: Group, index: Index) -> Descriptor:
     """A memref of a group: its pointer, its sizes and its strides are loaded."""
 
-    def number_at(pointers: Number) -> Number:
+    def number_at(pointers: Index) -> Index:
         if isinstance(pointers, int):
             return pointers
         return _load_at(lowering, pointers, index)
@@ -212,7 +213,7 @@ def load_memref(lowering: Lowering, group: Group, index: Number) -> Descriptor:
     )
 
 
-def _load_at(lowering: Lowering, pointer: SSAValue, index: Number) -> SSAValue:
+def _load_at(lowering: Lowering, pointer: SSAValue, index: Index) -> SSAValue:
     type_ = cast(PointerType, pointer.type)
     element = pointer
     if index != 0:

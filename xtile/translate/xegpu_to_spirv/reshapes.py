@@ -12,9 +12,10 @@ from xdsl.dialects.builtin import AffineMapAttr, i1, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.layouts import number_lists
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number, layout_of
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, layout_of
 from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import load_piece, place, store_piece
@@ -30,9 +31,9 @@ def _groups(operation: Operation) -> list[list[int]]:
 def _expand_shape(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     (sizes,) = number_lists(operation, lowering.numbers(operation.operands[1:]), "output_shape")
-    strides: list[Number] = []
+    strides: list[Index] = []
     for stride, group in zip(source.strides, _groups(operation), strict=False):
-        own: list[Number] = []
+        own: list[Index] = []
         for dimension in reversed(group):
             own.insert(0, stride)
             stride = lowering.multiply(stride, sizes[dimension])
@@ -45,10 +46,10 @@ def _expand_shape(operation: Operation, lowering: Lowering) -> None:
 def _collapse_shape(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     told = layout_of(memref_type(operation.results[0].type)).strides
-    sizes: list[Number] = []
-    strides: list[Number] = []
+    sizes: list[Index] = []
+    strides: list[Index] = []
     for group, stride in zip(_groups(operation), told, strict=True):
-        size: Number = 1
+        size: Index = 1
         for dimension in group:
             size = lowering.multiply(size, source.sizes[dimension])
         sizes.append(size)
@@ -56,7 +57,7 @@ def _collapse_shape(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], source.with_place(source.offset, sizes, strides))
 
 
-def _collapsed_stride(lowering: Lowering, source: Descriptor, group: Sequence[int]) -> Number:
+def _collapsed_stride(lowering: Lowering, source: Descriptor, group: Sequence[int]) -> Index:
     """The stride of the innermost dimension whose size is not 1; that of others has no effect."""
     stride = source.strides[group[0]]
     for dimension in group[1:]:
@@ -96,8 +97,8 @@ def _copy_along(
     lowering: Lowering,
     source: Descriptor,
     target: Descriptor,
-    sizes: Sequence[Number],
-    indices: tuple[Number, ...],
+    sizes: Sequence[Index],
+    indices: tuple[Index, ...],
 ) -> None:
     """Copies what lies along the dimensions after those whose indices are given."""
     if len(indices) == len(sizes):

@@ -13,9 +13,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, Unrank
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.layouts import kept_dimensions, number_lists
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, Number, layout_of
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import memory_type, memref_type, natural_alignment
@@ -113,9 +114,9 @@ def _view(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], view)
 
 
-def _row_major(lowering: Lowering, sizes: Sequence[Number]) -> list[Number]:
-    strides: list[Number] = []
-    stride: Number = 1
+def _row_major(lowering: Lowering, sizes: Sequence[Index]) -> list[Index]:
+    strides: list[Index] = []
+    stride: Index = 1
     for size in reversed(sizes):
         strides.insert(0, stride)
         stride = lowering.multiply(stride, size)
@@ -141,7 +142,7 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
     lowering.define(result, _chosen(lowering, sizes, number))
 
 
-def _chosen(lowering: Lowering, sizes: Sequence[Number], number: Number) -> Any:
+def _chosen(lowering: Lowering, sizes: Sequence[Index], number: Index) -> Any:
     """The size of a dimension that is known at run time."""
     from xdsl.dialects.builtin import i1
 

@@ -22,7 +22,8 @@ from xtile.dialects.core import (
     MatrixUse,
 )
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.rewrite.emitter import Index, element_type
+from xtile.rewrite.emitter import element_type
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import (

@@ -8,7 +8,8 @@ from typing import cast
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
-from xtile.rewrite.emitter import AnyMemRef, Index, element_type, rank
+from xtile.rewrite.emitter import AnyMemRef, element_type, rank
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate

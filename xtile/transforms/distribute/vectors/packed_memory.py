@@ -12,7 +12,8 @@ from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.dialects.memref.reshapes import ViewOp
-from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer
 
@@ -120,7 +121,7 @@ class PackedMemory:
         properties: dict[str, Attribute],
     ) -> SSAValue:
         kernel = self.kernel
-        at = [kernel.value_of(row), kernel.index(0)]
+        at = [kernel.as_value(row), kernel.index(0)]
         operation = CooperativeMatrixLoadOp(
             operands=[memory, at], result_types=[type_], properties=properties
         )

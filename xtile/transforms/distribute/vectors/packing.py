@@ -16,7 +16,8 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.arith.casts import ExtUIOp
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
-from xtile.rewrite.emitter import Index, element_type
+from xtile.rewrite.emitter import element_type
+from xtile.rewrite.indices import Index
 from xtile.rewrite.transposition import interleaved, transposed
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
@@ -48,7 +49,7 @@ class Range:
         """Those from `start` on, up to `size` or to the number `most`, in steps of which it is."""
         if isinstance(size, int) and (size % most == 0 or isinstance(start, int)):
             return cls(start, most if size % most == 0 else min(most, size))
-        return cls(start, kernel.minimum(kernel.subtract(size, start), most))
+        return cls(start, kernel.smaller(kernel.subtract(size, start), most))
 
     def whole(self, kernel: Kernel, length: int) -> Index:
         """How many pieces of a length are inside."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.rewrite.transposition import transposed
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from xtile.dialects.core import GemmOp
-from xtile.rewrite.emitter import AnyMemRef, Index, element_type
+from xtile.rewrite.emitter import AnyMemRef, element_type
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import free_local_memory, size_in_bytes
 from xtile.transforms.distribute.product import Product, product_of
@@ -79,7 +80,7 @@ def _multiply_in_panels(
         with columns.steps(kernel, "column") as column:
             width: Index = columns.step
             if not isinstance(product.columns, int):
-                width = kernel.minimum(kernel.subtract(product.columns, column), width)
+                width = kernel.smaller(kernel.subtract(product.columns, column), width)
             strip = Strip(product, update, columns, column, width, 0, depth)
             strip.multiply_in_panels(memory, limit)
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import CumsumOp, GemvOp, SumOp
-from xtile.rewrite.emitter import Index, element_type, rank
+from xtile.rewrite.emitter import element_type, rank
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import separate

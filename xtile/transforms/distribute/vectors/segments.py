@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
 
 

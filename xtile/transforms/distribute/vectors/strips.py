@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xtile.rewrite.emitter import Index
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
@@ -70,7 +70,7 @@ class Strip:
         end = max(depth, 1) if isinstance(depth, int) else self._at_least_one(depth)
         with kernel.loop(0, end, length, name="start") as loop:
             start, is_even = loop.index, isinstance(depth, int) and depth % length == 0
-            rows = length if is_even else kernel.minimum(kernel.subtract(depth, start), length)
+            rows = length if is_even else kernel.smaller(kernel.subtract(depth, start), length)
             panel = Panel(
                 self.product,
                 self.update,
@@ -129,7 +129,7 @@ class Strip:
         sources = rows
         if not isinstance(left, int):
             last = kernel.subtract(product.rows, 1)
-            sources = [first, *(kernel.minimum(row, last) for row in rows[1:])]
+            sources = [first, *(kernel.smaller(row, last) for row in rows[1:])]
         nothing = [zeros(kernel, wide, width) for _ in rows for _, width in places]
         with kernel.loop(0, self.depth, 1, nothing, "k") as loop:
             sums = iter(loop.carried)
@@ -207,5 +207,5 @@ class Strip:
                 [Part(value, (kernel.add(rows[0], row), kernel.add(self.column, place)), width)],
             )
 
-        shape = (kernel.minimum(left, len(rows)), self.width)
+        shape = (kernel.smaller(left, len(rows)), self.width)
         for_each_vector(kernel, shape, max(self.columns.widths), body)

@@ -10,7 +10,8 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef
+from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer

@@ -19,7 +19,8 @@ from xtile.dialects.vector.memory import LoadOp, StoreOp
 from xtile.dialects.vector.reductions import ReductionOp
 from xtile.dialects.vector.shapes import BroadcastOp
 from xtile.dialects.vector.types import vector_of
-from xtile.rewrite.emitter import AnyMemRef, Index, element_type
+from xtile.rewrite.emitter import AnyMemRef, element_type
+from xtile.rewrite.indices import Index
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
@@ -53,7 +54,7 @@ def load(kernel: Kernel, memory: SSAValue, indices: Sequence[Index], width: int)
     """The elements from the indices on."""
     if width == 1:
         return kernel.load(memory, indices)
-    at = [kernel.value_of(index) for index in indices]
+    at = [kernel.as_value(index) for index in indices]
     type_ = vector_of(element_type(memory), width)
     return kernel.emit(LoadOp(memory, at, type_)).result
 
@@ -73,7 +74,7 @@ def store(
     if width == 1:
         kernel.store(value, memory, indices)
         return
-    at = [kernel.value_of(index) for index in indices]
+    at = [kernel.as_value(index) for index in indices]
     kernel.emit(StoreOp(value, memory, at))
 
 

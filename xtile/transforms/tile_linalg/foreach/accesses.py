@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.memref.views import ReinterpretCastOp, SubviewOp
-from xtile.rewrite.emitter import AnyMemRef, Index
+from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Line, Place, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -207,7 +208,7 @@ def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Eleme
     if rank == 0:
         return Elements(_reinterpreted(kernel, memory), [zero], trip.vector_of(0))
     if varying in ([], [rank - 1]):
-        at = [zero if isinstance(i, Line | Tile) else kernel.value_of(i) for i in indices]
+        at = [zero if isinstance(i, Line | Tile) else kernel.as_value(i) for i in indices]
         return Elements(memory, at, trip.vector_of(indices[-1] if varying else 0))
     if len(varying) == 1:
         (dimension,) = varying

@@ -146,7 +146,7 @@ def _longest(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
         kernel.loop(0, _largest(trip, turns), 1, initial, "turn") as turn,
     ):
         number = tiles.broadcast(
-            kernel, tiles.scalar(kernel, kernel.value_of(turn.index)), trip.shape
+            kernel, tiles.scalar(kernel, kernel.as_value(turn.index)), trip.shape
         )
         acts = tiles.compared(kernel, "slt", number.parts[0], turns)
         number = tiles.converted(kernel, number, index.type)

@@ -8,8 +8,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.effects import may_fail
-from xtile.rewrite.emitter import Index
 from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip

@@ -44,7 +44,7 @@ def matrices(operation: ParallelOp, turns: Turns | None, kernel: Kernel) -> None
             for dimension in dimensions:
                 loop = loops.enter_context(kernel.loop(0, dimension.size, name="tile"))
                 for number in dimension.numbers:
-                    kernel.define(number, kernel.value_of(loop.index))
+                    kernel.define(number, kernel.as_value(loop.index))
             for nested in turns.loop.body.block.ops:
                 is_done = isinstance(nested, scf.YieldOp)
                 if not is_done and not is_numbering(nested, turns.loop, dimensions):

@@ -278,7 +278,7 @@ def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Til
     tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
     tile = tiles.transposed(kernel, tile, [axes.index(axis) for axis in block.axes])
     checked = [i for i, inside in enumerate(block.is_inside) if not inside]
-    at = [kernel.value_of(index) for index in block.indices]
+    at = [kernel.as_value(index) for index in block.indices]
     parts: list[SSAValue] = []
     for part, view in zip(tile.parts, blocks.part_views(kernel, block.memory), strict=True):
         operation = AtomicUpdateOp.build(

@@ -16,8 +16,8 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.core import ParallelOp
 from xtile.dialects.gpu import enumerations
 from xtile.dialects.gpu.attributes import DimensionAttr
-from xtile.rewrite.emitter import Index
 from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg.kernel import Kernel
 
 _X, _Y = enumerations.Dimension.X, enumerations.Dimension.Y

@@ -11,8 +11,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.rewrite.emitter import Index
 from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
 from xtile.text.value_names import give_name
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -128,7 +128,7 @@ class Trip:
         if isinstance(place, Line):
             place = self.numbers(place)
         if not isinstance(place, Tile):
-            place = tiles.scalar(self.kernel, self.kernel.value_of(place))
+            place = tiles.scalar(self.kernel, self.kernel.as_value(place))
         place = tiles.converted(self.kernel, place, IndexType())
         return tiles.broadcast(self.kernel, place, self.shape).parts[0]
 

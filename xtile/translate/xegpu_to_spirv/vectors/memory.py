@@ -14,9 +14,10 @@ from typing import Any, cast
 from xdsl.dialects.builtin import MemRefType, VectorType, i1, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.conversions import resize
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Place,
@@ -49,7 +50,7 @@ def memory_of(old: SSAValue, lowering: Lowering) -> Descriptor:
 
 
 def _rows(
-    lowering: Lowering, memory: Descriptor, indices: Sequence[Number], shape: Sequence[int]
+    lowering: Lowering, memory: Descriptor, indices: Sequence[Index], shape: Sequence[int]
 ) -> Iterator[Place]:
     """Where the rows of a slice begin that lies along the last dimensions."""
     *outer, _ = shape or (1,)
@@ -76,7 +77,7 @@ def define_slice(
     lowering: Lowering,
     result: SSAValue,
     memory: Descriptor,
-    indices: Sequence[Number],
+    indices: Sequence[Index],
     alignment: int = 1,
 ) -> None:
     """Loads a slice along the last dimensions, a piece at a time if its rows have no gaps."""
@@ -106,7 +107,7 @@ def _count(shape: Sequence[int]) -> int:
 
 
 def _element_places(
-    lowering: Lowering, memory: Descriptor, indices: Sequence[Number], shape: Sequence[int]
+    lowering: Lowering, memory: Descriptor, indices: Sequence[Index], shape: Sequence[int]
 ) -> Iterator[Place]:
     """Where the elements of a slice are that lies along the last dimensions."""
     first = len(indices) - len(shape)
@@ -127,7 +128,7 @@ def store_slice(
     lowering: Lowering,
     value: SSAValue,
     memory: Descriptor,
-    indices: Sequence[Number],
+    indices: Sequence[Index],
     alignment: int = 1,
 ) -> None:
     """Stores a slice along the last dimensions, a piece at a time if its rows have no gaps."""
@@ -236,7 +237,7 @@ def _masked_store(operation: Operation, lowering: Lowering) -> None:
 
 
 def _packed_places(
-    lowering: Lowering, memory: Descriptor, indices: Sequence[Number], mask: Sequence[SSAValue]
+    lowering: Lowering, memory: Descriptor, indices: Sequence[Index], mask: Sequence[SSAValue]
 ) -> list[Place]:
     """Where elements are that follow each other, counting only those of the mask."""
     places: list[Place] = []

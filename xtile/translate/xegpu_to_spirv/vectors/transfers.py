@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import Number
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Place,
@@ -70,7 +70,7 @@ class _Transfer:
             for index in product(*map(range, self._shape))
         ]
 
-    def _moved(self, index: Sequence[int]) -> list[Number]:
+    def _moved(self, index: Sequence[int]) -> list[Index]:
         moved = list(self.indices)
         for dimension, position in zip(self._dimensions, index, strict=True):
             if dimension is not None:

@@ -17,9 +17,10 @@ from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, natural_alignment
 
@@ -44,10 +45,10 @@ class BlockDescriptor(Carried):
 
     type: TensorDescType
     pointer: SSAValue
-    start: Number
-    sizes: tuple[Number, ...]
-    strides: tuple[Number, ...]
-    offsets: tuple[Number, ...]
+    start: Index
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
+    offsets: tuple[Index, ...]
 
     @property
     def is_checked(self) -> bool:
@@ -63,7 +64,7 @@ class BlockDescriptor(Carried):
             self.pointer, element, self.start, self.sizes, self.strides, natural_alignment(element)
         )
 
-    def moved(self, lowering: Lowering, offsets: Sequence[Number]) -> BlockDescriptor:
+    def moved(self, lowering: Lowering, offsets: Sequence[Index]) -> BlockDescriptor:
         """The block further by offsets; none leave it where it is."""
         if not offsets:
             return self
@@ -123,7 +124,7 @@ class BlockAccess:
         return rows * columns // self.lanes
 
 
-def numbers_of(lowering: Lowering, mixed: Sequence[SSAValue | int]) -> list[Number]:
+def numbers_of(lowering: Lowering, mixed: Sequence[SSAValue | int]) -> list[Index]:
     """What indices have become, of which some are known in the source."""
     return [n if isinstance(n, int) else lowering.number(n) for n in mixed]
 
@@ -154,8 +155,8 @@ def _create_nd_tdesc(operation: CreateNdDescOp, lowering: Lowering) -> None:
 
 
 def _filled(
-    lowering: Lowering, given: Sequence[SSAValue | int | None], known: Sequence[Number]
-) -> list[Number]:
+    lowering: Lowering, given: Sequence[SSAValue | int | None], known: Sequence[Index]
+) -> list[Index]:
     """Numbers of an operation, and those of the memref where the operation leaves them to it."""
     return [
         known[i] if n is None else n if isinstance(n, int) else lowering.number(n)

@@ -12,7 +12,7 @@ from typing import cast
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from xtile.translate.xegpu_to_spirv.descriptors import Number
+from xtile.rewrite.indices import Index
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import Place, bitcast_pointer, pointer_to
@@ -59,7 +59,7 @@ def surface_of(lowering: Lowering, access: BlockAccess, less: int = 0) -> Surfac
     pitch, _ = descriptor.strides
     row, column = descriptor.offsets
 
-    def extent(number: Number, unit: int) -> SSAValue:
+    def extent(number: Index, unit: int) -> SSAValue:
         return _word(lowering, lowering.add(lowering.multiply(number, unit), -less))
 
     return Surface(
@@ -78,7 +78,7 @@ def row_pointer(lowering: Lowering, access: BlockAccess) -> SSAValue:
     return _uniform_pointer(lowering, access.descriptor, lowering.multiply(offset, stride))
 
 
-def _word(lowering: Lowering, number: Number) -> SSAValue:
+def _word(lowering: Lowering, number: Index) -> SSAValue:
     """An i32 that is the same for all lanes in a way that drivers see."""
     if isinstance(number, int):
         return lowering.integer(number, i32)
@@ -96,7 +96,7 @@ def uniform(lowering: Lowering, value: SSAValue) -> SSAValue:
     )
 
 
-def _uniform_pointer(lowering: Lowering, descriptor: BlockDescriptor, further: Number) -> SSAValue:
+def _uniform_pointer(lowering: Lowering, descriptor: BlockDescriptor, further: Index) -> SSAValue:
     """Points to an element so far behind the region's first one."""
     memory = replace(descriptor.memory, pointer=_uniform_base(lowering, descriptor.pointer))
     index = lowering.add(descriptor.start, further)

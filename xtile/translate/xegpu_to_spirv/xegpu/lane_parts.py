@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i64
 
-from xtile.translate.xegpu_to_spirv.descriptors import Number
+from xtile.rewrite.indices import Index
 from xtile.translate.xegpu_to_spirv.gpu import of_subgroup
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
@@ -55,7 +55,7 @@ class Dealing:
         turn, rest = divmod(number, self.unit * self.lanes)
         return rest // self.unit, turn * self.unit + rest % self.unit
 
-    def position(self, lowering: Lowering, entry: int, width: int) -> tuple[Number, Number]:
+    def position(self, lowering: Lowering, entry: int, width: int) -> tuple[Index, Index]:
         """The row and the column of a lane's element in a matrix with rows of `width`."""
         turn, within = divmod(entry, self.unit)
         start = turn * self.unit * self.lanes
@@ -70,7 +70,7 @@ class Dealing:
         return divided(lowering, number, width), remainder(lowering, number, width)
 
 
-def divided(lowering: Lowering, number: Number, by: int) -> Number:
+def divided(lowering: Lowering, number: Index, by: int) -> Index:
     """The quotient of an index that is not negative, rounded down."""
     if isinstance(number, int):
         return number // by
@@ -81,7 +81,7 @@ def divided(lowering: Lowering, number: Number, by: int) -> Number:
     )
 
 
-def remainder(lowering: Lowering, number: Number, by: int) -> Number:
+def remainder(lowering: Lowering, number: Index, by: int) -> Index:
     """The remainder of an index that is not negative."""
     if isinstance(number, int):
         return number % by

@@ -19,9 +19,10 @@ from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
 from xtile.dialects.xegpu.operation import shape_of
 from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, StoreMatrixOp
 from xtile.dialects.xegpu.types import MemDescType, TensorDescType
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Number
+from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Place,
@@ -68,7 +69,7 @@ class LocalMatrix(Carried):
         element = self.type.element_type
         return Descriptor(self.pointer, element, 0, (), (1,), natural_alignment(element))
 
-    def index(self, lowering: Lowering, coordinates: Sequence[Number]) -> Number:
+    def index(self, lowering: Lowering, coordinates: Sequence[Index]) -> Index:
         """The number of an element in memory."""
         if self.type.block_shape == self.type.get_shape():
             return lowering.add(*lowering.linear(0, coordinates, self.type.strides))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from xtile.translate.xegpu_to_spirv.descriptors import Number
+from xtile.rewrite.indices import Index
 from xtile.translate.xegpu_to_spirv.guards import Condition, both, do_where, value_where
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import Place, load_piece, place, store_piece
@@ -75,7 +75,7 @@ def _elements(lowering: Lowering, access: BlockAccess) -> list[_Element]:
     ]
 
 
-def _position(lowering: Lowering, access: BlockAccess, entry: int) -> tuple[Number, Number]:
+def _position(lowering: Lowering, access: BlockAccess, entry: int) -> tuple[Index, Index]:
     """The row and the column in a block in memory of one of a lane's elements."""
     rows, columns = access.shape
     if access.is_transposed:
@@ -91,7 +91,7 @@ def _position(lowering: Lowering, access: BlockAccess, entry: int) -> tuple[Numb
     return (column, row) if access.is_transposed else (row, column)
 
 
-def _element(lowering: Lowering, access: BlockAccess, row: Number, column: Number) -> _Element:
+def _element(lowering: Lowering, access: BlockAccess, row: Index, column: Index) -> _Element:
     descriptor = access.descriptor
     rank = descriptor.type.rank
     moves = (row, column)[2 - rank :]
@@ -103,7 +103,7 @@ def _element(lowering: Lowering, access: BlockAccess, row: Number, column: Numbe
     return _Element(place(lowering, descriptor.memory, indices), inside)
 
 
-def _is_below(lowering: Lowering, index: Number, size: Number) -> Condition:
+def _is_below(lowering: Lowering, index: Index, size: Index) -> Condition:
     """Whether 0 <= index < size; a negative index is a large unsigned one."""
     if isinstance(index, int) and isinstance(size, int) and 0 <= index < size:
         return None
