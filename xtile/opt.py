@@ -469,13 +469,14 @@ class XtileOptMain(xDSLOptMain):
 
         Ends the process if the name of a file does not tell it.
         """
-        if self.args.translate is not None:
-            return LANGUAGES[TRANSLATIONS[self.args.translate].extension]
         if self.args.frontend is not None:
             return LANGUAGES[self.args.frontend]
-        if self._reads_standard_input():
+        path = "" if self._reads_standard_input() else self.args.input_file
+        extension = os.path.splitext(path)[1].removeprefix(".")
+        if self.args.translate is not None and extension not in LANGUAGES:
+            return LANGUAGES[TRANSLATIONS[self.args.translate].extension]
+        if not path:
             return None
-        extension = os.path.splitext(self.args.input_file)[1].removeprefix(".")
         if extension not in LANGUAGES:
             self._usage_error(
                 f"{self.args.input_file}: expected a file ending with {file_endings()}; "

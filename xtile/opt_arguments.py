@@ -105,8 +105,8 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--translate",
         choices=list(TRANSLATIONS),
-        help="read one language and print another; sets --frontend, and --target where it is not "
-        "given",
+        help="read one language and print another; sets --frontend where the name of the file does "
+        "not tell it, and --target where it is not given",
     )
     group.add_argument(
         "--chip",

@@ -244,6 +244,21 @@ def test_translate(route: str, kernel: Path, capsys: Opt) -> None:
     assert out == xtile.to_text(module, "mlir")
 
 
+@pytest.mark.parametrize("route", ["tensorlang-to-core", "tensorlang-to-tensorlang"])
+def test_the_name_of_a_file_tells_its_language(route: str, kernel: Path, capsys: Opt) -> None:
+    Path("kernel.mlir").write_text(xtile.to_text(xtile.parse(kernel), "mlir"))
+    Path("kernel").write_text(GEMM)
+    expected = _opt(capsys, kernel, "--translate", route)
+    assert expected[0] == 0
+    assert _opt(capsys, "kernel.mlir", "--translate", route) == expected
+    assert _opt(capsys, "kernel", "--translate", route) == expected
+    code, out, err = _opt(capsys, kernel, "--translate", "core-to-spirv")
+    assert (code, out) == (1, "")
+    assert err.startswith(
+        "kernel.ir:1.1-2.30: error: @f is a function of the tensor language, but "
+    )
+
+
 @pytest.mark.parametrize("chip", INTEL.chips)
 def test_chip(chip: str, kernel: Path, capsys: Opt) -> None:
     code, out, err = _opt(capsys, kernel, "--translate", "tensorlang-to-xegpu", "--chip", chip)
