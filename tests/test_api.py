@@ -8,8 +8,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
-from xtile.api import SourceWarning
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.diagnostics import DiagnosticError, Diagnostics, SourceWarning
 from xtile.text.source import source_of
 
 KERNEL = """\
@@ -86,7 +85,7 @@ def test_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
     def warn(module: ModuleOp, diagnostics: Diagnostics, source: object) -> None:
         diagnostics.warning(source_of(module), Span(0, 4), "old spelling")
 
-    monkeypatch.setattr("xtile.api.verify_module", warn)
+    monkeypatch.setattr("xtile.dialects.reading.verify_module", warn)
     with pytest.warns(SourceWarning, match=r"<text>:1\.1-4: warning: old spelling"):
         xtile.parse(KERNEL)
     diagnostics = Diagnostics()

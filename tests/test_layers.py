@@ -18,6 +18,18 @@ _MAY_IMPORT = {
 }
 """For a package the packages of ours that it may import."""
 
+_ABOVE_ALL = {
+    "api",
+    "cli",
+    "entry_points",
+    "opt",
+    "opt_arguments",
+    "opt_steps",
+    "output_formats",
+    "universe",
+}
+"""What stands above every package."""
+
 
 def _imported(path: Path) -> Iterator[tuple[int, str]]:
     """The line of each import of ours in a module, with the package that it names."""
@@ -43,5 +55,18 @@ def test_imports_stand_below(package: str) -> None:
         for path in modules
         for line, name in _imported(path)
         if name not in _MAY_IMPORT[package]
+    ]
+    assert not wrong
+
+
+def test_nothing_imports_what_stands_above_all() -> None:
+    packages = [path.parent for path in _ROOT.glob("*/__init__.py")]
+    assert {"text", "translate", "launch"} <= {path.name for path in packages}
+    wrong = [
+        f"{path.relative_to(_ROOT)}:{line} imports xtile.{name}"
+        for package in packages
+        for path in sorted(package.rglob("*.py"))
+        for line, name in _imported(path)
+        if name in _ABOVE_ALL
     ]
     assert not wrong

@@ -29,13 +29,13 @@ __all__ = [
 
 _HOMES = {
     "compile": "xtile.backends.compiling",
-    "parse": "xtile.api",
-    "port": "xtile.api",
+    "parse": "xtile.dialects.reading",
+    "port": "xtile.translate.porting",
     "prepare": "xtile.launch.cuda_prepared",
     "run": "xtile.launch",
     "to_text": "xtile.api",
     "translate": "xtile.translate",
-    "verify": "xtile.api",
+    "verify": "xtile.dialects.reading",
 }
 """The module that each name of the API is defined in."""
 

@@ -11,14 +11,13 @@ import pytest
 
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
-from xtile.api import SourceWarning
 from xtile.backends.intel.compilation import compile_program
 from xtile.backends.intel.devices import DEVICES
 from xtile.backends.nvidia.sidecar import read_cubin
 from xtile.cli import main
 from xtile.launch import ArgumentError, opencl
 from xtile.launch.opencl import available_devices
-from xtile.text.diagnostics import Diagnostics
+from xtile.text.diagnostics import Diagnostics, SourceWarning
 
 KERNELS = """
 func @scale(%a: f32, %A: memref<f32x?x?>) {

@@ -15,7 +15,6 @@ import pytest
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, FakeKernel, installed
 from tests.seeds import fresh_generator
-from xtile.api import SourceWarning
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia import cubins as cubins_module
 from xtile.backends.nvidia.compilation import compile_program, compile_to_cubin
@@ -28,7 +27,7 @@ from xtile.launch import cuda_compiled as cuda_compiled_module
 from xtile.launch.cuda import Wanted, wanted_of
 from xtile.launch.devices import AUTOMATIC, Kernel
 from xtile.launch.errors import HostFunctionError
-from xtile.text.diagnostics import DiagnosticError
+from xtile.text.diagnostics import DiagnosticError, SourceWarning
 
 AXPBY = """
 func @axpby(%alpha: f32, %A: memref<f32x?x?>, %beta: f32, %B: memref<f32x?x?>) {

@@ -18,13 +18,12 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
-from xtile.api import SourceWarning
 from xtile.backends.cache import Cache
 from xtile.launch import ArgumentError, DeviceArray, DeviceError, Group, LaunchResult, Output
 from xtile.launch import compiled as compiled_module
 from xtile.launch import opencl as opencl_module
 from xtile.launch.opencl import available_devices
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity, SourceWarning
 from xtile.text.source import Span
 
 SCALE = """
@@ -448,7 +447,7 @@ class TestCache:
             diagnostics.warning(source, Span(6, 8), "old spelling", [note])
             diagnostics.warning(None, None, "something else")
 
-        monkeypatch.setattr("xtile.api.verify_module", warn)
+        monkeypatch.setattr("xtile.dialects.reading.verify_module", warn)
         told: list[list[str]] = []
         for device in ("reference", "opencl", "opencl", "opencl"):
             with warnings.catch_warnings(record=True) as caught:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
@@ -123,7 +124,7 @@ TAKEN: Mapping[str, set[Form]] = {
 """The forms that each pass takes."""
 
 
-def _read(form: Form | None) -> xtile.api.ModuleOp:
+def _read(form: Form | None) -> ModuleOp:
     if form is TENSORLANG:
         return xtile.parse("func @k() {\n}\n", language="tensorlang")
     if form is SPIRV:

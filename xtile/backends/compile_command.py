@@ -8,7 +8,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from xtile.api import UnknownLanguageError
 from xtile.backends.compiling import compile as compile_kernels
 from xtile.chips import OptionError
 from xtile.command import (
@@ -18,6 +17,7 @@ from xtile.command import (
     EXIT_USAGE_WRONG,
     is_colored,
 )
+from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 

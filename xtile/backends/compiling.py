@@ -9,8 +9,8 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.api import parse_source, read_source, show_warnings
 from xtile.chips import INTEL, NVIDIA, OptionError, check_chip
+from xtile.dialects.reading import parse_source, read_source, show_warnings
 from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import choose_entry
 from xtile.text.diagnostics import Diagnostics

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xtile.api import UnknownLanguageError
 from xtile.chips import OptionError
 from xtile.command import (
     EXIT_INPUT_WRONG,
@@ -21,6 +20,7 @@ from xtile.command import (
     is_colored,
     print_table,
 )
+from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.array_arguments import MissingValueError, flattened, takes_pointers
 from xtile.launch.binding import bind
 from xtile.launch.devices import Device, Executable, Kernel, LaunchResult, find_device

@@ -13,10 +13,10 @@ from typing import Generic, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.api import parse_source, read_source, show_warnings, verify
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler, ProgramT
 from xtile.dialects.languages import Language
+from xtile.dialects.reading import parse_source, read_source, show_warnings, verify
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError, HostFunctionError, describe_type

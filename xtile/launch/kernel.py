@@ -10,7 +10,7 @@ from typing import cast
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.api import parse, verify
+from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.memory_types import scalar_type_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.api import show_warnings
+from xtile.dialects.reading import show_warnings
 from xtile.launch.binding import bind
 from xtile.launch.devices import (
     Device,

@@ -1,6 +1,6 @@
 """From one language to another: one package of rules for each direction (docs/architecture.md).
 
-`xtile.translate(...)` is `xtile.api.translate`. Python gives the name to the package, so that the
+`xtile.translate(...)` is the function of `porting.py`. Python gives the name to the package, so the
 package itself can be called.
 """
 
@@ -18,7 +18,7 @@ class _Package(ModuleType):
     """The package, as a function."""
 
     def __call__(self, *arguments: object, **options: object) -> ModuleOp:
-        from xtile.api import translate
+        from xtile.translate.porting import translate
 
         return translate(*arguments, **options)  # pyright: ignore[reportArgumentType]
 

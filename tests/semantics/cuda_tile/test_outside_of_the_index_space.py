@@ -19,8 +19,8 @@ from tests.semantics.cuda_tile.test_views import (
     numbers,
     view,
 )
-from xtile.api import SourceWarning
 from xtile.launch import LaunchResult
+from xtile.text.diagnostics import SourceWarning
 
 MASKED = "; that is undefined, and here the access is left out, as on NVIDIA's GPUs"
 

@@ -11,12 +11,11 @@ import pytest
 
 import xtile
 from tests.semantics.cuda_tile.entries import blank, constants, marked, module, pointers
-from xtile.api import SourceWarning
 from xtile.cli import main
 from xtile.launch.devices import REFERENCE, Kernel
 from xtile.launch.errors import SanitizerError
 from xtile.launch.run import launch
-from xtile.text.diagnostics import Diagnostic, Severity
+from xtile.text.diagnostics import Diagnostic, Severity, SourceWarning
 
 VIEW = "partition_view<tile=(4x8), tensor_view<3x5xf32, strides=[5,1]>>"
 PADDED = VIEW.replace("(4x8),", "(4x8), padding_value = zero,")

@@ -17,9 +17,9 @@ from tests.dialects.cuda_tile.cutile import kernels
 from tests.dialects.cuda_tile.cutile.cases import CASES, Case
 from tests.dialects.cuda_tile.cutile.launching import Constant, exported, flat
 from tests.tile_tools import assembled, disassembled
-from xtile.api import SourceWarning
 from xtile.dialects.cuda_tile.bytecode import decode, encode
 from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3
+from xtile.text.diagnostics import SourceWarning
 
 VERSIONS = {"13.1": V13_1, "13.2": V13_2, "13.3": V13_3}
 

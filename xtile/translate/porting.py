@@ -1,0 +1,70 @@
+"""Translating kernels that are given as modules, paths or texts."""
+
+from __future__ import annotations
+
+import os
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.dialects.reading import parse
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.value_names import clone_with_names
+from xtile.translate.route import Options, check_route, check_target, translate_to
+from xtile.translate.route import translate as translate_along
+
+
+def translate(
+    kernel: ModuleOp | str | os.PathLike[str],
+    to: str,
+    *,
+    chip: str | None = None,
+    may_overlap: bool = False,
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Translates kernels to another language, or to another level of the core form.
+
+    Memrefs of the result are row-major and have the modes of the tensor language in reverse order,
+    so kernels of it take the transposes of the arrays.
+
+    Args:
+        kernel: A module, or a path or a text that `parse` reads, in any language from which there
+            is a way. Its kernels may be of several languages and levels.
+        to: The language, or the level of the core form; `xtile-opt --routes` lists them.
+        chip: The device whose instructions are used, as `xtile devices` names it; None is `pvc`
+            where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
+        may_overlap: Whether arguments of kernels that become CUDA Tile IR may overlap although a
+            kernel writes to one of them.
+        diagnostics: Collects remarks that tell why the translation chose what it did.
+
+    Returns:
+        A new module; kernels that are there already stay what they are. A module that was given
+        stays as it is.
+
+    Raises:
+        DiagnosticError: A kernel has errors, there is no way for it, or it cannot be translated.
+        OptionError: There is no such language or chip, or the chip is another vendor's.
+    """
+    check_target(to, chip)
+    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
+    options = Options(chip, may_overlap=may_overlap)
+    result = translate_to(module, to, options, diagnostics)
+    return clone_with_names(module) if result is kernel else result
+
+
+def port(
+    kernel: ModuleOp | str | os.PathLike[str],
+    to: str,
+    *,
+    chip: str | None = None,
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Like `translate`, for kernels of the tensor language only.
+
+    Raises:
+        DiagnosticError: The kernel has errors, cannot be translated, or is in another language.
+        OptionError: There is no such language or chip, or the chip is another vendor's.
+    """
+    route = f"tensorlang-to-{to}"
+    check_route(route, chip)
+    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
+    return translate_along(module, route, Options(chip), diagnostics)
