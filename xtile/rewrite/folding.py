@@ -24,6 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.number_attributes import says_how_to_round
+
 INDEX_WIDTH = 64
 
 Number = int | float
@@ -133,6 +135,8 @@ def constant_number(value: SSAValue) -> Number | None:
 def fold(operation: Operation, operands: Sequence[SSAValue]) -> SSAValue | Attribute | None:
     """What an operation on these operands is: one of them, a constant, or neither."""
     if operation.dialect_name() != "arith" or len(operation.results) != 1:
+        return None
+    if says_how_to_round(operation):
         return None
     numbers = [constant_number(operand) for operand in operands]
     simpler = _identity(operation.name, operands, numbers)

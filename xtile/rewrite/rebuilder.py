@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 
+from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_round
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, place_of, spelling_of
 from xtile.text.value_names import give_name
@@ -58,6 +59,17 @@ def refuse(operation: Operation, rebuilder: Rebuilder) -> None:
     raise rebuilder.error(f"{spelling_of(operation)} cannot be translated to {target}")
 
 
+def refuse_rounding(operation: Operation, rebuilder: Rebuilder) -> None:
+    """Says that it cannot be said how an operation is rounded.
+
+    Raises:
+        DiagnosticError: Always, at the operation.
+    """
+    given = " and ".join(sorted(NUMBER_ATTRIBUTES & operation.attributes.keys()))
+    name, target = spelling_of(operation), rebuilder.target
+    raise rebuilder.error(f"{name} with {given} cannot be translated to {target}")
+
+
 class RuleTable:
     """What becomes of each operation of a language.
 
@@ -66,6 +78,8 @@ class RuleTable:
         otherwise: The rule of all others.
         modules: For each dialect the full names of modules with more rows, in `RULES`, which are
             loaded when an operation of the dialect is met.
+        keeps_rounding: Whether the rules know the attributes that say how results are rounded.
+            Operations that have them are refused otherwise.
     """
 
     def __init__(
@@ -73,7 +87,9 @@ class RuleTable:
         rows: Mapping[str, Rule] | None = None,
         otherwise: Rule = refuse,
         modules: Mapping[str, Sequence[str]] | None = None,
+        keeps_rounding: bool = False,
     ) -> None:
+        self._keeps_rounding = keeps_rounding
         self._rows = dict(rows or {})
         self._otherwise = otherwise
         self._modules = dict(modules or {})
@@ -91,6 +107,8 @@ class RuleTable:
 
     def rule_of(self, operation: Operation) -> Rule:
         """The rule of any operation."""
+        if not self._keeps_rounding and says_how_to_round(operation):
+            return refuse_rounding
         return self.get(operation.name) or self._otherwise
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xtile.dialects.number_attributes import says_how_to_round
+
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -76,6 +78,10 @@ _HANDLERS = {
 """For each dialect the module with the HANDLERS of its operations, by name."""
 
 
+_ROUNDED = "xtile.semantics.core_numbers"
+"""The same for operations that say how they are rounded."""
+
+
 def language_of(function: Operation) -> Language:
     """The language that a function is launched as.
 
@@ -91,6 +97,8 @@ def language_of(function: Operation) -> Language:
 def handler_of(operation: Operation) -> Handler | None:
     """What compiles an operation; None if nothing does."""
     module = _HANDLERS.get(operation.dialect_name())
+    if says_how_to_round(operation):
+        module = _ROUNDED
     if module is None:
         return None
     handlers: Mapping[str, Handler] = import_module(module).HANDLERS

@@ -104,7 +104,7 @@ def padded(type_: Attribute) -> Attribute:
 
 
 def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
-    table = RuleTable(otherwise=_pad)
+    table = RuleTable(otherwise=_pad, keeps_rounding=True)
     padder = _Padder(table, "tiles whose sizes are powers of two", source, diagnostics)
     old = function.body.block
     body = padder.new_block(old, [argument.type for argument in old.args])

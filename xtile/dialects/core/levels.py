@@ -12,6 +12,7 @@ from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.blas import BlasOperation
 from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.number_attributes import problem_of, says_how_to_round
 
 Problem = tuple[Operation, str]
 """An operation, and what is wrong with it."""
@@ -49,6 +50,11 @@ def find_problems(function: Operation) -> Iterator[Problem]:
         levels = ", ".join(f'"{level}"' for level in Level)
         yield function, f"{LEVEL_ATTRIBUTE} must be one of {levels}"
         return
+    for operation in function.walk():
+        if says_how_to_round(operation):
+            problem = problem_of(operation)
+            if problem is not None:
+                yield operation, problem
     if level is None:
         return
     for operation in function.walk():

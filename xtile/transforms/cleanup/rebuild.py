@@ -237,4 +237,5 @@ _RULES = RuleTable(
         scf.IfOp.name: _if,
     },
     otherwise=_copy,
+    keeps_rounding=True,
 )

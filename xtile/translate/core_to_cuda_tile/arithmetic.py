@@ -11,8 +11,14 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, Signedness
-from xtile.dialects.cuda_tile.ops import bitwise, floating_point, integer
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
+from xtile.dialects.cuda_tile.ops import bitwise, floating_point, integer, mathematics
+from xtile.dialects.number_attributes import (
+    Rounding,
+    flushes,
+    rounding_of,
+    says_how_to_round,
+)
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.elementwise import (
@@ -68,6 +74,42 @@ FLOATS: dict[str, Compute] = {
     "minimumf": emitted(floating_point.MinFOp, propagate_nan=True),
 }
 """What is done with floats."""
+
+
+_MODES = {
+    None: RoundingMode.NEAREST_EVEN,
+    Rounding.DOWNWARD: RoundingMode.NEGATIVE_INF,
+    Rounding.TOWARD_ZERO: RoundingMode.ZERO,
+    Rounding.UPWARD: RoundingMode.POSITIVE_INF,
+}
+
+_ROUNDED = {
+    "arith.addf": floating_point.AddFOp,
+    "arith.divf": floating_point.DivFOp,
+    "arith.mulf": floating_point.MulFOp,
+    "arith.subf": floating_point.SubFOp,
+    "math.fma": floating_point.FmaOp,
+    "math.sqrt": mathematics.SqrtOp,
+}
+"""The operations that can say how they are rounded."""
+
+
+def as_said(rule: Rule) -> Rule:
+    """The rule of an operation that can say how it is rounded, from that where it does not."""
+
+    def of_both(operation: Operation, lowering: Lowering) -> None:
+        if not says_how_to_round(operation):
+            rule(operation, lowering)
+            return
+        made = lowering.compute(
+            _ROUNDED[operation.name],
+            *lowering.values(operation.operands),
+            rounding_mode=_MODES[rounding_of(operation)],
+            flush_to_zero=flushes(operation),
+        )
+        lowering.define(operation.results[0], made)
+
+    return of_both
 
 
 def of_integers(name: str) -> Compute:
@@ -161,7 +203,7 @@ def _signed_upper_half(lowering: Lowering, high: SSAValue, a: SSAValue, b: SSAVa
 
 RULES: dict[str, Rule] = {
     **named("arith", {name: _integer(name) for name in INTEGERS}),
-    **named("arith", {name: elementwise(compute) for name, compute in FLOATS.items()}),
+    **named("arith", {name: as_said(elementwise(compute)) for name, compute in FLOATS.items()}),
     "arith.addui_extended": _extended(_sum_and_carry),
     "arith.mulsi_extended": _extended(_product(is_signed=True)),
     "arith.mului_extended": _extended(_product(is_signed=False)),

@@ -19,6 +19,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_cuda_tile.arithmetic import as_said
 from xtile.translate.core_to_cuda_tile.composed import (
     acosh,
     arc,
@@ -182,6 +183,8 @@ def _absolute_integer(lowering: Lowering, value: SSAValue) -> SSAValue:
 RULES: dict[str, Rule] = {
     **named("math", {name: _rounded(name) for name in _ROUNDED}),
     **named("math", {name: elementwise(compute) for name, compute in _EXACT.items()}),
+    "math.fma": as_said(elementwise(_EXACT["fma"])),
+    "math.sqrt": as_said(_rounded("sqrt")),
     "math.absi": elementwise(_absolute_integer),
     "math.clampf": elementwise(_clamp),
     "math.fpowi": elementwise(_power_of_integer),

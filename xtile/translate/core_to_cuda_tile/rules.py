@@ -23,6 +23,7 @@ RULES = RuleTable(
     modules={
         dialect: [f"xtile.translate.core_to_cuda_tile.{name}" for name in names]
         for dialect, names in _MODULES.items()
-    }
+    },
+    keeps_rounding=True,
 )
 """What becomes of each operation; one without a rule is refused."""

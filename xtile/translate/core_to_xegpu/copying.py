@@ -8,6 +8,8 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerType, VectorType, f32, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.number_attributes import says_how_to_round
+from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu.bfloat16 import (
     element_of,
@@ -78,10 +80,13 @@ def emit_on(
     """Emits the operation on other operands; bf16 is computed in f32 and rounded.
 
     Raises:
-        DiagnosticError: There is no such operation outside of the core form.
+        DiagnosticError: There is no such operation outside of the core form, or it says how it
+            is rounded.
     """
     if operation.dialect_name() == "core":
         raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
+    if says_how_to_round(operation):
+        refuse_rounding(operation, lowering)
     is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
     if is_arithmetic and operation.operands:
         operands = [

@@ -1,0 +1,67 @@
+"""How floats are rounded where upstream's text has no word for it (docs/core-form.md, "Numbers").
+
+LLVM 22's `arith` has a rounding mode on casts only. Both are discardable attributes of upstream's
+operations, so that passes which know nothing of them still read the text, and so whoever translates
+them says that it knows them: `RuleTable` refuses them otherwise.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import Float32Type, StringAttr, UnitAttr, VectorType
+from xdsl.ir import Operation
+from xdsl.utils.hints import isa
+from xdsl.utils.str_enum import StrEnum
+
+ROUNDING_ATTRIBUTE = "core.rounding"
+"""The attribute with the direction in which a result is rounded."""
+
+FLUSH_ATTRIBUTE = "core.flush_to_zero"
+"""The attribute by which subnormal operands and results of f32 are zeros of the same sign."""
+
+NUMBER_ATTRIBUTES = frozenset({ROUNDING_ATTRIBUTE, FLUSH_ATTRIBUTE})
+
+ROUNDED = frozenset(
+    {"arith.addf", "arith.divf", "arith.mulf", "arith.subf", "math.fma", "math.sqrt"}
+)
+"""The operations that may have the attributes."""
+
+
+class Rounding(StrEnum):
+    """A direction, by upstream's names; without one results are rounded to nearest even."""
+
+    DOWNWARD = "downward"
+    TOWARD_ZERO = "toward_zero"
+    UPWARD = "upward"
+
+
+def says_how_to_round(operation: Operation) -> bool:
+    """Whether an operation has one of the attributes."""
+    return bool(operation.attributes) and not NUMBER_ATTRIBUTES.isdisjoint(operation.attributes)
+
+
+def rounding_of(operation: Operation) -> Rounding | None:
+    """The direction in which the result is rounded; None: to nearest even."""
+    attribute = operation.attributes.get(ROUNDING_ATTRIBUTE)
+    return Rounding(attribute.data) if isinstance(attribute, StringAttr) else None
+
+
+def flushes(operation: Operation) -> bool:
+    """Whether subnormal operands and results are zeros."""
+    return FLUSH_ATTRIBUTE in operation.attributes
+
+
+def problem_of(operation: Operation) -> str | None:
+    """What is wrong with the attributes of an operation that has some; None if nothing is."""
+    given = sorted(NUMBER_ATTRIBUTES & operation.attributes.keys())
+    if operation.name not in ROUNDED:
+        return f"{operation.name} has no {given[0]}; only {', '.join(sorted(ROUNDED))} have"
+    rounding = operation.attributes.get(ROUNDING_ATTRIBUTE)
+    known = [StringAttr(member) for member in Rounding]
+    if rounding is not None and rounding not in known:
+        return f"{ROUNDING_ATTRIBUTE} must be one of {', '.join(map(str, known))}"
+    flush = operation.attributes.get(FLUSH_ATTRIBUTE)
+    type_ = operation.results[0].type
+    element = type_.element_type if isa(type_, VectorType) else type_
+    if flush is not None and not (isinstance(flush, UnitAttr) and isinstance(element, Float32Type)):
+        return f"{FLUSH_ATTRIBUTE} is a unit attribute of operations on f32"
+    return None

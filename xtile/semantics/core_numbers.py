@@ -1,0 +1,35 @@
+"""The meaning of upstream's operations that say how they are rounded.
+
+Source: docs/core-form.md, "Numbers"; IEEE 754, 4.3.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from xtile.dialects.cuda_tile.enumerations import RoundingMode
+from xtile.dialects.number_attributes import ROUNDED, Rounding, flushes, rounding_of
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.floating_point import flushed, rounded_function
+from xtile.semantics.upstream.elementwise import apply
+from xtile.semantics.upstream.numbers import number_of
+
+_MODES = {
+    None: RoundingMode.NEAREST_EVEN,
+    Rounding.DOWNWARD: RoundingMode.NEGATIVE_INF,
+    Rounding.TOWARD_ZERO: RoundingMode.ZERO,
+    Rounding.UPWARD: RoundingMode.POSITIVE_INF,
+}
+
+
+def _rounded(operation: Operation, compiler: Compiler) -> Step:
+    name = operation.name.partition(".")[2]
+    number = number_of(operation.operands[0].type)
+    function = rounded_function(name, number, _MODES[rounding_of(operation)])
+    if flushes(operation):
+        function = flushed(function, number)
+    return apply(operation, compiler, function)
+
+
+HANDLERS: dict[str, Handler] = dict.fromkeys(ROUNDED, _rounded)
+"""The handler of each operation, by name."""
