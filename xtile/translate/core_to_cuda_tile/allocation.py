@@ -1,14 +1,24 @@
-"""Memory that belongs to one tile block."""
+"""Memory that is allocated by a tile block, and variables of the module."""
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any, cast
+
+from xdsl.dialects.builtin import SymbolRefAttr, UnitAttr, i1
 from xdsl.ir import Operation
 
+from xtile.dialects.cuda_tile.constants import constant_attribute
 from xtile.dialects.cuda_tile.ops import memory
+from xtile.dialects.cuda_tile.ops.global_variables import GetGlobalOp
+from xtile.dialects.cuda_tile.ops.global_variables import GlobalOp as CudaTileGlobalOp
+from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.memref.allocation import GlobalOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY, Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import (
+    is_local,
     memref_type,
     part_of,
     parts_per_element,
@@ -57,5 +67,47 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
     )
 
 
-RULES: dict[str, Rule] = {"memref.alloca": _alloca}
+def _global(operation: GlobalOp, lowering: Lowering) -> None:
+    """A variable; one without first values begins with zeros."""
+    name, type_ = operation.sym_name.data, memref_type(operation.type)
+    if is_local(type_) or parts_per_element(type_.element_type) != 1 or type_.element_type == i1:
+        raise lowering.error(
+            f"@{name} of type {type_} cannot be translated to {TARGET}: variables hold integers or "
+            "floats in global memory"
+        )
+    given = operation.properties.get("initial_value")
+    if given is None:
+        raise lowering.error(f"@{name} is declared only: nothing says what its memory holds")
+    tile = TileType([max(1, prod(type_.get_shape()))], part_of(type_.element_type))
+    numbers = [0] if isinstance(given, UnitAttr) else cast(Any, given).get_values()
+    value = constant_attribute(tile, numbers)
+    is_constant = operation.constant is not None
+    lowering.emit(CudaTileGlobalOp(name, value, alignment=_ALIGNMENT, constant=is_constant))
+
+
+def _get_global(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    type_ = memref_type(result.type)
+    offset, sizes, strides = layout_of(type_).filled(())
+    name = cast("SymbolRefAttr", operation.properties["name"]).root_reference.data
+    pointer = lowering.pure(GetGlobalOp, name, pointer_tile(part_of(type_.element_type)))
+    lowering.define(
+        result,
+        Descriptor(
+            pointer,
+            type_.element_type,
+            offset,
+            tuple(sizes),
+            tuple(strides),
+            _ALIGNMENT,
+            lowering.plan.place_of(result),
+        ),
+    )
+
+
+RULES: dict[str, Rule] = {
+    "memref.alloca": _alloca,
+    "memref.get_global": _get_global,
+    "memref.global": _global,
+}
 """The rule of each operation, by name."""
