@@ -347,6 +347,37 @@ def test_each_kernel_goes_its_own_way() -> None:
             assert numbers.tolist() == [1, 0, 0, 0], (name, device)
 
 
+def test_languages_levels_globals_and_host_functions_in_one_module() -> None:
+    function = """func @source(%a: memref<i32x4>) {
+      %one = constant 1 : i32
+      parallel {
+        %zero = constant 0 : index
+        store %one, %a[%zero]
+      }
+    }"""
+    module = xtile.parse(function, language="tensorlang")
+    variable = "memref.global @g : memref<4xf32, #gpu.address_space<workgroup>>"
+    others = HOST_TEXT + _module(
+        variable, _kernel("block", "block", ADD), _kernel(None, "lane", ADD)
+    )
+    for operation in xtile.parse(others, language="mlir").body.ops:
+        module.body.block.add_op(operation.clone())
+    assert [found.form for found in forms_of(module)] == [TENSORLANG, HOST, BLOCK, LANE]
+    for target, expected in {
+        "core": [BLOCK, HOST, BLOCK, LANE],
+        "lane": [LANE, HOST, LANE, LANE],
+        "spirv": [SPIRV],
+    }.items():
+        given = xtile.translate(module, target, chip="cpu")
+        xtile.verify(given)
+        assert [found.form for found in forms_of(given)] == expected
+    for name in ("source", "block", "lane"):
+        for device in ("reference", "opencl"):
+            numbers = np.zeros(4, np.int32)
+            xtile.run(module, [numbers], entry=name, device=device)
+            assert numbers.tolist() == [1, 0, 0, 0], (name, device)
+
+
 def test_a_kernel_that_is_refused_stands_beside_others() -> None:
     text = _module(_kernel("block", "good"), _kernel("tile", "bad"))
     module = xtile.parse(text, language="mlir")
