@@ -15,6 +15,9 @@ _ROOT = Path(xtile.__file__).parent
 _MAY_IMPORT = {
     "text": {"text"},
     "rewrite": {"dialects", "rewrite", "text"},
+    # What a chip can do stands with the backends, until a package of its own has it.
+    "transforms": {"backends", "dialects", "layouts", "rewrite", "semantics", "text", "transforms"}
+    | {"targets"},
 }
 """For a package the packages of ours that it may import."""
 

@@ -24,9 +24,9 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.allocation import AllocaOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.shares import for_each_element
-from xtile.translate.layouts import layout_of
 
 _INDEX_BYTES = 8
 _BITS_OF_BYTE = 8

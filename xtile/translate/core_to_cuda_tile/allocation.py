@@ -14,6 +14,7 @@ from xtile.dialects.cuda_tile.ops.global_variables import GetGlobalOp
 from xtile.dialects.cuda_tile.ops.global_variables import GlobalOp as CudaTileGlobalOp
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.memref.allocation import GlobalOp
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY, Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
@@ -25,7 +26,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     pointer_tile,
     size_in_bytes,
 )
-from xtile.translate.layouts import layout_of
 
 _ALIGNMENT = 128
 """Bytes that memory is aligned to: a line of the cache."""

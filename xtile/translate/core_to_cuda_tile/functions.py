@@ -25,6 +25,7 @@ from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
@@ -37,7 +38,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     scalar_tile,
     size_in_bytes,
 )
-from xtile.translate.layouts import layout_of
 
 Given = Sequence[tuple[KernelArgument, SSAValue]]
 """The arguments of an entry that a parameter has become."""

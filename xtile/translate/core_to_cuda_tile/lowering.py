@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.backends.nvidia.devices import Device
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
@@ -29,7 +30,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     size_in_bytes,
     tile_of,
 )
-from xtile.translate.layouts import layout_of
 
 TARGET = "CUDA Tile IR"
 

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.cuda_tile.ops import conversions, core, memory
 from xtile.dialects.cuda_tile.types import PointerType
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -21,7 +22,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     pointer_tile,
     size_in_bytes,
 )
-from xtile.translate.layouts import layout_of
 
 
 def pointer_to(

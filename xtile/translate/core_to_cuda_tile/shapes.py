@@ -14,11 +14,11 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import core
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import mixed
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.types import shape_of, tile_of, tile_type
-from xtile.translate.layouts import mixed
 
 
 def _broadcast(operation: Operation, lowering: Lowering) -> None:

@@ -17,6 +17,7 @@ from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import conversions
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Group, Window
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -26,7 +27,6 @@ from xtile.translate.core_to_cuda_tile.types import (
     parts_per_element,
     scalar_tile,
 )
-from xtile.translate.layouts import kept_dimensions, layout_of, number_lists
 
 
 def _subview(operation: Operation, lowering: Lowering) -> None:

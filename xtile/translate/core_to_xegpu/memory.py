@@ -31,6 +31,7 @@ from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
@@ -42,7 +43,6 @@ from xtile.translate.core_to_xegpu.lowering import (
     parts_of,
 )
 from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
-from xtile.translate.layouts import layout_of
 
 _ATOMIC_ARITHMETIC: dict[str, type[arith.FloatingPointLikeBinaryOperation]] = {
     "addf": arith.AddfOp,

@@ -22,8 +22,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.memref import views
 from xtile.rewrite.folding import INDEX_WIDTH
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import kept_dimensions
 from xtile.translate.core_to_xegpu.lowering import Lowering
-from xtile.translate.layouts import kept_dimensions
 
 
 @dataclass(frozen=True)

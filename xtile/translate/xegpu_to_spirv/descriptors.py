@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import PointerType
 from xtile.rewrite.indices import Index
-from xtile.translate.layouts import Layout, layout_of, row_major
+from xtile.rewrite.memref_layouts import Layout, layout_of, row_major
 
 __all__ = [
     "Descriptor",

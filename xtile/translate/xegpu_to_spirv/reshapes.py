@@ -13,8 +13,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import number_lists
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.layouts import number_lists
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, layout_of
 from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering

@@ -14,8 +14,8 @@ from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import kept_dimensions, number_lists
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.layouts import kept_dimensions, number_lists
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer

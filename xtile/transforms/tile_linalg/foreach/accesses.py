@@ -20,12 +20,12 @@ from xtile.dialects.memref.views import ReinterpretCastOp, SubviewOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.trip import Line, Place, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import known_size
 from xtile.transforms.tile_linalg.tiles import Tile
-from xtile.translate.layouts import layout_of
 
 
 @dataclass(frozen=True)
