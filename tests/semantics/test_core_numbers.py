@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from tests.dialects.core.core_text import verified
-from tests.transforms.distribute.kernels import printed, read, run
+from tests.transforms.distribute.kernels import arguments_of, function_of, printed, read, run
 from tests.translate.core_to_cuda_tile.entries import (
     assemble_for_all,
     lowered,
     run_entry,
     tile_kernel,
 )
+from xtile.semantics.sanitizer import sanitize
 from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.cleanup import clean_up
 from xtile.translate.route import Options, translate
@@ -203,3 +204,31 @@ def test_nobody_forgets_it(attributes: str, route: str, chip: str, shape: str) -
     assert "arith.addf with core.rounding cannot be translated to" in diagnostic.message
     assert diagnostic.span is not None
     assert "arith.addf" in text[diagnostic.span.start : diagnostic.span.end]
+
+
+OVERFLOWS = [
+    ("addi", "nsw", 2**31 - 1, 1, "2147483648 does not fit into i32"),
+    ("addi", "nuw", -1, 1, "4294967296 does not fit into i32"),
+    ("addi", "nuw", 2**31 - 1, 1, ""),
+    ("subi", "nuw", 1, 2, "-1 does not fit into i32"),
+    ("muli", "nsw, nuw", 2**16, 2**16, "4294967296 does not fit into i32"),
+    ("shli", "nsw", 1, 31, "2147483648 does not fit into i32"),
+    ("muli", "nsw", -(2**15), 2**15, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "flags", "a", "b", "message"), OVERFLOWS)
+def test_the_sanitizer_finds_overflow(name: str, flags: str, a: int, b: int, message: str) -> None:
+    text = tile_kernel(
+        "%x: memref<4xi32>, %y: memref<4xi32>, %o: memref<4xi32>",
+        f"""%c0 = arith.constant 0 : index
+        %v = vector.load %x[%c0] : memref<4xi32>, vector<4xi32>
+        %w = vector.load %y[%c0] : memref<4xi32>, vector<4xi32>
+        %r = arith.{name} %v, %w overflow<{flags}> : vector<4xi32>
+        vector.store %r, %o[%c0] : memref<4xi32>, vector<4xi32>""",
+    )
+    arrays = [np.array([0, 0, n, 0], np.int64).astype(np.int32) for n in (a, b, 0)]
+    reports = sanitize(function_of(read(text)), arguments_of(arrays), (1, 1, 1))
+    assert len(reports) == bool(message)
+    for report in reports:
+        assert f"is promised, but {message}, in element [2]" in report.message

@@ -11,7 +11,7 @@ import numpy as np
 
 from xtile.dialects.core import AssumeOp
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.promises import report_broken_promise
+from xtile.semantics.promises import report_broken_promise, shared
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Array, with_axes
@@ -33,12 +33,8 @@ def _assume(operation: AssumeOp, compiler: Compiler) -> Step:
         numbers = as_array(number.signed(state.values[source])).astype(np.int64)
         active = with_axes(state.active(), numbers.ndim - AXES)
         for what, is_broken in checks:
-            broken = is_broken(numbers) & active
-            # What a whole work-group shares has one row and one lane.
-            shown = broken[0, 0] if broken.shape[:AXES] == (1, 1) else broken
-            report_broken_promise(
-                state, operation, np.asarray(shown), f"{what} is assumed, but does not hold"
-            )
+            broken = shared(operation, is_broken(numbers) & active)
+            report_broken_promise(state, operation, broken, f"{what} is assumed, but does not hold")
 
     return step
 

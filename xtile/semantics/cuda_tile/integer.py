@@ -18,9 +18,9 @@ from xdsl.ir import Operation
 from xtile.dialects.cuda_tile.enumerations import RoundingMode, Signedness
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import operand_number
-from xtile.semantics.cuda_tile.promises import observed, without_overflow
+from xtile.semantics.cuda_tile.promises import without_overflow
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.promises import element_place, report_broken_promise
+from xtile.semantics.promises import element_place, observed, report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.upstream import integers
 from xtile.semantics.upstream.constants import word_attribute

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from xdsl.dialects.arith import IntegerOverflowFlag
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.promises import no_overflow, observed
 from xtile.semantics.state import State
 from xtile.semantics.upstream import casts, floats, integers
 from xtile.semantics.upstream.constants import constant_value, word_attribute
@@ -161,13 +163,36 @@ _CONVERSIONS: dict[str, Conversion] = {
     "uitofp": lambda source, target: casts.from_integer(source, target, False),
 }
 
+_PROMISES = {IntegerOverflowFlag.NSW: True, IntegerOverflowFlag.NUW: False}
+"""Whether the exact result fits as a signed number, for each promise."""
+
+
+def _promising(handler: Handler) -> Handler:
+    """The handler of an operation that may promise not to overflow, which an observer checks."""
+
+    def promised(operation: Operation, compiler: Compiler) -> Step:
+        step = handler(operation, compiler)
+        flags: Any = operation.properties.get("overflowFlags")
+        given = [] if flags is None else [flag for flag in _PROMISES if flag in flags.data]
+        if not given:
+            return step
+        promise = ", ".join(flag.value for flag in given)
+        signs = [_PROMISES[flag] for flag in given]
+        check = no_overflow(operation, promise, signs, *_types(operation))
+        return observed(operation, compiler, step, check)
+
+    return promised
+
+
+_MAY_PROMISE = ("arith.addi", "arith.muli", "arith.shli", "arith.subi", "arith.trunci")
+
 _MEANINGS: dict[str, Callable[[Any], Function]] = {
     **integers.BINARY,
     **floats.BINARY,
     "negf": floats.NEGATE,
 }
 
-HANDLERS: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     "arith.constant": _constant,
     "arith.cmpi": _cmpi,
     "arith.cmpf": _cmpf,
@@ -182,5 +207,10 @@ HANDLERS: dict[str, Handler] = {
     **_named((name, division(meaning)) for name, meaning in integers.DIVISIONS.items()),
     **_named((name, shift(meaning)) for name, meaning in integers.SHIFTS.items()),
     **_named((name, _conversion(meaning)) for name, meaning in _CONVERSIONS.items()),
+}
+
+HANDLERS: dict[str, Handler] = {
+    **_HANDLERS,
+    **{name: _promising(_HANDLERS[name]) for name in _MAY_PROMISE},
 }
 """The handler of each operation, by name."""
