@@ -387,6 +387,19 @@ def test_a_kernel_that_is_refused_stands_beside_others() -> None:
     assert diagnostic.message.startswith('@bad is a kernel at level "tile"')
 
 
+@pytest.mark.parametrize("form", [CUDA_TILE, SPIRV], ids=lambda form: form.name)
+def test_device_code_has_no_room_for_other_kernels(form: Form) -> None:
+    module = _read(form)
+    for operation in _read(BLOCK).body.ops:
+        module.body.block.add_op(operation.clone())
+    with pytest.raises(DiagnosticError) as raised:
+        xtile.translate(module, form.language)
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.message.endswith(
+        "; it is there already and has no room for others, so translate them alone"
+    )
+
+
 def test_branches_between_blocks() -> None:
     body = "cf.br ^next\n^next:"
     for level, name in {

@@ -219,12 +219,20 @@ class Table:
         goals = self.goals_of(target)
         there = [form for form in self.forms if form.is_one_of(goals) and form not in ways]
         kept = BESIDE if self.is_device_code(target) else (*there, *BESIDE)
-        return self._contract(name, tuple(ways), kept)
+        return self._contract(name, tuple(ways), kept, goals)
 
-    def _contract(self, name: str, takes: Sequence[Form], keeps: Sequence[Form]) -> Contract:
+    def _contract(
+        self,
+        name: str,
+        takes: Sequence[Form],
+        keeps: Sequence[Form],
+        goals: Sequence[Form] = (),
+    ) -> Contract:
         def advice(form: Form) -> str:
             if form is NO_LEVEL:
                 return "name its level"
+            if form.is_device_code and form in goals:
+                return "it is there already and has no room for others, so translate them alone"
             ways = self.shortest_ways(form, takes)
             if not ways:
                 return "no pass makes them of it"
