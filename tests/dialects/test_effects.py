@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from xdsl.dialects.builtin import UnregisteredOp, f32, i32
-from xdsl.dialects.test import TestOp
+from xdsl.dialects.test import TestOp as AnyOp
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect
@@ -122,7 +122,7 @@ def test_traits_agree() -> None:
 
 
 def _arith(name: str) -> Operation:
-    a = TestOp(result_types=[i32]).results[0]
+    a = AnyOp(result_types=[i32]).results[0]
     kind = next(kind for kind in Arith.operations if kind.name == name)
     return kind.create(operands=[a, a], result_types=[i32])
 
@@ -135,7 +135,7 @@ def test_divisions_are_pure_and_may_fail(name: str, fails: bool) -> None:
 
 
 def test_extended_instructions_are_pure() -> None:
-    value = TestOp(result_types=[f32]).results[0]
+    value = AnyOp(result_types=[f32]).results[0]
     assert effects.is_pure(spirv("CL.sqrt", f32, value))
 
 

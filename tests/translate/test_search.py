@@ -85,7 +85,7 @@ def test_no_way_passes_through_another_language() -> None:
     assert set(inner) == {CORE}
 
 
-@pytest.mark.parametrize("name", {*ROUTES.by_name} & {*ROUTES.routes})
+@pytest.mark.parametrize("name", sorted({*ROUTES.by_name} & {*ROUTES.routes}))
 def test_a_name_of_a_step_and_of_a_route_means_the_same(name: str) -> None:
     route = ROUTES.routes[name]
     steps = ROUTES.steps_of(ROUTES.ways_to(route.target, route.source).values())

@@ -64,7 +64,9 @@ def test_blocks_fit_the_registers_of_a_thread(device: Device) -> None:
             assert all(width * size <= access.least_width for width in shapes.widths)
 
 
-@pytest.mark.parametrize(("shape", "bits"), zip(CPU_AMX.cooperative_matrices, (16, 8), strict=True))
+@pytest.mark.parametrize(
+    ("shape", "bits"), list(zip(CPU_AMX.cooperative_matrices, (16, 8), strict=True))
+)
 def test_a_tile_is_sixteen_rows_of_64_bytes(shape: CooperativeMatrix, bits: int) -> None:
     assert shape.rows == 16
     assert shape.depth * bits == 64 * 8

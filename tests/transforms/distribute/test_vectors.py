@@ -293,7 +293,7 @@ def random(rng: np.random.Generator, type: str, *shape: int) -> Array:
 
 @pytest.mark.parametrize("flags", ["", "transpose_a", "transpose_b"])
 @pytest.mark.parametrize("is_known", [True, False])
-@pytest.mark.parametrize(("rows", "columns"), itertools.product(SIZES, SIZES))
+@pytest.mark.parametrize(("rows", "columns"), list(itertools.product(SIZES, SIZES)))
 def test_products_of_common_sizes(rows: int, columns: int, is_known: bool, flags: str) -> None:
     depth = 7
     a_shape = (depth, rows) if flags == "transpose_a" else (rows, depth)
