@@ -13,8 +13,9 @@ import xtile
 _ROOT = Path(xtile.__file__).parent
 
 _MAY_IMPORT = {
+    "layouts": {"layouts"},
     "text": {"text"},
-    "rewrite": {"dialects", "rewrite", "text"},
+    "rewrite": {"dialects", "layouts", "rewrite", "text"},
     # What a chip can do stands with the backends, until a package of its own has it.
     "transforms": {"backends", "dialects", "layouts", "rewrite", "semantics", "text", "transforms"}
     | {"targets"},

@@ -184,6 +184,11 @@ def test_blocks_are_dealt_as_the_reference_device_does() -> None:
         check(intel.dealt((rows, columns), neighbours, 16), parts, (rows, columns))
 
 
+def test_neighbours_of_a_row_are_the_reference_devices() -> None:
+    for columns, bits, lanes in product((1, 8, 16, 24, 32, 64), (4, 8, 16, 32, 64), (8, 16, 32)):
+        assert intel.neighbours_of_a_row(columns, bits, lanes) == unit(columns, bits, lanes)
+
+
 # --- AMX ---
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from xtile.layouts.layout import Layout, Step
 from xtile.layouts.linear import LayoutError
@@ -21,6 +21,9 @@ Shape = Sequence[int]
 
 WORD = 32
 """Bits of what dpas and AMX multiply at once along K."""
+
+SYSTOLIC_DEPTH = 8
+"""Words of 32 bits in a row of the left matrix of dpas on all devices that have it."""
 
 TILE_ROW = 512
 """Bits of a row of a tile of AMX."""
@@ -184,6 +187,7 @@ def dpas_c(repeat_count: int, execution_size: int) -> Layout:
     return dealt((repeat_count, execution_size), 1, execution_size)
 
 
+@lru_cache(maxsize=256)
 def dealt(shape: tuple[int, int], neighbours: int, lanes: int) -> Layout:
     """A matrix of which groups of neighbours of a row are dealt to the lanes in turn, row by row.
 
@@ -203,7 +207,9 @@ def dealt(shape: tuple[int, int], neighbours: int, lanes: int) -> Layout:
     groups = columns // neighbours
     along = Step(min(groups, lanes), "dim1", neighbours)
     if max(groups, lanes) % along.size or rows * groups % lanes:
-        raise LayoutError(f"{rows}x{columns} elements cannot be dealt to {lanes} lanes")
+        raise LayoutError(
+            f"{rows}x{columns} elements cannot be dealt to {lanes} lanes, {neighbours} at once"
+        )
     lane_rows = lanes // along.size
     return Layout.strided(
         {
@@ -216,6 +222,20 @@ def dealt(shape: tuple[int, int], neighbours: int, lanes: int) -> Layout:
         },
         {"dim0": rows, "dim1": columns},
     )
+
+
+def neighbours_of_a_row(columns: int, bits: int, lanes: int) -> int:
+    """How many neighbours of a row of a block `xegpu.load_nd` deals to a lane at once.
+
+    As many as a row of the left matrix of dpas has for each lane.
+
+    Args:
+        columns: The elements of a row.
+        bits: Bits of an element.
+        lanes: The lanes of a subgroup.
+    """
+    most = SYSTOLIC_DEPTH * elements_of_a_word(bits) // lanes
+    return max(1, min(columns // lanes, most))
 
 
 def elements_of_a_word(bits: int) -> int:

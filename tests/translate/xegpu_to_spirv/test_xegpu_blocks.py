@@ -373,6 +373,18 @@ def test_a_block_that_cannot_be_dealt() -> None:
         spirv_text(body, "%m: memref<32x64xf32>", block=(16, 1, 1))
 
 
+def test_a_block_whose_neighbours_cannot_be_dealt() -> None:
+    """Two bytes for each of 16 lanes at once go into a row of 48 one and a half times."""
+    body = """%t = xegpu.create_nd_tdesc %m : memref<32x64xi8> -> !xegpu.tensor_desc<1x48xi8>
+    %v = xegpu.load_nd %t[0, 0] : !xegpu.tensor_desc<1x48xi8> -> vector<3xi8>"""
+    with pytest.raises(
+        DiagnosticError, match="1x48 elements cannot be dealt to 16 lanes"
+    ) as raised:
+        spirv_text(body, "%m: memref<32x64xi8>", block=(16, 1, 1))
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.span is not None
+
+
 def test_remarks_say_why() -> None:
     kernels = LaneKernels({"outside_0": LOADS["outside_0"].kernel()})
     diagnostics = Diagnostics()

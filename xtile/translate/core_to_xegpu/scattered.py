@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.memref import access
-from xtile.layouts import Layout
 from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.indices import Index
+from xtile.rewrite.placement import share
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, spans
 from xtile.translate.core_to_xegpu.legality import Block as MemoryBlock
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
@@ -36,9 +36,9 @@ def position(
 ) -> tuple[Index, Index]:
     """The row and the column of a lane's entry."""
     lane = lowering.lane()
-    row = _share(lowering, layout.layout, ("lane", "dim0"), lane)
+    row = share(lowering, layout.layout, ("lane", "dim0"), lane)
     row = lowering.add(row, lowering.multiply(entry, layout.row_step))
-    column = _share(lowering, layout.layout, ("lane", "dim1"), lane)
+    column = share(lowering, layout.layout, ("lane", "dim1"), lane)
     return row, lowering.add(column, block * layout.width)
 
 
@@ -46,38 +46,9 @@ def holder(lowering: Lowering, layout: VectorLayout, row: Index, column: Index =
     """The lane that holds a component, also where this is padding."""
     back = layout.inverse
     return lowering.add(
-        _share(lowering, back, ("dim0", "lane"), row, wraps=True),
-        _share(lowering, back, ("dim1", "lane"), column, wraps=True),
+        share(lowering, back, ("dim0", "lane"), row, wraps=True),
+        share(lowering, back, ("dim1", "lane"), column, wraps=True),
     )
-
-
-def _share(
-    lowering: Lowering,
-    layout: Layout,
-    between: tuple[str, str],
-    number: Index,
-    wraps: bool = False,
-) -> Index:
-    """What a number of an input adds to the index in an output.
-
-    Args:
-        lowering: Where to emit.
-        layout: The layout.
-        between: The input and the output.
-        number: The number.
-        wraps: Whether it may be too large; the index is then that of another one.
-    """
-    input, output = between
-    total: Index = 0
-    place = 1
-    for size, moved, distance in layout.steps(input):
-        if moved == output:
-            digit = lowering.divide(number, place)
-            if wraps or place * size < layout.size(input):
-                digit = lowering.remainder(digit, size)
-            total = lowering.add(total, lowering.multiply(digit, distance))
-        place *= size
-    return total
 
 
 def is_row(layout: VectorLayout) -> bool:

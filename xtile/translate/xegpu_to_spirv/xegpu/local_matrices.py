@@ -48,7 +48,6 @@ from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
     numbers_of,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.lane_code import check_part, check_row
-from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import divided, remainder
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,8 @@ class LocalMatrix(Carried):
             return lowering.add(*lowering.linear(0, coordinates, self.type.strides))
         inner, outer = self.type.blocked_strides
         pairs = list(zip(coordinates, self.type.block_shape, strict=True))
-        blocks = [divided(lowering, number, size) for number, size in pairs]
-        rests = [remainder(lowering, number, size) for number, size in pairs]
+        blocks = [lowering.divide(number, size) for number, size in pairs]
+        rests = [lowering.remainder(number, size) for number, size in pairs]
         return lowering.add(*lowering.linear(0, [*blocks, *rests], [*outer, *inner]))
 
     @override

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
+from xtile.layouts.intel import elements_of_a_word, neighbours_of_a_row
 from xtile.rewrite.indices import Index
 from xtile.translate.xegpu_to_spirv.guards import Condition, both, do_where, value_where
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import Place, load_piece, place, store_piece
 from xtile.translate.xegpu_to_spirv.types import register_type
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import (
-    Dealing,
-    elements_of_a_register,
-    unit_of_rows,
-)
+from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import position
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,14 @@ def _position(lowering: Lowering, access: BlockAccess, entry: int) -> tuple[Inde
     if access.is_transposed:
         rows, columns = columns, rows
     if access.is_packed:
-        pack = elements_of_a_register(access.bits)
-        row, column = Dealing(1, access.lanes).position(lowering, entry // pack, columns)
+        pack = elements_of_a_word(access.bits)
+        words = rows // pack, columns
+        row, column = position(lowering, words, 1, access.lanes, entry // pack)
         row = lowering.add(lowering.multiply(row, pack), entry % pack)
     else:
         is_matrix = access.type.rank > 1
-        unit = unit_of_rows(columns, access.bits, access.lanes) if is_matrix else 1
-        row, column = Dealing(unit, access.lanes).position(lowering, entry, columns)
+        count = neighbours_of_a_row(columns, access.bits, access.lanes) if is_matrix else 1
+        row, column = position(lowering, (rows, columns), count, access.lanes, entry)
     return (column, row) if access.is_transposed else (row, column)
 
 

@@ -17,6 +17,7 @@ from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, length_of, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import assemble, element, entries_of
+from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import dealt_to
 from xtile.translate.xegpu_to_spirv.xegpu.products import Product
 
 _SUM_BITS = 32
@@ -34,9 +35,11 @@ def multiply_by_exchanges(
     a = _scalars(lowering, left, product.factor, product)
     b = _scalars(lowering, right, product.factor, product)
     sums = _scalars(lowering, before, product.sum, product)
+    flat = 1, product.rows * product.depth
+    holder = dealt_to(lowering, flat, product.neighbours, product.lanes).inverse()
     for k in range(product.depth):
         for row in range(product.rows):
-            lane, entry = product.left.holder(row * product.depth + k)
+            entry, lane = holder.apply(dim1=row * product.depth + k)
             factor = _of_lane(lowering, a[entry], lane)
             sums[row] = _multiply_add(lowering, factor, b[k], sums[row])
     rounded = [(_rounded(lowering, value, product.sum), 0) for value in sums]

@@ -13,19 +13,18 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.xegpu.operation import shape_of, shape_text
 from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.layouts.intel import (
+    SYSTOLIC_DEPTH,
+    WORD,
+    elements_of_a_word,
+    neighbours_of_a_row,
+)
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
     element_type,
     piece_types,
     register_type,
-)
-from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import (
-    REGISTER_BITS,
-    SYSTOLIC_DEPTH,
-    Dealing,
-    elements_of_a_register,
-    unit_of_rows,
 )
 
 
@@ -48,17 +47,16 @@ class Product:
     sum: Attribute
 
     @property
-    def left(self) -> Dealing:
-        """Which elements of A a lane holds."""
-        unit = unit_of_rows(self.depth, bit_width(self.factor), self.lanes)
-        return Dealing(unit, self.lanes)
+    def neighbours(self) -> int:
+        """How many elements of a row of A a lane holds one after the other."""
+        return neighbours_of_a_row(self.depth, bit_width(self.factor), self.lanes)
 
     @property
     def left_word(self) -> Attribute:
         """What a lane has of a row of A: an element, or a word with several of them."""
         if self.factor == f32:
             return f32
-        bits = SYSTOLIC_DEPTH * REGISTER_BITS // self.lanes
+        bits = SYSTOLIC_DEPTH * WORD // self.lanes
         return register_type(self.factor) if bit_width(self.factor) == bits else IntegerType(bits)
 
     @property
@@ -95,7 +93,7 @@ def product_of(operation: DpasOp, lowering: Lowering) -> Product:
     shapes = [shape_of(value.type) for value in (operation.lhs, operation.rhs, operation.result)]
     left, depth, rows = (prod(shape) for shape in shapes)
     factor, total = (element_type(value.type) for value in (operation.rhs, operation.result))
-    if left * lanes != rows * depth or depth % elements_of_a_register(bit_width(factor)):
+    if left * lanes != rows * depth or depth % elements_of_a_word(bit_width(factor)):
         raise lowering.error(
             f"lanes that hold {left}, {depth} and {rows} elements do not make up matrices: in a "
             f"subgroup of {lanes}, whose product has as many columns, they are parts of "
