@@ -32,7 +32,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xtile.dialects.vector.types import as_vector, bits_of
+from xtile.dialects.shapes import as_vector, bits_of
 
 
 @irdl_op_definition

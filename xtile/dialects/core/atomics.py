@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.atomic_kinds import AtomicKind, AtomicRMWKind, kind_of
 from xtile.dialects.core.attributes import MemoryOrder, MemoryScope
 from xtile.dialects.core.scattered import INDICES, verify_access
-from xtile.dialects.vector.types import as_vector
+from xtile.dialects.shapes import as_vector
 
 
 @irdl_attr_definition

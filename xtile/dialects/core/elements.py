@@ -22,8 +22,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
-from xtile.dialects.vector.types import shape_of, vector_type, verify_type
 
 INTEGERS = TypeWhere(
     "a vector of integers or indices",

@@ -30,7 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.subgroup import YieldOp
-from xtile.dialects.vector.types import AnyVector
+from xtile.dialects.shapes import AnyVector
 from xtile.dialects.verification import VerifyExceptionAt
 
 

@@ -25,8 +25,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import as_vector, shape_of, verify_type
 from xtile.dialects.upstream import TypeWhere
-from xtile.dialects.vector.types import as_vector, shape_of, verify_type
 
 
 def _is_index(type: Attribute) -> bool:

@@ -32,6 +32,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.shapes import as_vector, verify_type
 from xtile.dialects.upstream import is_signless_integer
 from xtile.dialects.vector.attributes import (
     ADD,
@@ -42,12 +43,10 @@ from xtile.dialects.vector.attributes import (
 from xtile.dialects.vector.types import (
     VECTOR_WITH_DIMENSIONS,
     Dimension,
-    as_vector,
     dimensions_of,
     element_type,
     make_vector,
     verify_elements,
-    verify_type,
 )
 
 _NAMES = ("the first operand", "the second operand", "the accumulator")

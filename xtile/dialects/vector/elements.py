@@ -24,15 +24,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.vector.types import (
-    FIXED_VECTOR,
-    INDEX_LINE,
-    AnyVector,
-    as_vector,
-    element_type,
-    shape_of,
-    verify_type,
-)
+from xtile.dialects.shapes import AnyVector, as_vector, shape_of, verify_type
+from xtile.dialects.vector.types import FIXED_VECTOR, INDEX_LINE, element_type
 
 
 @irdl_op_definition

@@ -21,16 +21,10 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.vector.memory import verify_alignment_of, verify_shape
-from xtile.dialects.vector.types import (
-    INDICES,
-    MASK,
-    VECTOR_WITH_DIMENSIONS,
-    shape_of,
-    vector_type,
-    verify_type,
-)
+from xtile.dialects.vector.types import INDICES, MASK, VECTOR_WITH_DIMENSIONS
 
 MEMREF_OR_TENSOR = TypeWhere(
     "a memref or a tensor of known rank",

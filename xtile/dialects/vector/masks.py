@@ -30,6 +30,7 @@ from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.scf.assembly import parse_optional_results, print_optional_results
+from xtile.dialects.shapes import vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.gathers import GatherOp
@@ -43,8 +44,6 @@ from xtile.dialects.vector.types import (
     dimensions_of,
     make_vector,
     mask_type,
-    vector_type,
-    verify_type,
 )
 
 

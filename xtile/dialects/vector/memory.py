@@ -33,18 +33,9 @@ from xtile.dialects.memref.layouts import (
     verify_alignment,
     verify_indices,
 )
+from xtile.dialects.shapes import AnyVector, as_vector, shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere, completes
-from xtile.dialects.vector.types import (
-    FIXED_MASK,
-    MASK,
-    VECTOR_WITH_DIMENSIONS,
-    AnyVector,
-    as_vector,
-    shape_of,
-    vector_type,
-    verify_elements,
-    verify_type,
-)
+from xtile.dialects.vector.types import FIXED_MASK, MASK, VECTOR_WITH_DIMENSIONS, verify_elements
 
 MEMREF = TypeWhere("a memref of known rank", lambda type: isinstance(type, MemRefType))
 

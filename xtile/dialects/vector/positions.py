@@ -14,17 +14,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.irdl import AnyAttr, VarConstraint
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import AnyVector, as_vector, vector_type, verify_type
 from xtile.dialects.upstream import completes
-from xtile.dialects.vector.types import (
-    VECTOR,
-    AnyVector,
-    Dimension,
-    as_vector,
-    dimensions_of,
-    make_vector,
-    vector_type,
-    verify_type,
-)
+from xtile.dialects.vector.types import VECTOR, Dimension, dimensions_of, make_vector
 
 _POISON = -1
 """The position of an element that holds no value."""

@@ -24,18 +24,15 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import AnyVector, as_vector, vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.attributes import ADD, verify_combining_kind
 from xtile.dialects.vector.types import (
     FLOAT_VECTOR,
     VECTOR_WITH_DIMENSIONS,
-    AnyVector,
-    as_vector,
     dimensions_of,
     make_vector,
-    vector_type,
     verify_elements,
-    verify_type,
 )
 
 _FLOATS = VarConstraint("FLOATS", FLOAT_VECTOR)

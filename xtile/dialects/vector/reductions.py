@@ -26,6 +26,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.attributes import CombiningKind, verify_combining_kind
 from xtile.dialects.vector.types import (
@@ -34,9 +35,6 @@ from xtile.dialects.vector.types import (
     dimensions_of,
     element_type,
     make_vector,
-    shape_of,
-    vector_type,
-    verify_type,
 )
 
 _SCALAR = VarConstraint("SCALAR", AnyAttr())

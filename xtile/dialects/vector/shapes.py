@@ -22,19 +22,15 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import as_vector, bits_of, shape_of, vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.types import (
     VECTOR,
     Dimension,
-    as_vector,
-    bits_of,
     dimensions_of,
     element_type,
     make_vector,
-    shape_of,
-    vector_type,
     verify_elements,
-    verify_type,
 )
 
 

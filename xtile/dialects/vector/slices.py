@@ -25,6 +25,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.vector.types import (
     LINE,
     SCALABLE_LINE,
@@ -33,10 +34,7 @@ from xtile.dialects.vector.types import (
     dimensions_of,
     element_type,
     make_vector,
-    shape_of,
-    vector_type,
     verify_elements,
-    verify_type,
 )
 
 _NUMBERS = ArrayAttr[IntegerAttr[I64]]

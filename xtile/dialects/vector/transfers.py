@@ -26,20 +26,10 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.shapes import AnyVector, as_vector, bits_of, vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.gathers import MEMREF_OR_TENSOR
-from xtile.dialects.vector.types import (
-    MASK,
-    VECTOR,
-    AnyVector,
-    Dimension,
-    as_vector,
-    bits_of,
-    dimensions_of,
-    make_vector,
-    vector_type,
-    verify_type,
-)
+from xtile.dialects.vector.types import MASK, VECTOR, Dimension, dimensions_of, make_vector
 
 AnyShaped = MemRefType | TensorType
 Transfer = vector.TransferReadOp | vector.TransferWriteOp

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
-    FixedBitwidthType,
     IndexType,
     IntegerType,
     VectorType,
@@ -23,12 +22,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.shapes import AnyVector, as_vector, vector_type
 from xtile.dialects.upstream import TypeWhere, is_float
-
-AnyVector: TypeAlias = VectorType[Attribute]
-"""A vector of anything."""
-
-_INDEX_BITS = 64
 
 
 class Dimension(NamedTuple):
@@ -47,25 +42,10 @@ class Dimension(NamedTuple):
         return f"[{self.size}]" if self.is_scalable else str(self.size)
 
 
-def as_vector(type: Attribute) -> AnyVector | None:
-    """A type as a vector type; None if it is none."""
-    return cast("AnyVector", type) if isinstance(type, VectorType) else None
-
-
 @cache
 def vector_of(element: Attribute, length: int) -> AnyVector:
     """The type of a vector of one dimension; translations ask for few of them, again and again."""
     return VectorType(element, [length])
-
-
-def vector_type(value: SSAValue) -> AnyVector:
-    """The type of a vector."""
-    return cast("AnyVector", value.type)
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The sizes of a vector's dimensions."""
-    return vector_type(value).get_shape()
 
 
 def element_type(value: SSAValue) -> Attribute:
@@ -90,13 +70,6 @@ def make_vector(element: Attribute, dimensions: Sequence[Dimension]) -> AnyVecto
 def mask_type(type: AnyVector) -> AnyVector:
     """The type of a mask for the elements of a vector."""
     return make_vector(i1, dimensions_of(type))
-
-
-def bits_of(type: Attribute) -> int:
-    """The width of an element; `index` has 64 bits."""
-    if isinstance(type, FixedBitwidthType):
-        return type.bitwidth
-    return _INDEX_BITS
 
 
 def is_truth(type: Attribute) -> bool:
@@ -154,16 +127,6 @@ FIXED_MASK = _vectors(
     is_truth,
     lambda dimensions: _are_some(dimensions) and _are_fixed(dimensions),
 )
-
-
-def verify_type(given: Attribute, expected: Attribute, what: str) -> None:
-    """Checks a type.
-
-    Raises:
-        VerifyException: It is another type.
-    """
-    if given != expected:
-        raise VerifyException(f"{what} must be {expected}, but is {given}")
 
 
 def verify_elements(type: Attribute, element: Attribute, what: str) -> None:

@@ -1,0 +1,46 @@
+"""What operations on vectors of any dialect ask of their types."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import FixedBitwidthType, VectorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+AnyVector: TypeAlias = VectorType[Attribute]
+"""A vector of anything."""
+
+_INDEX_BITS = 64
+
+
+def as_vector(type: Attribute) -> AnyVector | None:
+    """A type as a vector type; None if it is none."""
+    return cast("AnyVector", type) if isinstance(type, VectorType) else None
+
+
+def vector_type(value: SSAValue) -> AnyVector:
+    """The type of a vector."""
+    return cast("AnyVector", value.type)
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The sizes of a vector's dimensions."""
+    return vector_type(value).get_shape()
+
+
+def verify_type(given: Attribute, expected: Attribute, what: str) -> None:
+    """Checks a type.
+
+    Raises:
+        VerifyException: It is another type.
+    """
+    if given != expected:
+        raise VerifyException(f"{what} must be {expected}, but is {given}")
+
+
+def bits_of(type: Attribute) -> int:
+    """The width of an element; `index` has 64 bits."""
+    if isinstance(type, FixedBitwidthType):
+        return type.bitwidth
+    return _INDEX_BITS
