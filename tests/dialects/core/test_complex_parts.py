@@ -1,21 +1,14 @@
-"""The text of operations for tiles' memory, and what their verifier refuses."""
+"""The text of parts of complex numbers in memory, and what their verifier refuses."""
 
 from __future__ import annotations
 
-from io import StringIO
-
 import pytest
 
-from xtile.dialects.registry import make_context
-from xtile.dialects.verification import verify_module
-from xtile.text.diagnostics import Diagnostics
-from xtile.text.mlir import print_mlir, read_mlir
-from xtile.text.source import Source
+from tests.dialects.core.core_text import verified
 
 PARAMETERS = (
     "%m: memref<4x8xf32>, %c: memref<4x8xcomplex<f32>>, "
-    "%d: memref<?x?xcomplex<f64>, strided<[?, 2], offset: ?>>, %i: index, "
-    "%v: vector<8xf32>, %p: vector<8xindex>, %mask: vector<8xi1>, %w: vector<4xf32>"
+    "%d: memref<?x?xcomplex<f64>, strided<[?, 2], offset: ?>>"
 )
 
 RIGHT = [
@@ -46,26 +39,14 @@ WRONG = [
 ]
 
 
-def verified(line: str) -> tuple[str, list[str]]:
-    """The text of a function that is read and printed again, and the errors in it."""
-    text = f"func.func @f({PARAMETERS}) {{\n{line}\nreturn\n}}\n"
-    diagnostics = Diagnostics()
-    module = read_mlir(Source("k.mlir", text), diagnostics, make_context())
-    assert module is not None, diagnostics.render()
-    verify_module(module, diagnostics)
-    output = StringIO()
-    print_mlir(module, output)
-    return output.getvalue(), [diagnostic.message for diagnostic in diagnostics]
-
-
 @pytest.mark.parametrize("line", RIGHT)
 def test_round_trip(line: str) -> None:
-    text, errors = verified(line)
+    text, errors = verified(PARAMETERS, line)
     assert errors == []
     assert line in text
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_errors(line: str, message: str) -> None:
-    _, (error,) = verified(line)
+    _, (error,) = verified(PARAMETERS, line)
     assert message in error
