@@ -129,7 +129,7 @@ class Rebuilder:
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
     ) -> None:
-        self._rules = rules
+        self.rules = rules
         self.target = target
         self._source = source
         self._diagnostics = diagnostics
@@ -287,17 +287,17 @@ class Rebuilder:
             DiagnosticError: The operation is refused.
         """
         before, self._current = self._current, operation
-        self._rules.rule_of(operation)(operation, self)
+        self.rules.rule_of(operation)(operation, self)
         self._current = before
 
     @contextmanager
     def using(self, rules: RuleTable) -> Generator[None]:
         """Applies other rules for a while."""
-        before, self._rules = self._rules, rules
+        before, self.rules = self.rules, rules
         try:
             yield
         finally:
-            self._rules = before
+            self.rules = before
 
     def old_function(self) -> Operation:
         """The function of the source that holds the operation that is being translated."""

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.dialects import memref, scf
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Operation
-from xdsl.utils.hints import isa
 
 from xtile.dialects.core import (
     AxpbyOp,
@@ -21,35 +16,9 @@ from xtile.dialects.core import (
     SumOp,
 )
 from xtile.rewrite.rebuilder import Rule, RuleTable
-from xtile.rewrite.rebuilder import copy as copied
-from xtile.text.mlir_attributes import splat_constant
-from xtile.text.source import spelling_of
-from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions, tiles
+from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions
+from xtile.transforms.tile_linalg.copying import constant, copy
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
-
-
-def copy(operation: Operation, kernel: Kernel) -> None:
-    """The operation stays what it is; the values are the whole work-group's."""
-    if operation.name in OF_WORK_ITEMS:
-        raise kernel.error(not_lifted(operation))
-    if operation.regions:
-        name = spelling_of(operation)
-        raise kernel.error(f"{name} cannot become code on tiles; use scf.for or scf.if")
-    copied(operation, kernel)
-
-
-def constant(operation: ConstantOp, kernel: Kernel) -> None:
-    """A constant matrix becomes a constant tile."""
-    type_: Any = tiles.tile_type(operation.result.type)
-    if type_ == operation.result.type:
-        copy(operation, kernel)
-        return
-    value = operation.value
-    if not isa(value, DenseIntOrFPElementsAttr) or not value.is_splat():
-        raise kernel.error("a matrix of different constants is not lifted to tiles yet")
-    attribute = splat_constant(type_, value.get_values()[0])
-    kernel.replace(operation, ConstantOp(attribute))
 
 
 def _alloca(operation: memref.AllocaOp, kernel: Kernel) -> None:

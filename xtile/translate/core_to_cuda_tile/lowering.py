@@ -77,7 +77,7 @@ class Lowering(IndexBuilder):
     def translate(self, operation: Operation) -> None:
         before, self._current = self._current, operation
         try:
-            self._rules.rule_of(operation)(operation, self)
+            self.rules.rule_of(operation)(operation, self)
         except (ValueError, VerifyException) as error:
             # What a type cannot be is found out far from the operation.
             self._current = operation

@@ -13,7 +13,7 @@ from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.rules import RULES
+from xtile.translate.xegpu_to_spirv.rules import RULES, rebuilt
 from xtile.translate.xegpu_to_spirv.types import element_type
 
 
@@ -33,7 +33,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(RULES, device, source_of(module), diagnostics)
+    lowering = Lowering(RULES, rebuilt, device, source_of(module), diagnostics)
     for operation in module.body.block.ops:
         lowering.translate(operation)
     if device.missing_types:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
@@ -45,13 +45,6 @@ Pieces = tuple[SSAValue, ...]
 """A vector: the vectors of legal lengths that it is cut into, in order."""
 
 
-def _carried(type_: Attribute, values: Iterator[SSAValue]) -> Carried:
-    """What a value of a type of XeGPU is, from the next of some values."""
-    from xtile.translate.xegpu_to_spirv.xegpu.rules import rebuilt
-
-    return rebuilt(type_, values)
-
-
 class Lowering(BlockBuilder):
     """Rebuilds kernels at lane level as SPIR-V.
 
@@ -60,6 +53,7 @@ class Lowering(BlockBuilder):
 
     Args:
         rules: What becomes of each operation.
+        rebuilt: Makes what a value of a type of XeGPU becomes, from the next of some values.
         device: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -68,11 +62,13 @@ class Lowering(BlockBuilder):
     def __init__(
         self,
         rules: RuleTable,
+        rebuilt: Callable[[Attribute, Iterator[SSAValue]], Carried],
         device: Device,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
         super().__init__(rules, source, diagnostics)
+        self._rebuilt = rebuilt
         self.device = device
         self.functions: list[Operation] = []
         self.entry_points: list[Operation] = []
@@ -91,7 +87,7 @@ class Lowering(BlockBuilder):
             for result in operation.results:
                 if is_vector(result.type):
                     check_length(result.type)
-            self._rules.rule_of(operation)(operation, self)
+            self.rules.rule_of(operation)(operation, self)
         except ValueError as error:
             # What a type cannot be is found out far from the operation.
             self._current = operation
@@ -230,7 +226,7 @@ class Lowering(BlockBuilder):
                 self.define(value, Descriptor(remaining[0], element, *place, alignment))
             elif value.type.name.startswith("xegpu."):
                 rest = iter(remaining)
-                self.define(value, _carried(value.type, rest))
+                self.define(value, self._rebuilt(value.type, rest))
                 remaining, count = list(rest), 0
             else:
                 count = len(piece_types(value.type))

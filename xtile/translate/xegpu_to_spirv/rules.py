@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from xdsl.ir import Attribute, SSAValue
+
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.translate.xegpu_to_spirv.carried import Carried
 
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
@@ -37,3 +42,10 @@ RULES = RuleTable(
     }
 )
 """What becomes of each operation; one without a rule is refused."""
+
+
+def rebuilt(type_: Attribute, values: Iterator[SSAValue]) -> Carried:
+    """What a value of a type of XeGPU is, made from the next of some values."""
+    from xtile.translate.xegpu_to_spirv.xegpu import rules
+
+    return rules.rebuilt(type_, values)

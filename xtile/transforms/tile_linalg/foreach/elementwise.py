@@ -12,8 +12,8 @@ from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.copying import copy
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
-from xtile.transforms.tile_linalg.rules import copy
 from xtile.transforms.tile_linalg.tiles import Tile
 
 _CASTS = frozenset({"arith.extsi", "arith.index_cast", "arith.trunci"})

@@ -17,9 +17,9 @@ from xdsl.ir import Operation
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
 from xtile.dialects.effects import may_fail
-from xtile.rewrite.rebuilder import RuleTable
+from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.source import spelling_of
-from xtile.transforms.tile_linalg import rules
+from xtile.transforms.tile_linalg.copying import constant, copy
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import lifting
@@ -35,7 +35,7 @@ _Rule: TypeAlias = Callable[[Any, Kernel], None]
 
 def matrices(operation: ParallelOp, turns: Turns | None, kernel: Kernel) -> None:
     """Translates code that each subgroup executes, or that subgroups execute in turn."""
-    with kernel.using(RuleTable(otherwise=_rule)):
+    with kernel.using(RuleTable(_RULES, otherwise=_of_others(kernel.rules))):
         if turns is None:
             kernel.translate_block(operation.body.block)
             return
@@ -51,17 +51,18 @@ def matrices(operation: ParallelOp, turns: Turns | None, kernel: Kernel) -> None
                     kernel.translate(nested)
 
 
-def _rule(operation: Operation, kernel: Kernel) -> None:
-    """Translates an operation."""
-    rule = _RULES.get(operation.name)
-    if rule is not None:
-        rule(operation, kernel)
-    elif operation.regions or not _has_matrices(operation):
-        rules.RULES.rule_of(operation)(operation, kernel)
-    elif operation.dialect_name() in ("arith", "math"):
-        _elementwise(operation, kernel)
-    else:
-        raise kernel.error(f"{spelling_of(operation)} of matrices is not lifted to tiles yet")
+def _of_others(outer: RuleTable) -> Rule:
+    """What becomes of operations without a rule: on no matrices, what becomes of them outside."""
+
+    def rule(operation: Operation, kernel: Kernel) -> None:
+        if operation.regions or not _has_matrices(operation):
+            outer.rule_of(operation)(operation, kernel)
+        elif operation.dialect_name() in ("arith", "math"):
+            _elementwise(operation, kernel)
+        else:
+            raise kernel.error(f"{spelling_of(operation)} of matrices is not lifted to tiles yet")
+
+    return rule
 
 
 def _has_matrices(operation: Operation) -> bool:
@@ -122,7 +123,7 @@ def _atomic_rmw(operation: memref.AtomicRMWOp, kernel: Kernel) -> None:
             f"{spelling_of(operation)} is done by every work-item here, which is not lifted to "
             "tiles yet; do it in foreach"
         )
-    rules.copy(operation, kernel)
+    copy(operation, kernel)
 
 
 _DONE_AT_ONCE = frozenset(
@@ -140,7 +141,7 @@ _RULES: Mapping[str, _Rule] = {
     MapOp.name: _map,
     PrefetchOp.name: _nothing,
     memref.AtomicRMWOp.name: _atomic_rmw,
-    "arith.constant": rules.constant,
+    "arith.constant": constant,
     "vector.broadcast": _moved,
     "vector.contract": on_matrices.contract,
     "vector.multi_reduction": on_matrices.reduce,

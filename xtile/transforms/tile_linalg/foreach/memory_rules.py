@@ -34,6 +34,7 @@ from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg import memory as blocks
 from xtile.transforms.tile_linalg import tiles
+from xtile.transforms.tile_linalg.copying import copy
 from xtile.transforms.tile_linalg.foreach.accesses import (
     Block,
     Elements,
@@ -43,7 +44,6 @@ from xtile.transforms.tile_linalg.foreach.accesses import (
 )
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
 from xtile.transforms.tile_linalg.foreach.trip import MovingView, Place, Trip
-from xtile.transforms.tile_linalg.rules import copy
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
