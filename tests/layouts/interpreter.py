@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 from xtile.layouts import Image, Layout, LinearLayout
+from xtile.layouts.linear import UNITS
 from xtile.layouts.plans import (
-    UNITS,
     Exchange,
     Nothing,
     PermuteInLane,

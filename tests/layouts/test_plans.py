@@ -10,9 +10,9 @@ from tests.layouts.enumerated import small_layouts
 from tests.layouts.interpreter import carried_out, placed
 from tests.seeds import fresh_random
 from xtile.layouts import Layout, LayoutError, LinearLayout, Step, intel, triton
+from xtile.layouts.linear import UNITS
 from xtile.layouts.plans import (
     BANKS,
-    UNITS,
     Banks,
     Conflicts,
     Nothing,

@@ -15,6 +15,9 @@ from xtile.layouts import bits
 Image = tuple[int, ...]
 """An index in each output."""
 
+UNITS = ("register", "lane", "subgroup", "block")
+"""The inputs of layouts of values in registers, the innermost first; a block is a work-group."""
+
 
 class LayoutError(ValueError):
     """What was asked of a layout is not defined; the message says why."""

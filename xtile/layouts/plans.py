@@ -13,10 +13,7 @@ from typing import TypeAlias
 
 from xtile.layouts import bits
 from xtile.layouts.layout import Layout
-from xtile.layouts.linear import LayoutError, LinearLayout, log2
-
-UNITS = ("register", "lane", "subgroup", "block")
-"""The inputs that layouts of values have, the innermost first."""
+from xtile.layouts.linear import UNITS, LayoutError, LinearLayout, log2
 
 
 @dataclass(frozen=True)

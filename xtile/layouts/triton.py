@@ -14,10 +14,7 @@ from functools import reduce
 from operator import mul
 
 from xtile.layouts import amd
-from xtile.layouts.linear import LayoutError, LinearLayout
-
-UNITS = ("register", "lane", "subgroup", "block")
-"""The inputs of a layout of a tensor, the innermost first."""
+from xtile.layouts.linear import UNITS, LayoutError, LinearLayout
 
 Numbers = Sequence[int]
 Bases = Sequence[Sequence[int]]
