@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -31,7 +32,12 @@ OPERATIONS = {
     "math.fma": "math.fma %x, %y, %z",
     "math.sqrt": "math.sqrt %x",
 }
-DTYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
+DTYPES: dict[str, Any] = {
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
 DIRECTIONS = ("downward", "toward_zero", "upward")
 
 
@@ -50,7 +56,9 @@ def kernel(name: str, type: str, attributes: str) -> str:
 
 
 def inputs(name: str, type: str, rng: np.random.Generator) -> list[Any]:
-    numbers = rng.normal(size=(3, COUNT)) * 2.0 ** rng.integers(-8, 8, (3, COUNT))
+    numbers = rng.uniform(0.5, 2, (3, COUNT)) * rng.choice([-1.0, 1.0], (3, COUNT))
+    if type != "f16":
+        numbers *= 2.0 ** rng.integers(-8, 8, (3, COUNT))
     if name == "math.sqrt":
         numbers = np.abs(numbers)
     return [*numbers.astype(DTYPES[type]), np.full(COUNT, np.nan, DTYPES[type])]
@@ -71,7 +79,7 @@ def exact(name: str, x: Fraction, y: Fraction, z: Fraction) -> Fraction:
 def is_right(name: str, made: Any, wanted: Fraction, direction: str) -> bool:
     """Whether a number is the nearest one to an exact result in a direction."""
     down = direction == "downward" or (direction == "toward_zero" and made > 0)
-    beyond = np.nextafter(made, np.inf if down else -np.inf, dtype=made.dtype)
+    beyond = np.nextafter(made, made.dtype.type(np.inf if down else -np.inf))
     sides = [Fraction(float(each)) for each in (made, beyond)]
     if name == "math.sqrt":
         sides = [side * side for side in sides]
