@@ -151,6 +151,9 @@ def _through(counts: dict[int, int], distances: dict[int, int]) -> list[Step]:
 def dpas_a(repeat_count: int, systolic_depth: int, execution_size: int, bits: int) -> Layout:
     """The left operand of dpas, M x K: lanes go along a row, with as many neighbours as it takes.
 
+    Of one row of tf32 there are fewer elements than lanes; the lanes behind are ignored, and stand
+    here for the same elements.
+
     Args:
         repeat_count: M.
         systolic_depth: Words of 32 bits in a row.
@@ -158,6 +161,9 @@ def dpas_a(repeat_count: int, systolic_depth: int, execution_size: int, bits: in
         bits: Bits of an element.
     """
     depth = systolic_depth * elements_of_a_word(bits)
+    if repeat_count == 1 and execution_size % depth == 0:
+        lanes = [Step(depth, "dim1"), Step(execution_size // depth)]
+        return Layout.strided({"register": [], "lane": lanes}, {"dim0": 1, "dim1": depth})
     return dealt((repeat_count, depth), max(1, depth // execution_size), execution_size)
 
 
