@@ -22,8 +22,8 @@ from measuring import conditions, cost_of_call, print_table, seconds
 
 import xtile
 from xtile.backends.intel.compilation import compile_program
-from xtile.backends.intel.devices import Device
 from xtile.backends.intel.opencl.device import find_devices
+from xtile.targets.lanes import LaneTarget
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -141,7 +141,7 @@ def product(
     )
 
 
-def row(workload: Workload, device: Device, context: cl.Context) -> list[str]:
+def row(workload: Workload, device: LaneTarget, context: cl.Context) -> list[str]:
     """The line of the table for a workload."""
 
     def compiled() -> bytes:
@@ -181,9 +181,9 @@ def main() -> None:
         product("C := A B bf16", BF16_GEMM, ml_dtypes.bfloat16, 1024, (128, 128)),
     ]
     print_table(
-        f"Cooperative matrices on {found.architecture.name}\n{conditions('pyopencl')}",
+        f"Cooperative matrices on {found.target.name}\n{conditions('pyopencl')}",
         ["", "module", "to SPIR-V (CPU)", "build", "run", "GFLOP/s", "numpy f32 GFLOP/s"],
-        [row(workload, found.architecture, context) for workload in workloads],
+        [row(workload, found.target, context) for workload in workloads],
     )
 
 

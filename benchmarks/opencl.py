@@ -321,7 +321,7 @@ def row(workload: Workload, device: OpenclDevice) -> list[str]:
     """The line of the table for a workload."""
 
     def compiled() -> bytes:
-        return compile_program(xtile.parse(workload.source), device.architecture).spirv
+        return compile_program(xtile.parse(workload.source), device.target).spirv
 
     compilation = cost_of_call(compiled, 5)
     spirv = compiled()
@@ -416,7 +416,7 @@ def main() -> None:
         "build, CPU",
         "module",
     ]
-    title = f"kernels on {device.architecture.name}; medians of {REPEATS}"
+    title = f"kernels on {device.target.name}; medians of {REPEATS}"
     print_table(title, headings, rows)
     print(conditions("pyopencl", "intel-opencl-rt"))
 

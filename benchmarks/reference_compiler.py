@@ -123,8 +123,8 @@ def lines(workload: Workload, compiler: str, device: OpenclDevice, folder: Path)
     expected = output.copy()
 
     own = folder / "own.spv"
-    cost = cost_of_call(lambda: compile_program(xtile.parse(workload.path), device.architecture), 5)
-    own.write_bytes(compile_program(xtile.parse(workload.path), device.architecture).spirv)
+    cost = cost_of_call(lambda: compile_program(xtile.parse(workload.path), device.target), 5)
+    own.write_bytes(compile_program(xtile.parse(workload.path), device.target).spirv)
     other = folder / "reference.spv"
     command = [compiler, str(workload.path)]
     with other.open("wb") as file:

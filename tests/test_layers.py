@@ -16,9 +16,8 @@ _MAY_IMPORT = {
     "layouts": {"layouts"},
     "text": {"text"},
     "rewrite": {"dialects", "layouts", "rewrite", "text"},
-    # What a chip can do stands with the backends, until a package of its own has it.
-    "transforms": {"backends", "dialects", "layouts", "rewrite", "semantics", "text", "transforms"}
-    | {"targets"},
+    "targets": {"targets"},
+    "transforms": {"dialects", "layouts", "rewrite", "semantics", "targets", "text", "transforms"},
 }
 """For a package the packages of ours that it may import."""
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from xtile import __version__
-from xtile.chips import INTEL, NVIDIA
 from xtile.command import EXIT_USAGE_WRONG, run_command, run_in_child
 from xtile.interrupts import ending_at_once
+from xtile.targets import INTEL, NVIDIA
 
 # Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
 

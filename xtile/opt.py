@@ -374,7 +374,7 @@ class XtileOptMain(xDSLOptMain):
             return
         if self._content is None:
             self._usage_error(f"argument --chip: needs {_CHOOSERS}")
-        from xtile.chips import OptionError
+        from xtile.targets import OptionError
         from xtile.translate.route import check_target
 
         try:
@@ -389,10 +389,11 @@ class XtileOptMain(xDSLOptMain):
             return
         if not self._reads("matrix_spelling"):
             self._usage_error("argument --matrix-spelling: is for kernels that become SPIR-V")
-        from xtile.backends.intel.spellings import check_spelling
+        from xtile.targets import INTEL
+        from xtile.targets.spellings import check_spelling
 
         try:
-            check_spelling(spelling, self._options().device)
+            check_spelling(spelling, self._options().target(INTEL))
         except ValueError as error:
             self._usage_error(f"argument --matrix-spelling: {error}")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from xtile.backends.intel.spellings import SPELLINGS
-from xtile.chips import INTEL, NVIDIA, VENDORS
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.dialects.languages import LANGUAGES
+from xtile.targets import COMPILED_VENDORS, INTEL, NVIDIA
+from xtile.targets.spellings import SPELLINGS
 from xtile.translate.route import ROUTES
 from xtile.translate.search import Route
 
@@ -112,7 +112,7 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--chip",
         metavar="NAME",
         help="chip that --translate or -t compiles for: "
-        + "; ".join(f"{', '.join(v.chips)} ({v.name})" for v in VENDORS)
+        + "; ".join(f"{', '.join(v.chips)} ({v.name})" for v in COMPILED_VENDORS)
         + f"; default: {INTEL.default}, or {NVIDIA.default} where kernels become tiles",
     )
     group.add_argument(

@@ -11,8 +11,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from xtile.chips import INTEL, NVIDIA, check_chip
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, parse_version
+from xtile.targets import INTEL, NVIDIA, check_chip, find_target
 
 if TYPE_CHECKING:
     from xtile.text.diagnostics import Diagnostics
@@ -84,7 +84,7 @@ class SPIRVAssemblyFormat(CompilingFormat):
     Attributes:
         chip: The device that kernels are compiled for, one of Intel's.
         matrix_spelling: How products of matrices and accesses of blocks are written, a name of
-            `xtile.backends.intel.spellings`; None for what the device has.
+            `xtile.targets.spellings`; None for what the device has.
     """
 
     name: ClassVar[str] = "spirv-asm"
@@ -94,10 +94,9 @@ class SPIRVAssemblyFormat(CompilingFormat):
     def __post_init__(self) -> None:
         check_chip(self.chip, self.name, INTEL)
         if self.matrix_spelling is not None:
-            from xtile.backends.intel.devices import DEVICES
-            from xtile.backends.intel.spellings import check_spelling
+            from xtile.targets.spellings import check_spelling
 
-            check_spelling(self.matrix_spelling, DEVICES[self.chip])
+            check_spelling(self.matrix_spelling, find_target(self.chip))
 
     @override
     def compile(

@@ -12,11 +12,12 @@ import pytest
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
 from xtile.backends.intel.compilation import compile_program
-from xtile.backends.intel.devices import DEVICES
 from xtile.backends.nvidia.sidecar import read_cubin
 from xtile.cli import main
 from xtile.launch import ArgumentError, opencl
 from xtile.launch.opencl import available_devices
+from xtile.targets import INTEL
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import Diagnostics, SourceWarning
 
 KERNELS = """
@@ -67,18 +68,18 @@ def test_one_kernel() -> None:
 
 def test_spirv() -> None:
     assert main(["compile", "k.ir", "-o", "k.spv", "--chip", "pvc"]) == 0
-    program = compile_program(xtile.parse(KERNELS), DEVICES["pvc"])
+    program = compile_program(xtile.parse(KERNELS), for_spirv(INTEL.chips["pvc"]))
     assert Path("k.spv").read_bytes() == program.spirv
 
 
 def test_spirv_is_for_the_device_here(monkeypatch: pytest.MonkeyPatch) -> None:
     (device,) = opencl.available_devices()
     xtile.compile(KERNELS, "k.spv")
-    program = compile_program(xtile.parse(KERNELS), device.architecture)
+    program = compile_program(xtile.parse(KERNELS), device.target)
     assert Path("k.spv").read_bytes() == program.spirv
     monkeypatch.setattr(opencl, "available_devices", lambda: ())
     xtile.compile(KERNELS, "k.spv")
-    program = compile_program(xtile.parse(KERNELS), DEVICES["pvc"])
+    program = compile_program(xtile.parse(KERNELS), for_spirv(INTEL.chips["pvc"]))
     assert Path("k.spv").read_bytes() == program.spirv
 
 

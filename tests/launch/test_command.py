@@ -38,7 +38,7 @@ def _in_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # p
     Path("scale.ir").write_text(SCALE)
 
 
-@pytest.mark.parametrize("device", ["opencl", "auto", available_devices()[-1].architecture.name])
+@pytest.mark.parametrize("device", ["opencl", "auto", available_devices()[-1].target.name])
 def test_a_launch(device: str, capsys: pytest.CaptureFixture[str]) -> None:
     saved = ("--out", "A=a.npy", "--out", "B=b.npy")
     assert main(["run", "scale.ir", *ARGUMENTS, "--device", device, *saved]) == 0

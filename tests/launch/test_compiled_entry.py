@@ -13,10 +13,11 @@ import xtile
 from xtile.backends.cache import Entry
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.backends.intel.compiler import compiler_for
-from xtile.backends.intel.devices import DEVICES
 from xtile.launch.compiled import Compiled
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.signature import Parameter, Signature
+from xtile.targets import INTEL
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import Diagnostic, Severity
 from xtile.text.source import Source, Span
 
@@ -81,7 +82,7 @@ def test_everything_comes_back(
     size: tuple[int, int, int] | None, subgroup_size: int | None
 ) -> None:
     before = compiled(size, subgroup_size)
-    compiler = compiler_for(DEVICES["pvc"])
+    compiler = compiler_for(for_spirv(INTEL.chips["pvc"]))
     header, content = encode(before, compiler)
     after = decode(Entry(json.loads(json.dumps(header)), content), SOURCE, compiler)
     assert after == before

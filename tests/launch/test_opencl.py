@@ -94,7 +94,7 @@ def count_readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # Scaling by a power of two is exact, so the tests that do no other arithmetic compare for equality.
 
 
-@pytest.mark.parametrize("device", ["opencl", "auto", available_devices()[-1].architecture.name])
+@pytest.mark.parametrize("device", ["opencl", "auto", available_devices()[-1].target.name])
 @pytest.mark.parametrize("how", ["text", "path", "module"])
 def test_kinds_of_kernels_and_devices(how: str, device: str, tmp_path: Path) -> None:
     path = tmp_path / "scale.ir"
@@ -540,13 +540,11 @@ class TestCache:
 
 def test_no_such_device() -> None:
     missing = next(
-        name
-        for name in ("pvc", "bmg")
-        if name not in {d.architecture.name for d in available_devices()}
+        name for name in ("pvc", "bmg") if name not in {d.target.name for d in available_devices()}
     )
     with pytest.raises(DeviceError) as caught:
         xtile.run(SCALE, [], device=missing)
-    there = ", ".join(f"'{device.architecture.name}'" for device in available_devices())
+    there = ", ".join(f"'{device.target.name}'" for device in available_devices())
     assert str(caught.value) == f"there is no OpenCL device '{missing}' here; there is {there}"
 
 

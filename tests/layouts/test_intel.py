@@ -11,7 +11,6 @@ import pytest
 from xdsl.dialects.builtin import bf16, f32, i8
 
 from tests.layouts.enumerated import numbers_of
-from xtile.backends.intel.devices import DEVICES
 from xtile.dialects.core.cooperative_matrix import CooperativeMatrixType, MatrixUse
 from xtile.dialects.tensorlang import attributes as tensorlang
 from xtile.dialects.tensorlang.types import CoopmatrixType
@@ -20,6 +19,7 @@ from xtile.layouts import Layout, LayoutError, intel
 from xtile.semantics import core_cooperative_matrix
 from xtile.semantics.layout import layout_of
 from xtile.semantics.xegpu.fragments import elements_of_a_register, to_lanes, unit
+from xtile.targets import INTEL
 
 
 def held(layout: Layout, input: str, number: int) -> list[tuple[int, ...]]:
@@ -124,11 +124,9 @@ def test_what_cannot_be_shared_out_is_refused() -> None:
 # --- dpas ---
 
 UNITS = [
-    (count, unit.systolic_depth, unit.execution_size, bits)
-    for unit in (device.matrix_unit for device in DEVICES.values())
-    if unit is not None
-    for count in unit.repeat_counts
-    for bits in {element.bitwidth for element in unit.accumulators}
+    (row.rows, row.depth * row.bits // 32, row.columns, row.bits)
+    for target in INTEL.chips.values()
+    for row in target.units("dpas")
 ]
 """Rows, words along K, lanes and bits of every row of a matrix unit."""
 
@@ -175,9 +173,9 @@ def test_there_are_units_of_both_execution_sizes() -> None:
 def test_blocks_are_dealt_as_the_reference_device_does() -> None:
     blocks = [
         shapes
-        for device in DEVICES.values()
-        if device.block_access is not None
-        for table in (device.block_access.load, device.block_access.store)
+        for target in INTEL.chips.values()
+        if target.block_access is not None
+        for table in (target.block_access.load, target.block_access.store)
         for size, extents in table.items()
         for shapes in product([size], extents.heights, extents.widths)
     ]

@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 
-from xtile.backends.intel.devices import DEVICES
 from xtile.layouts import Layout, LayoutError, LinearLayout, Step, intel
 from xtile.layouts.matrix_units import operands
 from xtile.layouts.plans import Nothing, plan
+from xtile.targets import INTEL
 from xtile.translate.core_to_xegpu.fragments import PIECE
 
 PRODUCTS = [
@@ -64,10 +64,9 @@ def test_an_instruction_that_there_is_not() -> None:
 
 UNITS = sorted(
     {
-        (unit.execution_size, unit.systolic_depth, element.bitwidth)
-        for device in DEVICES.values()
-        if (unit := device.matrix_unit) is not None
-        for element in unit.accumulators
+        (unit.columns, unit.depth * unit.bits // 32, unit.bits)
+        for target in INTEL.chips.values()
+        for unit in target.units("dpas")
     }
 )
 """Lanes, words along K and bits of the elements of each product that a matrix unit has."""

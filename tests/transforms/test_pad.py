@@ -20,9 +20,9 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_kernel,
     verify,
 )
-from xtile.backends.nvidia.devices import DEVICES
 from xtile.semantics.engine import launch
 from xtile.semantics.sanitizer import sanitize
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.pad import pad
 from xtile.translate.core_to_cuda_tile import translate_module
@@ -341,7 +341,7 @@ def test_values(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_as_entries_of_cuda_tile(name: str) -> None:
     module = read(kernel(CASES[name]))
-    lowered = translate_module(module, DEVICES["sm_90"])
+    lowered = translate_module(module, NVIDIA.chips["sm_90"])
     verify(lowered)
     assemble_for_all(lowered, ["sm_90"])
     values = numbers()

@@ -11,11 +11,11 @@ import pytest
 
 import xtile
 from xtile.backends.intel.compilation import spirv_in
-from xtile.chips import INTEL, OptionError
 from xtile.dialects.cuda_tile.bytecode import encode as encode_tiles
 from xtile.dialects.languages import SPIRV_MAGIC
 from xtile.dialects.spirv import encode
 from xtile.opt import main
+from xtile.targets import INTEL, NVIDIA, OptionError
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.route import ROUTES, Options, translate
 
@@ -56,8 +56,8 @@ func @f(%A: memref<i8x64>) {
 """
 
 PITCH = (
-    "loads element by element: the pitch is not known to be a multiple of 16 bytes, a row is not "
-    "known to have a multiple of 4 bytes"
+    "loads element by element: the pitch is 126 bytes, no multiple of 16, a row has 126 bytes, "
+    "no multiple of 4"
 )
 
 LEVELS = {
@@ -188,8 +188,9 @@ def test_the_subgroup_level_becomes_spirv() -> None:
     assert encode(module).startswith(SPIRV_MAGIC)
 
 
-def test_every_chip_has_a_device() -> None:
-    assert [Options(chip).device.name for chip in INTEL.chips] == list(INTEL.chips)
+def test_every_chip_is_found() -> None:
+    assert [Options(chip).target(INTEL).name for chip in INTEL.chips] == list(INTEL.chips)
+    assert [Options().target(vendor).name for vendor in (INTEL, NVIDIA)] == ["pvc", "sm_90"]
 
 
 # --- chips ---
@@ -493,9 +494,10 @@ def test_steps_are_timed_and_shown(arguments: tuple[str, ...], kernel: Path, cap
     ("target", "chip", "message"),
     [
         ("cuda_tile", "pvc", "'pvc' is a chip of Intel's; cuda_tile is for sm_80, sm_86, "),
-        ("tile", "gfx942", "there is no chip 'gfx942'; tile is for sm_80, "),
+        ("tile", "gfx942", "'gfx942' is a chip of AMD's; tile is for sm_80, "),
         ("xegpu", "sm_90", "'sm_90' is a chip of NVIDIA's; xegpu is for pvc, bmg, dg2, cpu, "),
-        ("core", "gfx942", "there is no chip 'gfx942'; core is for pvc, .*sm_121"),
+        ("core", "gfx942", "'gfx942' is a chip of AMD's; core is for pvc, .*sm_121"),
+        ("core", "gfx000", "there is no chip 'gfx000'; core is for pvc, .*sm_121"),
         (
             "foo",
             None,

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.test import TestOp as ToyOp
 
 import xtile
-from xtile.chips import VENDORS
 from xtile.opt import main
+from xtile.targets import COMPILED_VENDORS
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.contracts import ContractError
 from xtile.translate.forms import BLOCK, CORE, LANE, SPIRV, SUBGROUP, TENSORLANG, TILE, Form
@@ -63,7 +63,7 @@ def _ambiguous(table: Table) -> list[tuple[str, str, list[str]]]:
         (form.name, target, [" ".join(step.name for step in way) for way in ways])
         for form in table.forms
         for target in table.targets
-        for vendor in VENDORS
+        for vendor in COMPILED_VENDORS
         if len(ways := table.shortest_ways(form, table.goals_of(target), vendor)) > 1
     ]
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xtile.backends.compiling import compile as compile_kernels
-from xtile.chips import OptionError
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
@@ -19,6 +18,7 @@ from xtile.command import (
 )
 from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.errors import ArgumentError, DeviceError
+from xtile.targets import OptionError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.chips import INTEL, NVIDIA, OptionError, check_chip
 from xtile.dialects.reading import parse_source, read_source, show_warnings
 from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import choose_entry
+from xtile.targets import INTEL, NVIDIA, OptionError, check_chip, find_target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
 from xtile.text.value_names import clone_with_names
@@ -147,9 +147,10 @@ def _nvidia_chip(chip: str | None) -> str:
 
 def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
     from xtile.backends.intel.compilation import compile_program
-    from xtile.backends.intel.devices import DEVICES
+    from xtile.targets.lanes import for_spirv
 
-    program = compile_program(module, DEVICES[_intel_chip(options.chip)], diagnostics)
+    target = for_spirv(find_target(_intel_chip(options.chip)))
+    program = compile_program(module, target, diagnostics)
     Path(path).write_bytes(program.spirv)
 
 
@@ -159,7 +160,7 @@ def _intel_chip(chip: str | None) -> str:
     from xtile.launch.opencl import available_devices
 
     devices = available_devices()
-    return devices[0].architecture.name if devices else INTEL.default
+    return devices[0].target.name if devices else INTEL.default
 
 
 _WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] = {

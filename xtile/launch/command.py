@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xtile.chips import OptionError
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
@@ -32,6 +31,7 @@ from xtile.launch.run import launch
 from xtile.launch.saving import save_result
 from xtile.launch.signature import Parameter, Signature
 from xtile.launch.specification import random_value, value_of
+from xtile.targets import OptionError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 
 if TYPE_CHECKING:

@@ -197,9 +197,9 @@ def wanted_of(name: str) -> Wanted | None:
     if prefix == NAME and separator and number.isascii() and number.isdecimal():
         return Wanted(ordinal=int(number))
     if name.startswith("sm_"):
-        from xtile.backends.nvidia.devices import DEVICES
+        from xtile.targets import NVIDIA
 
-        return Wanted(chip=name) if name in DEVICES else None
+        return Wanted(chip=name) if name in NVIDIA.chips else None
     return None
 
 

@@ -23,11 +23,11 @@ from xtile.backends.nvidia.sidecar import (
 )
 from xtile.backends.nvidia.tools import find_tileiras
 from xtile.backends.recently_used import RecentlyUsed
-from xtile.chips import NVIDIA
 from xtile.launch.compiled import Text, compile_text, read_signatures, show, text_of
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import Signature, choose_entry
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostic
 
 _TEXTS = 256

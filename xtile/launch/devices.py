@@ -220,9 +220,9 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
 
 
 def _device_of_architecture(name: str) -> Device:
-    from xtile.backends.intel import devices
+    from xtile.targets import INTEL
 
-    if name in devices.DEVICES:
+    if name in INTEL.chips:
         from xtile.launch.opencl import find, load
 
         chosen = find(name)
@@ -236,10 +236,9 @@ def _device_of_architecture(name: str) -> Device:
 
 
 def _known_devices() -> str:
-    from xtile.backends.intel import devices as intel
-    from xtile.backends.nvidia import devices as nvidia
+    from xtile.targets import COMPILED_VENDORS
 
-    names = (*DEVICES, *intel.DEVICES, *nvidia.DEVICES)
+    names = (*DEVICES, *(name for vendor in COMPILED_VENDORS for name in vendor.chips))
     return ", ".join(f"'{name}'" for name in names)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xtile.chips import OptionError
+from xtile.targets import OptionError
 from xtile.text.diagnostics import DiagnosticError, shorten
 
 

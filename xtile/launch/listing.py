@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from xtile.backends.nvidia.cuda.device import available_devices as available_gpus
 from xtile.backends.nvidia.cuda.device import runs
-from xtile.chips import INTEL, NVIDIA, VENDORS
 from xtile.command import EXIT_OK, print_table, write_standard_output
 from xtile.launch import cuda_setup, opencl_setup
 from xtile.launch.devices import CUDA, OPENCL, REFERENCE
 from xtile.launch.opencl import available_devices
+from xtile.targets import COMPILED_VENDORS, INTEL, NVIDIA
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,7 +58,7 @@ def _devices(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) ->
         description = f"{gpu.name}, CUDA {gpu.driver}\n{_gpu_abilities(gpu)}"
         table.add_row(f"{name}, {gpu.chip}", description)
     for number, device in enumerate(devices):
-        names = device.architecture.name if number else f"{OPENCL.name}, {device.architecture.name}"
+        names = device.target.name if number else f"{OPENCL.name}, {device.target.name}"
         table.add_row(names, f"{_description(device)}\n{_abilities(device)}")
     return table
 
@@ -68,11 +68,8 @@ def _description(device: OpenclDevice) -> str:
 
 
 def _abilities(device: OpenclDevice) -> str:
-    architecture = device.architecture
-    if architecture.matrix_unit is not None:
-        matrix_unit = "dpas"
-    else:
-        matrix_unit = "AMX" if architecture.cooperative_matrices else "no matrix unit"
+    units = device.target.chip.matrix_units
+    matrix_unit = units[0].instruction if units else "no matrix unit"
     has_types = {
         "f16": device.has_f16,
         "f64": device.has_f64,
@@ -100,19 +97,19 @@ def _chips(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> T
     table = Table(caption="*: the default of its vendor", caption_justify="left")
     for heading in ("chip", "vendor", "what it is", "compiles", "runs here"):
         table.add_column(heading, no_wrap=True)
-    for vendor in VENDORS:
+    for vendor in COMPILED_VENDORS:
         compiles = vendor is INTEL or cuda_setup.assembler_problem() is None
-        for chip, description in vendor.chips.items():
+        for chip, target in vendor.chips.items():
             name = f"{chip} *" if chip == vendor.default else chip
             is_here = _runs_here(chip, gpus, devices)
-            table.add_row(name, vendor.name, description, _yes(compiles), _yes(is_here))
+            table.add_row(name, vendor.name, target.description, _yes(compiles), _yes(is_here))
     return table
 
 
 def _runs_here(chip: str, gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> bool:
     if chip in NVIDIA.chips:
         return any(gpu.chip is not None and runs(gpu, chip) for gpu in gpus)
-    return any(device.architecture.name == chip for device in devices)
+    return any(device.target.name == chip for device in devices)
 
 
 def _yes(is_so: bool) -> str:

@@ -39,22 +39,22 @@ def available_devices() -> tuple[OpenclDevice, ...]:
     return find_devices()
 
 
-def find(architecture: str | None) -> OpenclDevice:
-    """Returns the best OpenCL device, of an architecture if one is named.
+def find(chip: str | None) -> OpenclDevice:
+    """Returns the best OpenCL device, of a chip if one is named.
 
     Raises:
         DeviceError: There is none; the message says how to get one.
     """
     devices = available_devices()
-    chosen = [d for d in devices if architecture in (None, d.architecture.name)]
+    chosen = [d for d in devices if chip in (None, d.target.name)]
     if chosen:
         return chosen[0]
     from xtile.launch.opencl_setup import advice
 
     if not devices:
         raise DeviceError(f"there is no OpenCL device here; {advice()}")
-    there = ", ".join(f"'{device.architecture.name}'" for device in devices)
-    raise DeviceError(f"there is no OpenCL device '{architecture}' here; there is {there}")
+    there = ", ".join(f"'{device.target.name}'" for device in devices)
+    raise DeviceError(f"there is no OpenCL device '{chip}' here; there is {there}")
 
 
 @dataclass(frozen=True)
@@ -172,12 +172,12 @@ def load_for_queue(kernel: Kernel, queue: cl.CommandQueue) -> OpenclExecutable:
 
 @cache
 def _device_of(device: cl.Device) -> OpenclDevice:
-    from xtile.backends.intel.opencl.device import OpenclDevice, architecture_of
+    from xtile.backends.intel.opencl.device import OpenclDevice, target_of
 
-    architecture = architecture_of(device)
-    if architecture is None:
+    target = target_of(device)
+    if target is None:
         raise DeviceError(f"kernels cannot be compiled for the device {device.name.strip()}")
-    return OpenclDevice(device, architecture)
+    return OpenclDevice(device, target)
 
 
 def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> OpenclExecutable:
@@ -185,9 +185,9 @@ def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> Openc
     from xtile.launch.compiled import choose_kernel, compile_text, show, text_of
 
     text = text_of(kernel)
-    key = text.key(device.architecture.name)
+    compiler = compiler_for(device.target)
+    key = text.key(compiler.name)
     if kernel.binary is None:
-        compiler = compiler_for(device.architecture)
         compiled = _compiled.get(key, lambda: compile_text(text, key, compiler, Cache()))
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)

@@ -55,8 +55,8 @@ def refuse(operation: Operation, rebuilder: Rebuilder) -> None:
     Raises:
         DiagnosticError: Always, at the operation.
     """
-    target = rebuilder.target
-    raise rebuilder.error(f"{spelling_of(operation)} cannot be translated to {target}")
+    name = rebuilder.result_name
+    raise rebuilder.error(f"{spelling_of(operation)} cannot be translated to {name}")
 
 
 def refuse_rounding(operation: Operation, rebuilder: Rebuilder) -> None:
@@ -66,8 +66,8 @@ def refuse_rounding(operation: Operation, rebuilder: Rebuilder) -> None:
         DiagnosticError: Always, at the operation.
     """
     given = " and ".join(sorted(NUMBER_ATTRIBUTES & operation.attributes.keys()))
-    name, target = spelling_of(operation), rebuilder.target
-    raise rebuilder.error(f"{name} with {given} cannot be translated to {target}")
+    name, result = spelling_of(operation), rebuilder.result_name
+    raise rebuilder.error(f"{name} with {given} cannot be translated to {result}")
 
 
 class RuleTable:
@@ -117,7 +117,7 @@ class Rebuilder:
 
     Args:
         rules: What becomes of each operation of the source language.
-        target: What messages call the target.
+        result_name: What messages call what is built.
         source: The text of the source, for messages; None if there is none.
         diagnostics: Where remarks and warnings go; None drops them.
     """
@@ -125,12 +125,12 @@ class Rebuilder:
     def __init__(
         self,
         rules: RuleTable,
-        target: str,
+        result_name: str,
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
     ) -> None:
         self.rules = rules
-        self.target = target
+        self.result_name = result_name
         self._source = source
         self._diagnostics = diagnostics
         self._values: dict[SSAValue, Any] = {}

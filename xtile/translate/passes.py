@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from xtile.chips import check_chip
+from xtile.targets import check_chip
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.contracts import warn_of_left_out
 from xtile.translate.route import ROUTES, Options, translate

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xtile.chips import OptionError, Vendor, check_chip
 from xtile.garbage import without_collections
+from xtile.targets import OptionError, Vendor, check_chip
 from xtile.translate.contracts import check_result
 from xtile.translate.forms import BESIDE, Found, forms_of
 from xtile.translate.search import Table

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
-from xtile.chips import VENDORS, Vendor
+from xtile.targets import COMPILED_VENDORS, Vendor
 from xtile.translate.contracts import Contract
 from xtile.translate.forms import BESIDE, CORE, FORMS, NO_LEVEL, Form
 from xtile.translate.steps import Step
@@ -173,12 +173,12 @@ class Table:
 
     def vendors_of(self, target: str, source: str | None = None) -> list[Vendor]:
         """Whose chips routes to a language or level are for."""
-        return [vendor for vendor in VENDORS if self.ways_to(target, source, vendor)]
+        return [vendor for vendor in COMPILED_VENDORS if self.ways_to(target, source, vendor)]
 
     def vendors_named(self, name: str) -> Sequence[Vendor]:
         """Whose chips the step or the route of a name is for."""
         if name in self.by_name:
-            return self.by_name[name].vendors or VENDORS
+            return self.by_name[name].vendors or COMPILED_VENDORS
         route = self.routes[name]
         return self.vendors_of(route.target, route.source)
 

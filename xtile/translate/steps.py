@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xtile.chips import INTEL, NVIDIA, Vendor
+from xtile.targets import INTEL, NVIDIA, Vendor, find_target
+from xtile.targets.lanes import EITHER, LLVM, XTILE, LaneCompiler, LaneTarget
+from xtile.targets.spellings import SPELLINGS
 from xtile.translate.forms import (
     BLOCK,
     CUDA_TILE,
@@ -26,8 +28,7 @@ from xtile.translate.forms import (
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from xtile.backends.intel.devices import Device
-    from xtile.backends.nvidia.devices import Device as TileDevice
+    from xtile.targets.target import Target
     from xtile.text.diagnostics import Diagnostics
 
 
@@ -36,49 +37,30 @@ class Options:
     """What a translation may depend on.
 
     Attributes:
-        chip: The name of the device; None for the default one of the vendor that a route is for.
+        chip: The name of the chip; None for the default one of the vendor that a route is for.
         matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
-            `xtile.backends.intel.spellings`; None for the device's own.
+            `xtile.targets.spellings`; None for the chip's own.
         may_overlap: Whether different arguments of a kernel may be the same memory although one of
             them is written, where a language must be told the order of accesses.
-        compiler: What compiles the code of work-items that comes out, `llvm` or `xtile`; None where
-            none comes out. A route sets it.
+        compiler: What compiles the code of work-items that comes out; None where none comes out. A
+            route sets it.
     """
 
     chip: str | None = None
     matrix_spelling: str | None = None
     may_overlap: bool = False
-    compiler: str | None = None
+    compiler: LaneCompiler | None = None
+
+    def target(self, vendor: Vendor) -> Target:
+        """The chip, or the default one of a vendor."""
+        return find_target(self.chip or vendor.default)
 
     @property
-    def device(self) -> Device:
-        """The limits of Intel's device, as far as the compiler can use it."""
-        from xtile.backends.intel.devices import DEVICES
-
-        device = DEVICES[self.chip or INTEL.default]
-        if self.compiler == "llvm":
-            # Its work-items are lanes everywhere.
-            return replace(device, vector_unit=None, cooperative_matrices=())
-        if self.compiler == "xtile":
-            return self._spelled(device)
-        return device
-
-    def _spelled(self, device: Device) -> Device:
-        spelling = self.matrix_spelling or device.matrix_spelling
-        is_cooperative = spelling == "cooperative-matrix"
-        return replace(
-            device,
-            matrix_spelling=spelling,
-            cooperative_matrices=device.cooperative_matrices if is_cooperative else (),
-            is_for_llvm=False,
-        )
-
-    @property
-    def tile_device(self) -> TileDevice:
-        """The row of NVIDIA's architecture."""
-        from xtile.backends.nvidia.devices import DEVICES
-
-        return DEVICES[self.chip or NVIDIA.default]
+    def lane_target(self) -> LaneTarget:
+        """The chip for the code of lanes, as far as what compiles that can use it."""
+        chip = self.target(INTEL)
+        spelling = None if self.matrix_spelling is None else SPELLINGS[self.matrix_spelling]
+        return LaneTarget(chip, self.compiler or EITHER, spelling or chip.matrix_spelling)
 
 
 Run = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
@@ -110,7 +92,7 @@ class Step:
     words: str
     vendors: tuple[Vendor, ...] = ()
     options: tuple[str, ...] = ()
-    compiler: str | None = None
+    compiler: LaneCompiler | None = None
     first: str | None = None
     then: str | None = None
 
@@ -130,13 +112,13 @@ def _raise_tensorlang(
 def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.distribute import distribute
 
-    return distribute(module, options.device, diagnostics)
+    return distribute(module, options.lane_target, diagnostics)
 
 
 def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.tile_linalg import tile_linalg
 
-    return tile_linalg(module, options.tile_device, diagnostics)
+    return tile_linalg(module, options.target(NVIDIA), diagnostics)
 
 
 def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
@@ -150,17 +132,17 @@ def _lower_to_xegpu(
 ) -> ModuleOp:
     from xtile.translate.core_to_xegpu import translate_module
 
-    return translate_module(module, options.device, diagnostics)
+    return translate_module(module, options.lane_target, diagnostics)
 
 
 def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
-    """The code of each work-item, in the form that the device likes best."""
-    device = options.device
-    if device.vector_unit is None:
+    """The code of each work-item, in the form that the chip likes best."""
+    target = options.lane_target
+    if target.vector_unit is None:
         from xtile.translate.core_to_xegpu import translate_module
     else:
         from xtile.translate.core_to_vectors import translate_module
-    return translate_module(module, device, diagnostics)
+    return translate_module(module, target, diagnostics)
 
 
 def _lower_to_spirv(
@@ -168,7 +150,7 @@ def _lower_to_spirv(
 ) -> ModuleOp:
     from xtile.translate.xegpu_to_spirv import translate_module
 
-    return translate_module(module, options.device, diagnostics)
+    return translate_module(module, options.lane_target, diagnostics)
 
 
 def _lower_to_cuda_tile(
@@ -176,8 +158,8 @@ def _lower_to_cuda_tile(
 ) -> ModuleOp:
     from xtile.translate.core_to_cuda_tile import translate_module
 
-    device, may_overlap = options.tile_device, options.may_overlap
-    return translate_module(module, device, diagnostics, may_overlap=may_overlap)
+    target, may_overlap = options.target(NVIDIA), options.may_overlap
+    return translate_module(module, target, diagnostics, may_overlap=may_overlap)
 
 
 def _verify_tensorlang(
@@ -254,7 +236,7 @@ STEPS: Sequence[Step] = (
         gives=XEGPU_LANE,
         words="Translates the core form at subgroup level to XeGPU for LLVM's pipeline.",
         vendors=(INTEL,),
-        compiler="llvm",
+        compiler=LLVM,
     ),
     Step(
         "subgroup-to-lane",
@@ -264,7 +246,7 @@ STEPS: Sequence[Step] = (
         words="Translates the core form at subgroup level to the code of each work-item.",
         vendors=(INTEL,),
         options=("matrix_spelling",),
-        compiler="xtile",
+        compiler=XTILE,
         first=_CLEANUP,
     ),
     Step(
@@ -282,7 +264,7 @@ STEPS: Sequence[Step] = (
         words="Translates XeGPU and the core form at lane level to SPIR-V for OpenCL.",
         vendors=(INTEL,),
         options=("matrix_spelling",),
-        compiler="xtile",
+        compiler=XTILE,
     ),
     Step(
         "tile-to-cuda_tile",

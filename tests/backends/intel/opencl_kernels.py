@@ -46,7 +46,7 @@ class Kernels:
         self._signatures = [signature_of(function) for function in renamed]
         self._queue = own_queue(opencl_device())
         self._session = Session(opencl_device(), self._queue.context)
-        self.program: Program = compile_program(ModuleOp([*renamed]), opencl_device().architecture)
+        self.program: Program = compile_program(ModuleOp([*renamed]), opencl_device().target)
 
     def launch(self, index: int) -> Launch:
         """What runs one of the functions."""

@@ -13,7 +13,8 @@ import pytest
 
 from xtile.api import parse
 from xtile.backends.intel.compilation import compile_program
-from xtile.backends.intel.devices import CPU_AMX
+from xtile.targets.intel import CPU_AMX
+from xtile.targets.lanes import for_spirv
 
 PRODUCT = """\
 func @product(%A: memref<{inputs}x?x?>, %B: memref<{inputs}x?x?>, %C: memref<{sums}x128x64>) {{
@@ -39,7 +40,7 @@ def counts(inputs: str, sums: str, flags: str, directory: Path) -> Counter[str]:
     """How often each instruction on tiles stands in the machine code of a product."""
     one, zero = ("1", "0") if inputs == "i8" else ("1.0", "0.0")
     text = PRODUCT.format(inputs=inputs, sums=sums, flags=flags, one=one, zero=zero)
-    program = compile_program(parse(text, language="tensorlang"), CPU_AMX)
+    program = compile_program(parse(text, language="tensorlang"), for_spirv(CPU_AMX))
     assert program.is_risky
     binary = directory / "product.spv"
     binary.write_bytes(program.spirv)

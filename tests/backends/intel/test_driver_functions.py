@@ -6,7 +6,6 @@ The functions come from `driver_functions`, and the CPU's driver links them to t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -24,11 +23,12 @@ from tests.semantics.upstream.kernels import argument_of
 from tests.semantics.xegpu.kernels import FLOATS, random_array
 from xtile.api import parse
 from xtile.backends.intel.compilation import spirv_in
-from xtile.backends.intel.devices import DEVICES, Device
-from xtile.backends.intel.spellings import FUNCTIONS
 from xtile.dialects.gpu.functions import FuncOp as Kernel
 from xtile.dialects.spirv import FuncOp, encode
 from xtile.semantics.engine import launch
+from xtile.targets import INTEL
+from xtile.targets.lanes import LaneTarget, for_spirv
+from xtile.targets.spellings import FUNCTIONS
 from xtile.translate.route import Options, translate_to
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -45,13 +45,13 @@ def _context() -> cl.Context:
     return cl.Context([opencl_device().handle])
 
 
-def _device(chip: str) -> Device:
-    return replace(DEVICES[chip], matrix_spelling=FUNCTIONS.name, is_for_llvm=False)
+def _target(chip: str) -> LaneTarget:
+    return for_spirv(INTEL.chips[chip], FUNCTIONS)
 
 
-def _linked(module: ModuleOp, device: Device) -> tuple[cl.Program, list[str]]:
+def _linked(module: ModuleOp, target: LaneTarget) -> tuple[cl.Program, list[str]]:
     """A program with a driver's functions, and their names."""
-    options = Options(device.name, device.matrix_spelling)
+    options = Options(target.name, target.spelling.name)
     spirv = spirv_in(translate_to(module, "spirv", options))
     functions = [op for op in spirv.walk() if isinstance(op, FuncOp) and not op.regions[0].blocks]
     names = [str(function.properties["sym_name"]).strip('"') for function in functions]
@@ -90,7 +90,7 @@ func @gemm(%A: memref<{type}x64x48>, %B: memref<{type}x48x96>, %C: memref<f32x64
 @pytest.mark.parametrize(("chip", "lanes"), [("pvc", 16), ("dg2", 8)])
 def test_products(type: str, chip: str, lanes: int) -> None:
     module = parse(_GEMM.format(type=type, lanes=lanes), language="tensorlang")
-    program, names = _linked(module, _device(chip))
+    program, names = _linked(module, _target(chip))
     assert any("matrix_mad" in name for name in names)
     assert any("2d_block" in name for name in names) == (chip == "pvc")
     rng = np.random.default_rng(fresh_seed())
@@ -155,7 +155,7 @@ gpu.func @k(%in8: memref<64x128xi8>, %in16: memref<64x64xbf16>, %in32: memref<64
 def test_every_block_access() -> None:
     """What the driver's functions do is what the reference device does."""
     module = parse(_EVERY_BLOCK, language="mlir")
-    program, names = _linked(module, _device("pvc"))
+    program, names = _linked(module, _target("pvc"))
     assert len([name for name in names if "2d_block" in name]) == 10
     rng = np.random.default_rng(fresh_seed())
     bf16 = FLOATS["bf16"]
@@ -184,7 +184,7 @@ def test_every_block_access() -> None:
 def test_flash_attention() -> None:
     """The example's kernel with blocks, products, local memory and exchanges between lanes."""
     module = parse(EXAMPLES / "flash_attention.ir")
-    program, names = _linked(module, _device("pvc"))
+    program, names = _linked(module, _target("pvc"))
     assert sum("2d_block" in name for name in names) == 2
     length, heads, depth = 80, 2, 64
     rng = np.random.default_rng(fresh_seed())

@@ -7,7 +7,6 @@ intel-opencl-icd libigc-tools`.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,13 @@ from xdsl.dialects.builtin import FunctionType, VectorType, i32, i64
 from tests.backends.intel.machine_code import MachineCode, assembly_of, machine_code
 from xtile.api import parse
 from xtile.backends.intel.compilation import Program, compile_program
-from xtile.backends.intel.devices import DEVICES
 from xtile.backends.intel.registers import MANY_REGISTERS_OPTION
 from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.dialects.spirv import PointerType, encode, operation
+from xtile.targets import INTEL
+from xtile.targets.lanes import for_spirv
+from xtile.targets.spellings import SPELLINGS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -33,10 +34,8 @@ DEPTH = 16
 
 def compiled(text: str, chip: str, spelling: str | None = None) -> Program:
     """The program of a kernel of the tensor language."""
-    device = DEVICES[chip]
-    if spelling is not None:
-        device = replace(device, matrix_spelling=spelling)
-    return compile_program(parse(text, language="tensorlang"), device)
+    target = for_spirv(INTEL.chips[chip], None if spelling is None else SPELLINGS[spelling])
+    return compile_program(parse(text, language="tensorlang"), target)
 
 
 # --- C := A B ---
@@ -183,7 +182,7 @@ def test_products_of_bytes_with_and_without_a_sign(
     type: str, operand: str, chip: str, lanes: int, spelling: str, tmp_path: Path
 ) -> None:
     text = _BYTES.format(type=type, lanes=lanes, left=REPEAT * 32 // lanes)
-    device = replace(DEVICES[chip], matrix_spelling=spelling)
+    device = for_spirv(INTEL.chips[chip], SPELLINGS[spelling])
     program = compile_program(parse(text, language="mlir"), device)
     code = assembly_of(program.spirv, chip, tmp_path, program.build_options)
     # Both factors have this type; the sums are signed words.
@@ -363,7 +362,7 @@ def test_inline_assembly_sends_the_compilers_own_messages(
     type: str, block: str, how: str, count: int, function: str, tmp_path: Path
 ) -> None:
     text = _LOADS.format(type=type, block=block, how=how, count=count)
-    program = compile_program(parse(text, language="mlir"), DEVICES["pvc"])
+    program = compile_program(parse(text, language="mlir"), for_spirv(INTEL.chips["pvc"]))
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     ours.mkdir()
     theirs.mkdir()

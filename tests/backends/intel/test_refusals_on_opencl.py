@@ -19,7 +19,7 @@ def _refusal(text: str, *arguments: Any, **options: Any) -> str:
     arrays: list[npt.NDArray[Any]] = [a for a in arguments if isinstance(a, np.ndarray)]
     before = [array.copy() for array in arrays]
     with pytest.raises((ArgumentError, DiagnosticError)) as caught:
-        xtile.run(text, arguments, device=opencl_device().architecture.name, **options)
+        xtile.run(text, arguments, device=opencl_device().target.name, **options)
     for array, content in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(array, content)
     return str(caught.value)
@@ -30,7 +30,7 @@ def _empty(attributes: str = "") -> str:
 
 
 ARRAY = np.full(4, np.nan, np.float32)
-CPU = opencl_device().architecture.name
+CPU = opencl_device().target.name
 
 
 def test_too_much_local_memory() -> None:

@@ -6,9 +6,10 @@ import pytest
 from xdsl.dialects.builtin import FunctionType, VectorType, f32, i1, i64
 from xdsl.ir import Block, SSAValue
 
-from xtile.backends.intel.devices import DG2, PVC, Device
 from xtile.backends.intel.registers import MANY_REGISTERS_OPTION, build_options, most_alive
 from xtile.dialects.spirv import FuncOp, ModuleOp, PointerType, operation
+from xtile.targets.intel import DG2, PVC
+from xtile.targets.target import Target
 
 V8 = VectorType(f32, [8])
 POINTER = PointerType(V8, "CrossWorkgroup")
@@ -81,7 +82,7 @@ def test_a_loop_carries_what_it_needs_again() -> None:
         (14, DG2, 8, MANY_REGISTERS_OPTION),
     ],
 )
-def test_options(count: int, device: Device, lanes: int, options: str) -> None:
+def test_options(count: int, device: Target, lanes: int, options: str) -> None:
     f = function()
     block = f.entry_block
     pointer = block.args[0]

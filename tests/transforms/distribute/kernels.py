@@ -10,12 +10,13 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.backends.intel.devices import DEVICES
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
+from xtile.targets import INTEL
+from xtile.targets.lanes import for_either
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
@@ -61,7 +62,7 @@ def read(text: str) -> ModuleOp:
 
 def distributed(text: str, chip: str = "pvc") -> ModuleOp:
     """The distributed module, which is verified."""
-    module = distribute(read(text), DEVICES[chip])
+    module = distribute(read(text), for_either(INTEL.chips[chip]))
     diagnostics = Diagnostics()
     verify_module(module, diagnostics)
     assert not diagnostics.has_errors, diagnostics.render()

@@ -11,8 +11,9 @@ from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import DTYPES, body_of, distributed, kernel, read, run
 from xtile.api import parse
 from xtile.backends.intel.compilation import compile_program
-from xtile.backends.intel.devices import CPU, CPU_AMX
 from xtile.dialects.memref.allocation import AllocaOp
+from xtile.targets.intel import CPU, CPU_AMX
+from xtile.targets.lanes import for_either, for_spirv
 from xtile.text.diagnostics import Diagnostics, Severity
 from xtile.transforms.distribute import distribute
 from xtile.transforms.distribute.overlap import local_bytes
@@ -197,15 +198,15 @@ def test_a_sum_that_is_rounded_at_its_end_has_a_panel_of_the_whole_depth() -> No
 MISFITS = {
     "of f16": (
         gemm("64x64xf16", "64x64xf16", "64x64xf32"),
-        "cpu-amx has none of f16 and f16 whose sums are f32",
+        "it has no products of f16 and f16",
     ),
     "of bf16 for f64": (
         gemm("64x64xbf16", "64x64xbf16", "64x64xf64", beta="f64"),
-        "cpu-amx has none of bf16 and bf16 whose sums are f64",
+        "it has no exact products of bf16 with sums of f64",
     ),
     "small": (
         gemm("7x64xbf16", "64x64xbf16", "7x64xf32"),
-        "it is smaller than 8 x 8 x 16",
+        "the product is smaller than 8 x 8 x 16",
     ),
     "too deep for one rounding": (
         gemm("64x5000xbf16", "5000x64xbf16", "64x64xbf16"),
@@ -222,16 +223,16 @@ MISFITS = {
 def test_a_remark_tells_why_there_are_none(name: str) -> None:
     text, reason = MISFITS[name]
     diagnostics = Diagnostics()
-    result = distribute(read(text), CPU_AMX, diagnostics)
+    result = distribute(read(text), for_either(CPU_AMX), diagnostics)
     (remark,) = list(diagnostics)
     assert remark.severity is Severity.REMARK
-    assert remark.message == f"cooperative matrices do not compute this product: {reason}"
+    assert remark.message == f"the matrix unit does not compute this product: {reason}"
     assert not any(op.name.startswith("core.cooperative") for op in result.walk())
 
 
 def test_there_is_no_remark_on_other_devices() -> None:
     diagnostics = Diagnostics()
-    distribute(read(MISFITS["small"][0]), CPU, diagnostics)
+    distribute(read(MISFITS["small"][0]), for_either(CPU), diagnostics)
     assert list(diagnostics) == []
 
 
@@ -272,7 +273,7 @@ def test_panels_leave_local_memory_for_other_buffers(inputs: str, sums: str, str
             "    gemm %alpha, %A, %B, %beta, %C\n}\n",
             language="tensorlang",
         ),
-        CPU_AMX,
+        for_spirv(CPU_AMX),
     )
     assert 0.9 * CPU_AMX.local_memory < program.kernels["f"].local_memory <= CPU_AMX.local_memory
 

@@ -8,11 +8,12 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
 
 from tests.translate.tensorlang_to_core.agreement import GRID, Arguments, is_runnable, pairs
-from xtile.backends.intel.devices import CPU, DG2, Device
 from xtile.semantics.arguments import Argument, MemrefArgument
 from xtile.semantics.configuration import configuration_of
 from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
+from xtile.targets.intel import CPU, DG2
+from xtile.targets.lanes import LaneTarget, for_either
 from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.distribute import distribute
@@ -26,7 +27,7 @@ SIZE = 8
 """About how many instructions a kernel has; of more, most fail at an index out of bounds."""
 
 
-def distributed(source: ModuleOp, device: Device) -> ModuleOp | None:
+def distributed(source: ModuleOp, device: LaneTarget) -> ModuleOp | None:
     """A kernel for a device that has its subgroup size; None if it is one that is refused."""
     try:
         core = translate_module(source)
@@ -54,9 +55,9 @@ def overlaps_itself(argument: Argument) -> bool:
     return False
 
 
-@pytest.mark.parametrize("device", [DG2, CPU], ids=["dg2", "cpu"])
+@pytest.mark.parametrize("device", [for_either(DG2), for_either(CPU)], ids=["dg2", "cpu"])
 @pytest.mark.parametrize("first", [0, 1000, 2000])
-def test_values(first: int, device: Device) -> None:
+def test_values(first: int, device: LaneTarget) -> None:
     compared = 0
     for seed in range(first, first + KERNELS):
         source = random_kernel(seed, SIZE)

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.transforms.distribute.kernels import printed, read
 from tests.transforms.linear_algebra import Target
-from xtile.backends.nvidia.devices import DEVICES
 from xtile.dialects.verification import verify_module
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
 from xtile.transforms.cleanup import clean_up
 from xtile.transforms.tile_linalg import tile_linalg
@@ -23,7 +23,7 @@ def tiled(text: str, chip: str = "sm_90", is_read_again: bool = False) -> Module
         chip: The architecture.
         is_read_again: Whether it is printed and read again.
     """
-    module = clean_up(tile_linalg(read(text), DEVICES[chip]))
+    module = clean_up(tile_linalg(read(text), NVIDIA.chips[chip]))
     if is_read_again:
         return read(printed(module))
     _verify(module)

@@ -12,7 +12,7 @@ import xtile
 from tests.backends.intel.random_arguments import Memory, any_numbers
 from tests.transforms.distribute.kernels import printed
 from tests.transforms.tile_linalg.from_source import Shape, check, tiled
-from xtile.backends.nvidia.devices import DEVICES
+from xtile.targets import NVIDIA
 
 CHAIN = """
 func @k(%alpha: f32, %A: memref<f32x35x20>, %B: memref<f32x20x9>, %C: memref<f32x9x9>,
@@ -180,4 +180,4 @@ def test_what_is_whole_leaves_less_room_for_the_rest(instruction: str) -> None:
     shapes = {tuple(type.get_shape()) for type in types if isinstance(type, VectorType)}
     assert shapes & {(128,), (64, 64)}
     sizes = {math.prod(shape) for shape in shapes}
-    assert max(sizes - {64 * 64}) <= DEVICES["sm_90"].sum_elements
+    assert max(sizes - {64 * 64}) <= NVIDIA.chips["sm_90"].tiles.sum_elements

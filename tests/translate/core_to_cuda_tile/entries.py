@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Operation
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import arguments_of, printed, read
 from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
-from xtile.backends.nvidia.devices import DEVICES
 from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
@@ -28,6 +27,7 @@ from xtile.semantics.arguments import (
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.semantics.sanitizer import Kind, sanitize
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
 from xtile.translate.core_to_cuda_tile import translate_module
 from xtile.translate.route import Options, translate
@@ -54,7 +54,7 @@ def tile_function(parameters: str, body: str, attributes: str = "", name: str = 
 
 def lowered(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:
     """What a module at tile level becomes; it is verified, printed and read again."""
-    return _checked(translate_module(read(text), DEVICES[chip], may_overlap=may_overlap))
+    return _checked(translate_module(read(text), NVIDIA.chips[chip], may_overlap=may_overlap))
 
 
 def from_block_level(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:

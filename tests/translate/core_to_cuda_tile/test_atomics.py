@@ -18,7 +18,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_function,
     tile_kernel,
 )
-from xtile.backends.nvidia.devices import DEVICES
+from xtile.targets import NVIDIA
 from xtile.translate.core_to_cuda_tile import translate_module
 
 _FLOATS = ("f16", "bf16", "f32", "f64")
@@ -234,7 +234,7 @@ def test_assembler(chip: str) -> None:
     ]
     functions = [tile_function(*kernel, name=f"k{i}") for i, kernel in enumerate(kernels)]
     text = "gpu.module @m {\n" + "\n".join(functions) + "\n}"
-    assemble_for_all(translate_module(read(text), DEVICES[chip]), [chip])
+    assemble_for_all(translate_module(read(text), NVIDIA.chips[chip]), [chip])
 
 
 @pytest.mark.parametrize(("chip", "word"), [("sm_80", "atomic_cas_tko"), ("sm_90", ", addf, ")])

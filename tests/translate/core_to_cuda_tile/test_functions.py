@@ -16,7 +16,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     run_entry,
     tile_kernel,
 )
-from xtile.backends.nvidia.devices import DEVICES
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.core_to_cuda_tile import translate_module
 
@@ -80,7 +80,7 @@ def test_promises() -> None:
 
 @pytest.mark.parametrize("chip", ["sm_90", "sm_120"])
 def test_hints_are_for_the_chip(chip: str) -> None:
-    text = printed(translate_module(read(_PROMISED), DEVICES[chip]))
+    text = printed(translate_module(read(_PROMISED), NVIDIA.chips[chip]))
     assert f"optimization_hints=<{chip} = {{occupancy = 2}}>" in text
 
 

@@ -15,7 +15,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_function,
     tile_kernel,
 )
-from xtile.backends.nvidia.devices import DEVICES
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.core_to_cuda_tile import translate_module
 
@@ -139,4 +139,4 @@ def test_assembler() -> None:
     ]
     functions = [tile_function(*kernel, name=f"k{i}") for i, kernel in enumerate(kernels)]
     text = "gpu.module @m {\n" + "\n".join(functions) + "\n}"
-    assemble_for_all(translate_module(read(text), DEVICES["sm_90"]))
+    assemble_for_all(translate_module(read(text), NVIDIA.chips["sm_90"]))

@@ -13,7 +13,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_function,
     tile_kernel,
 )
-from xtile.backends.nvidia.devices import DEVICES
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.core_to_cuda_tile import translate_module
 
@@ -183,7 +183,7 @@ def test_scatter() -> None:
 def test_assembler() -> None:
     functions = [tile_function(*_kernel(name), name=name) for name in _OPERATIONS]
     text = "gpu.module @m {\n" + "\n".join(functions) + "\n}"
-    assemble_for_all(translate_module(read(text), DEVICES["sm_90"]))
+    assemble_for_all(translate_module(read(text), NVIDIA.chips["sm_90"]))
 
 
 @pytest.mark.parametrize(

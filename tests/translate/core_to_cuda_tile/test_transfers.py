@@ -17,7 +17,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_function,
     tile_kernel,
 )
-from xtile.backends.nvidia.devices import DEVICES
+from xtile.targets import NVIDIA
 from xtile.translate.core_to_cuda_tile import translate_module
 
 # --- which form ---
@@ -264,7 +264,7 @@ def test_assembler() -> None:
         for number, copy in enumerate(copies)
     ]
     text = "gpu.module @m {\n" + "\n".join(functions) + "\n}"
-    assemble_for_all(translate_module(read(text), DEVICES["sm_90"]))
+    assemble_for_all(translate_module(read(text), NVIDIA.chips["sm_90"]))
 
 
 def test_parts_of_vectors_of_unknown_size() -> None:

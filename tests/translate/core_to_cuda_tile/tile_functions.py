@@ -18,9 +18,9 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_function,
     verify,
 )
-from xtile.backends.nvidia.devices import DEVICES
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
+from xtile.targets import NVIDIA
 from xtile.translate.core_to_cuda_tile import translate_module
 
 Array = np.ndarray[Any, Any]
@@ -100,7 +100,7 @@ class TileKernels:
     @cached_property
     def module(self) -> Any:
         """What they have become."""
-        module = translate_module(self.source, DEVICES["sm_90"])
+        module = translate_module(self.source, NVIDIA.chips["sm_90"])
         verify(module)
         return read(printed(module))
 

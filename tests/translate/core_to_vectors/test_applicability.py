@@ -15,8 +15,9 @@ from tests.translate.core_to_vectors.vectorized import (
 )
 from tests.translate.core_to_xegpu.lowered import kernel, read
 from tests.translate.ported import agrees
-from xtile.backends.intel.devices import CPU
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.targets.intel import CPU
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import Diagnostics
 from xtile.translate.core_to_vectors import translate_module
 
@@ -113,7 +114,7 @@ def test_one_work_item_waits_for_nobody() -> None:
 def _core_problem(body: str, attributes: str) -> list[str]:
     diagnostics = Diagnostics()
     module = read(kernel("%A: memref<8x16xf32>, %i: index", body, attributes))
-    translate_module(module, CPU, diagnostics)
+    translate_module(module, for_spirv(CPU), diagnostics)
     prefix = "spreads matrices over the lanes of subgroups: "
     return [d.message.removeprefix(prefix) for d in diagnostics if d.message.startswith(prefix)]
 
@@ -184,7 +185,7 @@ def test_vectors_of_a_work_item_stay_what_they_are() -> None:
     vector.store %sum, %A[%i, %c0] : memref<8x16xf32>, vector<4xf32>"""
     attributes = "known_block_size = array<i32: 1, 1, 1>"
     module = translate_module(
-        read(kernel("%A: memref<8x16xf32>, %i: index", body, attributes)), CPU
+        read(kernel("%A: memref<8x16xf32>, %i: index", body, attributes)), for_spirv(CPU)
     )
     (function,) = (operation for operation in module.walk() if isinstance(operation, FuncOp))
     assert not is_spread(function)
@@ -202,7 +203,7 @@ def test_lanes_of_a_kernel_without_matrices_stay_what_they_are() -> None:
     vector.store %v, %A[%c0, %c0] : memref<8x16xf32>, vector<4xf32>"""
     attributes = f"intel_reqd_sub_group_size = 16 : i32, {_SIZES}"
     module = translate_module(
-        read(kernel("%A: memref<8x16xf32>, %i: index", body, attributes)), CPU
+        read(kernel("%A: memref<8x16xf32>, %i: index", body, attributes)), for_spirv(CPU)
     )
     (function,) = (operation for operation in module.walk() if isinstance(operation, FuncOp))
     assert is_spread(function)

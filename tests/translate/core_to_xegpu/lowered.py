@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
-from xtile.backends.intel.devices import DEVICES
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
+from xtile.targets import INTEL
+from xtile.targets.lanes import for_llvm
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
@@ -70,7 +71,9 @@ def lower(parameters: str, body: str, chip: str = "pvc", attributes: str = "") -
         DiagnosticError: It cannot be lowered.
     """
     remarks = Diagnostics()
-    module = translate_module(read(kernel(parameters, body, attributes)), DEVICES[chip], remarks)
+    module = translate_module(
+        read(kernel(parameters, body, attributes)), for_llvm(INTEL.chips[chip]), remarks
+    )
     found = Diagnostics()
     verify_module(module, found)
     assert not found.has_errors, found.render()

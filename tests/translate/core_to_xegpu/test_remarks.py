@@ -70,10 +70,7 @@ def _case(
     )
 
 
-ODD_PITCH = (
-    "the pitch is not known to be a multiple of 16 bytes, a row is not known to have a multiple of "
-    "4 bytes"
-)
+ODD_PITCH = "the pitch is 126 bytes, no multiple of 16, a row has 126 bytes, no multiple of 4"
 
 GATHERS = [
     _case(
@@ -114,23 +111,22 @@ GATHERS = [
         "pitch that is no multiple",
         "memref<64x36xf16>",
         "8x16xf16",
-        "the pitch is not known to be a multiple of 16 bytes",
+        "the pitch is 72 bytes, no multiple of 16",
     ),
     _case(
         "unknown pitch",
         "memref<?x?xf16, strided<[?, 1]>>",
         "8x16xf16",
         "the pitch is not known to be a multiple of 16 bytes, the pitch is not known to be at "
-        "least 64 bytes, a row is not known to have at least 64 bytes, a row is not known to have "
-        "a multiple of 4 bytes; "
+        "least 64 bytes, a row is not known to have a multiple of 4 bytes, a row is not known to "
+        "have at least 64 bytes; "
         "give %A {core.alignment = 128 : i64, core.stride_gcd = array<i64: 32, 1>}",
     ),
     _case(
         "short pitch",
         "memref<64x16xf16>",
         "8x16xf16",
-        "the pitch is not known to be at least 64 bytes, a row is not known to have at least 64 "
-        "bytes",
+        "the pitch is 32 bytes, less than 64, a row has 32 bytes, less than 64",
     ),
     _case(
         "pitch that may be short",
@@ -144,14 +140,14 @@ GATHERS = [
         "short rows",
         "memref<64x16xf16, strided<[64, 1]>>",
         "8x16xf16",
-        "a row is not known to have at least 64 bytes",
+        "a row has 32 bytes, less than 64",
         flags=CHECKED,
     ),
     _case(
         "unknown rows",
         "memref<?x?xf16, strided<[64, 1]>>",
         "8x16xf16",
-        "a row is not known to have at least 64 bytes, a row is not known to have a multiple of 4 "
+        "a row is not known to have a multiple of 4 bytes, a row is not known to have at least 64 "
         "bytes; give %A {core.alignment = 128 : i64, core.shape_gcd = array<i64: 1, 32>}",
         flags=CHECKED,
     ),
@@ -159,7 +155,7 @@ GATHERS = [
         "rows of no whole words",
         "memref<64x63xf16, strided<[64, 1]>>",
         "8x16xf16",
-        "a row is not known to have a multiple of 4 bytes",
+        "a row has 126 bytes, no multiple of 4",
         flags=CHECKED,
     ),
     _case(
@@ -186,13 +182,13 @@ GATHERS = [
         "64-bit numbers",
         "memref<64x64xf64>",
         "8x16xf64",
-        "there is no block load of 16 elements of 8 bytes",
+        "there is no load of a block of 8x16 elements of 64 bits",
     ),
     _case(
         "bytes",
         "memref<64x64xi8>",
         "8x16xi8",
-        "there is no block load of 16 elements of 1 bytes",
+        "there is no load of a block of 8x16 elements of 8 bits",
     ),
     _case(
         "an index that may be negative in a part of a matrix",
@@ -209,7 +205,7 @@ GATHERS = [
         "transposed 64-bit numbers",
         "memref<64x64xf64>",
         "8x16xf64",
-        "there is no transposed block load of elements of 8 bytes",
+        "there is no transposed load of elements of 64 bits",
         flags=TRANSPOSED,
     ),
     _case(
@@ -258,7 +254,7 @@ STORES = [
     (
         "memref<64x64xf64>",
         "8x16xf64",
-        "there is no block store of 8 rows of 16 elements of 8 bytes",
+        "there is no store of a block of 8x16 elements of 64 bits",
     ),
     ("memref<64x63xf16>", "8x16xf16", ODD_PITCH),
     ("memref<64x64xf16>", "8x4xf16", "the matrix has 4 columns, no multiple of 16"),
@@ -337,7 +333,7 @@ def _product(left: str, right: str, total: str) -> tuple[str, str]:
 
 
 PRODUCTS = [
-    ("8x16xf32", "16x16xf32", "8x16xf32", "it has no exact products of f32 with sums of f32"),
+    ("8x16xf32", "16x16xf32", "8x16xf32", "it rounds factors of f32 to tf32"),
     ("8x32xi8", "32x16xi8", "8x16xi8", "it has no exact products of i8 with sums of i8"),
     ("8x16xf16", "16x16xf16", "8x16xf16", "it has no exact products of f16 with sums of f16"),
     ("8x16xf64", "16x16xf64", "8x16xf64", "it has no products of f64 and f64"),
@@ -356,12 +352,17 @@ def test_products(left: str, right: str, total: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chip", "size", "needed"), [("pvc", 32, 16), ("bmg", 32, 16), ("dg2", 16, 8), ("dg2", 32, 8)]
+    ("chip", "size", "reason"),
+    [
+        ("pvc", 32, "it needs subgroups of 16 lanes"),
+        ("bmg", 32, "it needs subgroups of 16 lanes"),
+        ("dg2", 32, "LLVM has none for subgroups of 8 lanes"),
+        ("dg2", 16, "LLVM has none for subgroups of 8 lanes"),
+    ],
 )
-def test_products_in_other_subgroups(chip: str, size: int, needed: int) -> None:
+def test_products_in_other_subgroups(chip: str, size: int, reason: str) -> None:
     attributes = f"intel_reqd_sub_group_size = {size} : i32"
     lowered = lower(*_product("8x16xf16", "16x32xf16", "8x32xf32"), chip, attributes)
-    reason = f"it needs subgroups of {needed} lanes"
     assert (FIRST + 3, f"multiplies without the matrix unit: {reason}") in lowered.remarks
     assert "xegpu.dpas" not in lowered.names
 

@@ -20,7 +20,6 @@ from tests.semantics.upstream.kernels import DTYPES, argument_of
 from tests.spirv_tools import problems_of
 from xtile.api import parse
 from xtile.backends.intel.compilation import Program, compile_program, spirv_in
-from xtile.backends.intel.devices import CPU, Device
 from xtile.backends.intel.opencl.launching import launch as launch_on_opencl
 from xtile.backends.intel.opencl.session import Session, own_queue
 from xtile.dialects.gpu.functions import FuncOp
@@ -29,12 +28,16 @@ from xtile.dialects.spirv.disassembler import disassemble
 from xtile.launch.kernel import signature_of
 from xtile.launch.views import View
 from xtile.semantics.engine import launch as launch_on_reference
+from xtile.targets.intel import CPU
+from xtile.targets.lanes import LaneTarget, for_spirv
 from xtile.translate.xegpu_to_spirv import translate_module
 
 Size = tuple[int, int, int]
 Array = np.ndarray[Any, Any]
 
 ONE: Size = (1, 1, 1)
+
+_CPU = for_spirv(CPU)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class LaneKernels:
     """
 
     def __init__(
-        self, kernels: Mapping[str, LaneKernel], around: str = "", device: Device = CPU
+        self, kernels: Mapping[str, LaneKernel], around: str = "", device: LaneTarget = _CPU
     ) -> None:
         functions = "\n".join(kernel.text(name) for name, kernel in kernels.items())
         self._text = f"gpu.module @m {{\n{around}\n{functions}\n}}"
@@ -155,7 +158,7 @@ def unwritten(count: int, type: str) -> Array:
     return np.full(count * dtype.itemsize, 0xFF, np.uint8).view(dtype)
 
 
-def spirv_text(body: str, parameters: str = "", device: Device = CPU, **more: Any) -> str:
+def spirv_text(body: str, parameters: str = "", device: LaneTarget = _CPU, **more: Any) -> str:
     """The assembler text of a kernel without names, after it was validated."""
     kernels = LaneKernels({"k": LaneKernel(parameters, body, **more)}, device=device)
     data = encode(spirv_in(translate_module(kernels.module, device)))

@@ -28,7 +28,8 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
-from xtile.backends.intel.devices import DG2
+from xtile.targets.intel import DG2
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import DiagnosticError
 
 _INTEGER_NAMES = (
@@ -225,13 +226,13 @@ def test_a_known_divisor_is_not_guarded() -> None:
 def test_a_device_may_lack_numbers() -> None:
     body = "%r = arith.addf %x, %x : f64"
     with pytest.raises(DiagnosticError) as caught:
-        spirv_text(body, "%x: f64", DG2)
+        spirv_text(body, "%x: f64", for_spirv(DG2))
     assert "dg2 has no numbers of type f64" in str(caught.value)
     assert "%r = arith.addf %x, %x : f64" in str(caught.value)
 
 
 def test_integers_become_bf16_without_f64() -> None:
-    text = spirv_text("%r = arith.sitofp %x : i64 to bf16", "%x: i64", DG2)
+    text = spirv_text("%r = arith.sitofp %x : i64 to bf16", "%x: i64", for_spirv(DG2))
     assert "OpTypeFloat 64" not in text
 
 

@@ -6,9 +6,10 @@ import pytest
 from xdsl.ir import SSAValue
 
 from xtile.api import parse
-from xtile.backends.intel.devices import CPU, CPU_AMX, Device
 from xtile.dialects.spirv import Instruction, PointerType, encode
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
+from xtile.targets.intel import CPU, CPU_AMX
+from xtile.targets.lanes import LaneTarget, for_spirv
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.xegpu_to_spirv import translate_module
 
@@ -58,7 +59,10 @@ SMALL = """
 """
 
 
-def translated(body: str, device: Device = CPU_AMX) -> SpirvModuleOp:
+_CPU_AMX = for_spirv(CPU_AMX)
+
+
+def translated(body: str, device: LaneTarget = _CPU_AMX) -> SpirvModuleOp:
     constants = "\n".join(f"%c{i} = arith.constant {i} : index" for i in (0, 2, 16, 32, 64))
     text = f"""gpu.module @m {{
     gpu.func @k(%a: memref<64x64xi16>, %b: memref<32x48xi32>, %c: memref<64x?xf32>) kernel
@@ -149,7 +153,7 @@ def test_rows_of_packed_elements() -> None:
 
 def test_what_the_device_lacks() -> None:
     with pytest.raises(DiagnosticError, match="cpu has no cooperative matrices; cpu-amx has"):
-        translated(PRODUCT, CPU)
+        translated(PRODUCT, for_spirv(CPU))
     wanted = (
         "cpu-amx has no product of 8 x 16 x 16 elements of bf16; it has 16 x 16 x 32 of bf16, "
         "16 x 16 x 64 of i8"

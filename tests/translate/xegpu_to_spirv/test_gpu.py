@@ -18,7 +18,8 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
-from xtile.backends.intel.devices import CPU, DG2, PVC, Device
+from xtile.targets.intel import CPU, DG2, PVC
+from xtile.targets.lanes import LaneTarget, for_spirv
 from xtile.text.diagnostics import DiagnosticError
 
 # --- where a work-item stands ---
@@ -112,7 +113,7 @@ def test_subgroups_of_a_cpu_lie_along_x() -> None:
 
 
 def test_a_device_has_only_some_sizes_of_subgroups() -> None:
-    kernels = LaneKernels({"k": _id_kernel("lane_id", (64, 1, 1), 8)}, device=PVC)
+    kernels = LaneKernels({"k": _id_kernel("lane_id", (64, 1, 1), 8)}, device=for_spirv(PVC))
     with pytest.raises(DiagnosticError) as caught:
         _ = kernels.program
     assert "pvc has no subgroups of 8 work-items; its sizes are 16, 32" in str(caught.value)
@@ -122,7 +123,7 @@ def test_what_a_launch_chooses_is_read_from_builtins() -> None:
     text = spirv_text(
         "%r = gpu.subgroup_id : index\nmemref.store %r, %out[%r] : memref<?xindex>",
         "%out: memref<?xindex>",
-        DG2,
+        for_spirv(DG2),
         block=(64, 1, 1),
     )
     assert "BuiltIn SubgroupId" in text
@@ -131,7 +132,7 @@ def test_what_a_launch_chooses_is_read_from_builtins() -> None:
     on_cpu = spirv_text(
         "%r = gpu.subgroup_id : index\nmemref.store %r, %out[%r] : memref<?xindex>",
         "%out: memref<?xindex>",
-        CPU,
+        for_spirv(CPU),
         block=(64, 1, 1),
     )
     assert "BuiltIn SubgroupId" not in on_cpu
@@ -145,15 +146,15 @@ def test_a_size_of_subgroups_is_asked_for_only_where_lanes_matter() -> None:
 @pytest.mark.parametrize(
     ("device", "block", "body", "is_told"),
     [
-        (CPU, (1, 1, 1), "%r = gpu.block_id x", True),
-        (CPU, (1, 4, 1), "%r = gpu.thread_id y", True),
-        (CPU, (64, 1, 1), "%r = gpu.thread_id x", False),
-        (CPU, (1, 1, 1), "%r = gpu.lane_id", False),
-        (PVC, (1, 1, 1), "%r = gpu.block_id x", False),
+        (for_spirv(CPU), (1, 1, 1), "%r = gpu.block_id x", True),
+        (for_spirv(CPU), (1, 4, 1), "%r = gpu.thread_id y", True),
+        (for_spirv(CPU), (64, 1, 1), "%r = gpu.thread_id x", False),
+        (for_spirv(CPU), (1, 1, 1), "%r = gpu.lane_id", False),
+        (for_spirv(PVC), (1, 1, 1), "%r = gpu.block_id x", False),
     ],
 )
 def test_a_cpus_driver_is_told_that_work_items_are_no_vectors(
-    device: Device, block: tuple[int, int, int], body: str, is_told: bool
+    device: LaneTarget, block: tuple[int, int, int], body: str, is_told: bool
 ) -> None:
     store = "memref.store %r, %out[%r] : memref<?xindex>"
     text = spirv_text(f"{body}\n{store}", "%out: memref<?xindex>", device, block=block)

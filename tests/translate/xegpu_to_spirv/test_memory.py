@@ -18,7 +18,8 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
-from xtile.backends.intel.devices import DG2
+from xtile.targets.intel import DG2
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import DiagnosticError
 
 _TYPES = (
@@ -380,7 +381,7 @@ def test_local_memory_is_counted() -> None:
         "", "%m = memref.alloca() : memref<20000xf32, #gpu.address_space<workgroup>>"
     )
     with pytest.raises(DiagnosticError) as caught:
-        _ = LaneKernels({"k": kernel}, device=DG2).program
+        _ = LaneKernels({"k": kernel}, device=for_spirv(DG2)).program
     assert (
         "a work-group of dg2 can have 65536 bytes of local memory, but with these 80000 the kernel "
         "needs 80000"

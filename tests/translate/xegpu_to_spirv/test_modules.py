@@ -18,9 +18,11 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     validate,
 )
 from xtile.backends.intel.compilation import compile_program, spirv_in
-from xtile.backends.intel.devices import CPU, DEVICES
 from xtile.dialects.registry import all_dialects
 from xtile.dialects.spirv import encode
+from xtile.targets import INTEL
+from xtile.targets.intel import CPU
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 from xtile.translate.xegpu_to_spirv import translate_module
@@ -99,7 +101,7 @@ def test_kernels_of_a_module_share_what_they_can() -> None:
         {"a": LaneKernel("", body, (64, 1, 1)), "b": LaneKernel("", body, (32, 1, 1))}, around
     )
     validate(kernels.program.spirv)
-    text = xtile.to_text(translate_module(kernels.module, CPU), "spirv-asm")
+    text = xtile.to_text(translate_module(kernels.module, for_spirv(CPU)), "spirv-asm")
     assert text.count("OpEntryPoint Kernel") == 2
     assert text.count("LocalSize") == 2
     assert text.count("OpVariable %_ptr_Workgroup") == 1
@@ -130,17 +132,17 @@ _OF_DOUBLES = ("old_syntax", "older_syntax")
 
 @pytest.mark.parametrize(
     ("name", "chip"),
-    [(n, c) for n, c in product(KERNELS, DEVICES) if c != "dg2" or n not in _OF_DOUBLES],
+    [(n, c) for n, c in product(KERNELS, INTEL.chips) if c != "dg2" or n not in _OF_DOUBLES],
 )
 def test_examples_are_valid(name: str, chip: str) -> None:
     module = xtile.parse(EXAMPLES / f"{name}.ir")
-    validate(compile_program(module, DEVICES[chip]).spirv)
+    validate(compile_program(module, for_spirv(INTEL.chips[chip])).spirv)
 
 
 @pytest.mark.parametrize("name", _OF_DOUBLES)
 def test_examples_with_numbers_that_a_device_lacks(name: str) -> None:
     with pytest.raises(DiagnosticError, match="dg2 has no numbers of type f64"):
-        compile_program(xtile.parse(EXAMPLES / f"{name}.ir"), DEVICES["dg2"])
+        compile_program(xtile.parse(EXAMPLES / f"{name}.ir"), for_spirv(INTEL.chips["dg2"]))
 
 
 @pytest.mark.parametrize("chip", ["dg2", "pvc"])
@@ -149,7 +151,7 @@ def test_mlir_reads_examples(name: str, chip: str, tmp_path: Path) -> None:
     """These have no local memory, whose alignment mlir-translate does not know."""
     module = xtile.parse(EXAMPLES / f"{name}.ir")
     path = tmp_path / "module.spv"
-    path.write_bytes(compile_program(module, DEVICES[chip]).spirv)
+    path.write_bytes(compile_program(module, for_spirv(INTEL.chips[chip])).spirv)
     command = [
         llvm_tool("mlir-translate"),
         "--no-implicit-module",
@@ -165,5 +167,5 @@ def test_mlir_reads_examples(name: str, chip: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["batched_gemm", "flash_attention", "matrix_chain"])
 @pytest.mark.parametrize("chip", ["cpu", "pvc"])
 def test_modules_are_small(name: str, chip: str) -> None:
-    program = compile_program(xtile.parse(EXAMPLES / f"{name}.ir"), DEVICES[chip])
+    program = compile_program(xtile.parse(EXAMPLES / f"{name}.ir"), for_spirv(INTEL.chips[chip]))
     assert len(program.spirv) < 60_000

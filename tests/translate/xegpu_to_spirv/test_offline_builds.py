@@ -23,7 +23,8 @@ from tests.translate.xegpu_to_spirv import (
     test_vectors,
 )
 from tests.translate.xegpu_to_spirv.lane_kernels import LaneKernel, LaneKernels
-from xtile.backends.intel.devices import DEVICES
+from xtile.targets import INTEL
+from xtile.targets.lanes import for_spirv
 
 _VECTORS = {
     # Divisions take the compiler long; those of numbers are here already.
@@ -53,13 +54,13 @@ def test_every_operation_is_built(name: str, chip: str, tmp_path: Path) -> None:
     kernels, around = _GROUPS[name]
     chosen = {key: kernel for key, kernel in kernels.items() if _is_for(kernel, chip)}
     assert len(chosen) > 10
-    program = LaneKernels(chosen, around, DEVICES[chip]).program
+    program = LaneKernels(chosen, around, for_spirv(INTEL.chips[chip])).program
     assert "calla" not in assembly_of(program.spirv, chip, tmp_path)
 
 
 def _is_for(kernel: LaneKernel, chip: str) -> bool:
     """Whether a GPU has a kernel's numbers and the size of its subgroups."""
-    device = DEVICES[chip]
+    target = INTEL.chips[chip]
     text = kernel.parameters + kernel.body
-    has_types = not any(str(type) in text for type in device.missing_types)
-    return has_types and kernel.subgroup_size in (None, *device.subgroup_sizes)
+    has_types = not any(str(type) in text for type in target.missing_types)
+    return has_types and kernel.subgroup_size in (None, *target.subgroup_sizes)

@@ -10,7 +10,8 @@ import pytest
 from tests.seeds import fresh_seed
 from tests.semantics.xegpu.kernels import random_array, undefined
 from tests.translate.xegpu_to_spirv.lane_kernels import LaneKernel, LaneKernels, same, spirv_text
-from xtile.backends.intel.devices import CPU
+from xtile.targets.intel import CPU
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.xegpu_to_spirv import translate_module
 
@@ -388,7 +389,7 @@ def test_a_block_whose_neighbours_cannot_be_dealt() -> None:
 def test_remarks_say_why() -> None:
     kernels = LaneKernels({"outside_0": LOADS["outside_0"].kernel()})
     diagnostics = Diagnostics()
-    translate_module(kernels.module, CPU, diagnostics)
+    translate_module(kernels.module, for_spirv(CPU), diagnostics)
     assert [d.message for d in diagnostics] == [
         "loads element by element: the spelling 'plain' has no accesses of blocks"
     ]

@@ -1,4 +1,4 @@
-"""Compiling kernels to SPIR-V for a device: what the result is, and the steps to it."""
+"""Compiling kernels to SPIR-V for a chip: what the result is, and the steps to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from xtile.backends.intel.devices import Device
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import source_of
 
@@ -60,39 +60,39 @@ class Program:
 
 
 def compile_program(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp, target: LaneTarget, diagnostics: Diagnostics | None = None
 ) -> Program:
     """Compiles the kernels of a module.
 
     Args:
         module: Kernels of the tensor language, the core form or XeGPU.
-        device: What they are compiled for.
+        target: What they are compiled for.
         diagnostics: Collects warnings and remarks.
 
     Raises:
-        DiagnosticError: A kernel cannot be compiled for the device.
+        DiagnosticError: A kernel cannot be compiled for the chip.
     """
     from xtile.dialects.spirv import encode
 
-    lanes = _translate(module, "lane", device, diagnostics)
-    spirv = _translate(lanes, "spirv", device, diagnostics)
+    lanes = _translate(module, "lane", target, diagnostics)
+    spirv = _translate(lanes, "spirv", target, diagnostics)
     parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
     kernels = {
         _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
     }
     is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
-    options = _build_options(spirv, device, kernels.values())
+    options = _build_options(spirv, target, kernels.values())
     return Program(encode(spirv_in(spirv)), kernels, options, is_risky)
 
 
-def _build_options(spirv: ModuleOp, device: Device, kernels: Iterable[KernelInterface]) -> str:
+def _build_options(spirv: ModuleOp, target: LaneTarget, kernels: Iterable[KernelInterface]) -> str:
     """What the driver is told when it builds kernels."""
-    if device.matrix_unit is None:
+    if not target.matrix_units:
         return ""
     from xtile.backends.intel.registers import build_options
 
-    sizes = [kernel.subgroup_size or device.subgroup_size for kernel in kernels]
-    return build_options(spirv, device, max(sizes, default=1))
+    sizes = [kernel.subgroup_size or target.chip.subgroup_size for kernel in kernels]
+    return build_options(spirv, target.chip, max(sizes, default=1))
 
 
 def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
@@ -111,11 +111,11 @@ def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
 
 
 def _translate(
-    module: ModuleOp, target: str, device: Device, diagnostics: Diagnostics | None
+    module: ModuleOp, language: str, target: LaneTarget, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.translate.route import Options, translate_to
 
-    return translate_to(module, target, Options(device.name, device.matrix_spelling), diagnostics)
+    return translate_to(module, language, Options(target.name, target.spelling.name), diagnostics)
 
 
 def _kernels(module: ModuleOp) -> Iterable[Operation]:

@@ -8,15 +8,15 @@ from typing import Any
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
 from xtile.backends.intel.compilation import KernelInterface, Program, compile_program
-from xtile.backends.intel.devices import Device
 from xtile.launch.signature import Signature
+from xtile.targets.lanes import LaneTarget
 
 
-def compiler_for(device: Device) -> Compiler[Program]:
-    """The compiler for an architecture."""
+def compiler_for(target: LaneTarget) -> Compiler[Program]:
+    """The compiler for a chip and what its driver takes."""
     return Compiler(
-        device.name,
-        lambda module, diagnostics: compile_program(module, device, diagnostics),
+        f"{target.name} {target.spelling.name}",
+        lambda module, diagnostics: compile_program(module, target, diagnostics),
         encode,
         decode,
     )

@@ -3,8 +3,8 @@
 A hardware thread of a GPU has twice as many registers where a kernel asks for them, but then there
 are half as many threads to hide the time that memory takes.
 
-Source: Intel's build option `-cl-intel-256-GRF-per-thread`; `xtile/backends/intel/devices.py` has
-the numbers.
+Source: Intel's build option `-cl-intel-256-GRF-per-thread`; `xtile/targets/intel.py` has the
+numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.intel.devices import Device
+from xtile.targets.target import Target
 
 MANY_REGISTERS_OPTION = "-cl-intel-256-GRF-per-thread"
 """What a driver is told to give a thread twice as many registers."""
@@ -26,17 +26,17 @@ _USABLE = 7 / 8
 """What part of the registers has numbers of lanes; the others have addresses and counters."""
 
 
-def build_options(module: Operation, device: Device, lanes: int) -> str:
+def build_options(module: Operation, target: Target, lanes: int) -> str:
     """What a driver is told when it builds kernels.
 
     Args:
         module: The kernels as SPIR-V.
-        device: What they are for.
+        target: What they are for.
         lanes: The largest subgroup size of the kernels.
     """
     bodies = [function.regions[0] for function in module.walk() if function.name == "spirv.func"]
     needed = lanes * max((most_alive(body) for body in bodies), default=0)
-    most = device.registers * device.register_size * _USABLE
+    most = target.registers * target.register_size * _USABLE
     return MANY_REGISTERS_OPTION if needed >= most else ""
 
 

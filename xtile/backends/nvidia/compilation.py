@@ -16,8 +16,8 @@ from xdsl.ir import Operation
 
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia.cubins import build_cubin
-from xtile.chips import NVIDIA
 from xtile.launch.signature import Signature
+from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
 
@@ -88,7 +88,7 @@ def compile_to_cubin(
 
     Args:
         module: Kernels of the tensor language, the core form or CUDA Tile IR.
-        chip: The architecture, a name of `xtile.backends.nvidia.devices.DEVICES`.
+        chip: The architecture, one of NVIDIA's.
         diagnostics: Collects warnings and remarks.
         cache: Holds what was assembled before; None: the user's own.
         level: How much the assembler optimizes, from 0 to 3; None for 3.

@@ -28,12 +28,12 @@ from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.rules import RULES
 
 if TYPE_CHECKING:
-    from xtile.backends.intel.devices import Device
+    from xtile.targets.lanes import LaneTarget
     from xtile.text.diagnostics import Diagnostics
 
 
 def distribute(
-    module: ModuleOp, target: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp, target: LaneTarget, diagnostics: Diagnostics | None = None
 ) -> ModuleOp:
     """Returns a new module whose block-level kernels are at subgroup level.
 
@@ -41,7 +41,7 @@ def distribute(
 
     Args:
         module: The module; it is not changed.
-        target: The device, which decides about sizes and matrix units.
+        target: What they are made for, which decides about sizes and matrix units.
         diagnostics: Where remarks go that tell why a choice was made; None drops them.
 
     Raises:
@@ -61,7 +61,7 @@ def distribute(
 
 
 def _distribute(
-    function: FuncOp, target: Device, source: Source | None, diagnostics: Diagnostics | None
+    function: FuncOp, target: LaneTarget, source: Source | None, diagnostics: Diagnostics | None
 ) -> FuncOp:
     """Returns a new kernel at subgroup level."""
     try:
@@ -85,7 +85,7 @@ def _distribute(
 
 def _kernel(
     function: FuncOp,
-    target: Device,
+    target: LaneTarget,
     configuration: Configuration,
     source: Source | None,
     diagnostics: Diagnostics | None,

@@ -1,4 +1,4 @@
-"""The work-group and subgroup sizes of a kernel: those it names, or those that fit the device."""
+"""The work-group and subgroup sizes of a kernel: those it names, or those that fit the chip."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xtile.backends.intel.devices import Device
 from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp, ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import BlockDimOp, NumSubgroupsOp, SubgroupSizeOp
 from xtile.semantics.accumulation import accumulation_type
+from xtile.targets.lanes import LaneTarget
+from xtile.targets.products import unit_for
 
 SUBGROUP_SIZE = "intel_reqd_sub_group_size"
 """The attribute of a kernel that fixes its subgroup size."""
@@ -54,7 +55,7 @@ class Configuration:
         return math.prod(self.block_size) == 1
 
 
-def choose_configuration(function: FuncOp, device: Device) -> Configuration:
+def choose_configuration(function: FuncOp, target: LaneTarget) -> Configuration:
     """The sizes that a kernel names, completed by those that fit its operations.
 
     On a CPU a kernel in which nothing depends on the sizes gets work-groups of one work-item, even
@@ -62,30 +63,30 @@ def choose_configuration(function: FuncOp, device: Device) -> Configuration:
     code that is as many times slower.
 
     Raises:
-        ValueError: The device has no such sizes.
+        ValueError: The chip has no such sizes.
     """
     block_size = None
     if function.known_block_size is not None:
         x, y, z = function.known_block_size.get_values()
         block_size = (x, y, z)
-    if device.vector_unit is not None and block_size == (1, 1, 1):
+    if target.vector_unit is not None and block_size == (1, 1, 1):
         return Configuration((1, 1, 1), 1)
-    size = _subgroup_size(function, block_size, device)
-    if block_size is None and device.vector_unit is not None:
+    size = _subgroup_size(function, block_size, target)
+    if block_size is None and target.vector_unit is not None:
         block_size = (size, 1, 1)
     if block_size is None:
         block_size = (size * _subgroups(function, size), 1, 1)
     items = math.prod(block_size)
-    if items > device.most_work_items:
+    if items > target.chip.most_work_items:
         raise ValueError(
-            f"a work-group has {items} work-items, but {device.name} allows "
-            f"{device.most_work_items}"
+            f"a work-group has {items} work-items, but {target.name} allows "
+            f"{target.chip.most_work_items}"
         )
     if items % size:
         raise ValueError(
             f"a work-group of {items} work-items is no multiple of the subgroup size {size}"
         )
-    if device.vector_unit is not None and not _shows_work_items(function):
+    if target.vector_unit is not None and not _shows_work_items(function):
         return Configuration((1, 1, 1), 1)
     return Configuration(block_size, size)
 
@@ -99,39 +100,38 @@ def _shows_work_items(function: FuncOp) -> bool:
 
 
 def _subgroup_size(
-    function: FuncOp, block_size: tuple[int, int, int] | None, device: Device
+    function: FuncOp, block_size: tuple[int, int, int] | None, target: LaneTarget
 ) -> int:
     given = function.attributes.get(SUBGROUP_SIZE)
     if isinstance(given, IntegerAttr):
         size = cast("IntegerAttr", given).value.data
-        if size not in device.subgroup_sizes:
-            sizes = " or ".join(str(known) for known in device.subgroup_sizes)
+        if size not in target.chip.subgroup_sizes:
+            sizes = " or ".join(str(known) for known in target.chip.subgroup_sizes)
             raise ValueError(
-                f"a subgroup has {size} work-items, but {device.name} has subgroups of {sizes}"
+                f"a subgroup has {size} work-items, but {target.name} has subgroups of {sizes}"
             )
         return size
     if block_size is None:
-        return _size_for_products(function, device) or device.subgroup_size
-    others = (size for size in device.subgroup_sizes if size != device.subgroup_size)
-    for size in (device.subgroup_size, *others):
+        return _size_for_products(function, target) or target.chip.subgroup_size
+    others = (size for size in target.chip.subgroup_sizes if size != target.chip.subgroup_size)
+    for size in (target.chip.subgroup_size, *others):
         if block_size[0] % size == 0:
             return size
-    return device.subgroup_size
+    return target.chip.subgroup_size
 
 
-def _size_for_products(function: FuncOp, device: Device) -> int | None:
+def _size_for_products(function: FuncOp, target: LaneTarget) -> int | None:
     """The subgroup size of the matrix unit, if a kernel multiplies matrices of its types."""
-    unit = device.matrix_unit
-    if unit is None or device.is_for_llvm:
-        return None
     for operation in function.walk():
         if isinstance(operation, GemmOp):
             factor, output = (
                 cast("MemRefType[Attribute]", memory.type).element_type
                 for memory in (operation.a, operation.c)
             )
-            if unit.is_exact(factor, accumulation_type(output)):
-                return unit.execution_size
+            sums = accumulation_type(output)
+            unit = unit_for(target, target.matrix_units, (factor, factor), sums)
+            if not isinstance(unit, str):
+                return unit.lanes
     return None
 
 

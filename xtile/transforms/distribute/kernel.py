@@ -9,13 +9,13 @@ from typing_extensions import override
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.backends.intel.devices import Device, MatrixUnit
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.gpu.indices import LaneIdOp, SubgroupIdOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.configuration import Configuration
@@ -27,7 +27,7 @@ class Kernel(Emitter):
     Args:
         rules: What becomes of each operation.
         barriers: The operations of the source that a barrier must precede.
-        device: What the GPU can do.
+        target: What it is made for.
         configuration: The sizes of work-group and subgroup.
         source: The text of the source, for messages.
         diagnostics: Where remarks go; None drops them.
@@ -41,14 +41,14 @@ class Kernel(Emitter):
         self,
         rules: RuleTable,
         barriers: frozenset[Operation],
-        device: Device,
+        target: LaneTarget,
         configuration: Configuration,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(rules, f"subgroups of {device.name}", source, diagnostics)
+        super().__init__(rules, f"subgroups of {target.name}", source, diagnostics)
         self._barriers = barriers
-        self.device = device
+        self.target = target
         self.subgroup_size = configuration.subgroup_size
         self.subgroups = configuration.subgroups
         self.local_bytes = 0
@@ -63,13 +63,6 @@ class Kernel(Emitter):
     def barrier(self) -> None:
         """Waits for all work-items."""
         self.emit(BarrierOp())
-
-    @property
-    def matrix_unit(self) -> MatrixUnit:
-        """The matrix unit, of a device that has one."""
-        unit = self.device.matrix_unit
-        assert unit is not None
-        return unit
 
     # --- where a work-item stands ---
 
@@ -114,7 +107,7 @@ class Kernel(Emitter):
     @override
     def loop_attributes(self) -> Mapping[str, Attribute]:
         """Loops of a CPU stay loops."""
-        if self.device.vector_unit is None:
+        if self.target.vector_unit is None:
             return {}
         return {UNROLL_ATTRIBUTE: BoolAttr.from_bool(False)}
 
@@ -125,7 +118,7 @@ class Kernel(Emitter):
         """What is done once by a work-group: by work-item 0."""
         if self.is_alone:
             yield
-        elif self.device.vector_unit is None:
+        elif self.target.vector_unit is None:
             with self.when(self.is_first):
                 yield
         else:

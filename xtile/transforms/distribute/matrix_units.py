@@ -25,6 +25,7 @@ from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
+from xtile.targets.target import MatrixUnit
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS
@@ -33,7 +34,7 @@ from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, emit_atomic_block
 
 _BLOCKS = (2, 1)
-"""Columns of C that a subgroup computes at once, in multiples of the execution size."""
+"""Columns of C that a subgroup computes at once, in multiples of the matrix unit's."""
 
 _IDENTITY = AffineMap.identity(2)
 _TRANSPOSED = AffineMap.from_callable(lambda i, j: (j, i))
@@ -52,10 +53,10 @@ _MAPS = ArrayAttr(
 )
 
 
-def multiply_on_matrix_units(product: Product, update: Update) -> None:
-    """Emits C := alpha op(A) op(B) + beta C."""
+def multiply_on_matrix_units(product: Product, update: Update, unit: MatrixUnit) -> None:
+    """Emits C := alpha op(A) op(B) + beta C, as products of a matrix unit."""
     kernel = update.kernel
-    height, width = _tile(product, kernel)
+    height, width = _tile(product, kernel, unit.columns)
     grid = subgroup_grid(kernel, tiles_of(product.rows, height), tiles_of(product.columns, width))
     first_row = kernel.multiply(grid.row, height)
     first_column = kernel.multiply(grid.column, width)
@@ -63,13 +64,12 @@ def multiply_on_matrix_units(product: Product, update: Update) -> None:
         kernel.spread(first_row, product.rows, grid.rows * height, "row") as row,
         kernel.spread(first_column, product.columns, grid.columns * width, "column") as column,
     ):
-        tile = _Tile(product, update, row, column, height, width)
+        tile = _Tile(product, update, unit.depth, row, column, height, width)
         tile.update_with(tile.multiply())
 
 
-def _tile(product: Product, kernel: Kernel) -> tuple[int, int]:
+def _tile(product: Product, kernel: Kernel, width: int) -> tuple[int, int]:
     """The largest tile that leaves none of the subgroups without work, or the smallest."""
-    width = kernel.matrix_unit.execution_size
     tiles = [(height, blocks * width) for height in HEIGHTS for blocks in _BLOCKS]
     rows, columns = product.rows, product.columns
     fitting = [tile for tile in tiles if _fits(rows, tile[0]) and _fits(columns, tile[1])]
@@ -87,10 +87,14 @@ def _fits(size: Index, tile: int) -> bool:
 
 @dataclass(frozen=True)
 class _Tile:
-    """A tile of C, from its first row and column on; it may reach beyond the end of C."""
+    """A tile of C, from its first row and column on; it may reach beyond the end of C.
+
+    A step adds up `depth` products of each row and column.
+    """
 
     product: Product
     update: Update
+    depth: int
     row: Index
     column: Index
     height: int
@@ -98,8 +102,7 @@ class _Tile:
 
     def multiply(self) -> SSAValue:
         """The tile of op(A) op(B), in the accumulation type."""
-        kernel, product = self.update.kernel, self.product
-        depth = kernel.matrix_unit.depth(element_type(product.a))
+        kernel, product, depth = self.update.kernel, self.product, self.depth
         nothing = self.zero()
         with kernel.loop(0, product.depth, depth, [nothing], "k") as loop:
             k = loop.index

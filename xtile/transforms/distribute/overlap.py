@@ -48,14 +48,14 @@ def separate(kernel: Kernel, memory: SSAValue, output: SSAValue) -> SSAValue:
         )
     element = cast("AnyMemRef", memory.type).element_type
     size = math.prod(shape) * size_in_bytes(element)
-    if size > kernel.device.local_memory:
+    most = kernel.target.chip.local_memory
+    if size > most:
         raise kernel.error(
             f"an input that is the output too must be copied to local memory, but it has {size} "
-            f"bytes and {kernel.device.name} {kernel.device.local_memory}; write the result to "
-            "another memref"
+            f"bytes and {kernel.target.name} {most}; write the result to another memref"
         )
     copy = local_buffer(kernel, element, shape)
-    if kernel.device.vector_unit is not None:
+    if kernel.target.vector_unit is not None:
         from xtile.transforms.distribute.vectors import elementwise
 
         elementwise.copy(kernel, memory, copy)
@@ -99,7 +99,7 @@ def local_bytes(operation: Operation) -> int:
 
 def free_local_memory(operation: Operation, kernel: Kernel) -> int:
     """Bytes of local memory that are left for the code of an operation."""
-    return kernel.device.local_memory - local_bytes(operation) - kernel.local_bytes
+    return kernel.target.chip.local_memory - local_bytes(operation) - kernel.local_bytes
 
 
 def size_in_bytes(type: Attribute) -> int:

@@ -11,7 +11,7 @@ from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.matrix_unit_limits import misfit
+from xtile.transforms.distribute.matrix_unit_limits import unit_of
 from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.shares import columns_of, subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, update_of
@@ -23,13 +23,13 @@ _ROWS = (4, 5, 6, 3)
 def gemm(operation: GemmOp, kernel: Kernel) -> None:
     """Computes C := alpha op(A) op(B) + beta C."""
     product, update = product_of(operation, kernel), update_of(operation, kernel)
-    reason = misfit(product, update)
-    if reason is None:
+    unit = unit_of(product, update)
+    if not isinstance(unit, str):
         from xtile.transforms.distribute.matrix_units import multiply_on_matrix_units
 
-        multiply_on_matrix_units(product, update)
+        multiply_on_matrix_units(product, update, unit)
         return
-    kernel.remark(f"the matrix units do not compute this product: {reason}")
+    kernel.remark(f"the matrix unit does not compute this product: {unit}")
     multiply_in_registers(product, update)
 
 

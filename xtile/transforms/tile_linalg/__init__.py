@@ -30,14 +30,14 @@ from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.rules import RULES
 
 if TYPE_CHECKING:
-    from xtile.backends.nvidia.devices import Device, Hints
+    from xtile.targets.target import Hints, Target
     from xtile.text.diagnostics import Diagnostics
 
 _SUBGROUP_SIZE = "intel_reqd_sub_group_size"
 
 
 def tile_linalg(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp, target: Target, diagnostics: Diagnostics | None = None
 ) -> ModuleOp:
     """Returns a new module whose block-level kernels are at tile level.
 
@@ -45,7 +45,7 @@ def tile_linalg(
 
     Args:
         module: The module; it is not changed.
-        device: The architecture, which decides about the sizes of tiles.
+        target: The architecture, which decides about the sizes of tiles.
         diagnostics: Where remarks go that tell why a choice was made; None drops them.
 
     Raises:
@@ -58,18 +58,18 @@ def tile_linalg(
     ]
     source = source_of(module)
     for old, new in kernels:
-        _replace(new, _tiled(old, device, source, diagnostics))
+        _replace(new, _tiled(old, target, source, diagnostics))
     if source is not None:
         attach_source(result, source)
     return result
 
 
 def _tiled(
-    function: FuncOp, device: Device, source: Source | None, diagnostics: Diagnostics | None
+    function: FuncOp, target: Target, source: Source | None, diagnostics: Diagnostics | None
 ) -> FuncOp:
     """Returns a new kernel at tile level."""
-    local = local_memory_of(function, device)
-    kernel = Kernel(RULES, function, local, device, source, diagnostics)
+    local = local_memory_of(function, target)
+    kernel = Kernel(RULES, function, local, target, source, diagnostics)
     old = function.body.block
     body = kernel.new_block(old, [arg.type for arg in old.args])
     kernel.facts.add_promises(body)

@@ -20,7 +20,7 @@ def axpby(operation: AxpbyOp, kernel: Kernel) -> None:
         order.reverse()
     is_transposed = order != sorted(order)
     # Elements that follow each other in one of the two memories do not in the other.
-    line = math.isqrt(kernel.device.elements) if is_transposed else None
+    line = math.isqrt(kernel.target.tiles.elements) if is_transposed else None
     spans = spans_of(kernel, [(update.output, range(a.rank)), (a, order)], line=line)
     if is_transposed:
         a = separated(kernel, a, update.output, spans)

@@ -10,12 +10,12 @@ from typing_extensions import override
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.backends.nvidia.devices import Device, Hints
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.targets.target import Hints, Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.tile_linalg.spans import SizeFacts, Span, span_of
@@ -34,7 +34,7 @@ class Kernel(Emitter):
         rules: What becomes of each operation.
         function: The kernel.
         local: Its local memory that can be tiles.
-        device: The architecture.
+        target: The architecture.
         source: The text of the source, for messages.
         diagnostics: Where remarks go; None drops them.
 
@@ -47,15 +47,15 @@ class Kernel(Emitter):
         rules: RuleTable,
         function: FuncOp,
         local: LocalMemory,
-        device: Device,
+        target: Target,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(rules, f"tiles of {device.name}", source, diagnostics)
+        super().__init__(rules, f"tiles of {target.name}", source, diagnostics)
         self._is_in_order = False
-        self.device = device
+        self.target = target
         self.facts = SizeFacts(function)
-        self.hints: tuple[int, Hints] = (0, device.elementwise_hints)
+        self.hints: tuple[int, Hints] = (0, target.tiles.elementwise_hints)
         self.local = local
 
     @property

@@ -11,7 +11,6 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, ArrayAttr, IntegerAttr, VectorType, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xtile.backends.nvidia.devices import Device
 from xtile.dialects.core import BlasA2Operation, BlasA3Operation, BlasOperation, ParallelOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -20,6 +19,7 @@ from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
+from xtile.targets.target import Target
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -64,11 +64,11 @@ class LocalMemory:
         return root if root in self.held else None
 
 
-def local_memory_of(function: FuncOp, device: Device) -> LocalMemory:
+def local_memory_of(function: FuncOp, target: Target) -> LocalMemory:
     """The local memory of a kernel that can become tiles."""
     result, found = LocalMemory(), list[SSAValue]()
     for operation in function.walk():
-        if isinstance(operation, memref.AllocaOp) and _can_be_tile(operation, device):
+        if isinstance(operation, memref.AllocaOp) and _can_be_tile(operation, target):
             found.append(operation.memref)
             views = (use.operation for use in operation.memref.uses)
             for view in views:
@@ -79,7 +79,7 @@ def local_memory_of(function: FuncOp, device: Device) -> LocalMemory:
     return result
 
 
-def _can_be_tile(alloca: memref.AllocaOp, device: Device) -> bool:
+def _can_be_tile(alloca: memref.AllocaOp, target: Target) -> bool:
     """Whether local memory is small and whatever uses it uses all of it, or a part of its tile."""
     type_: AnyMemRef = alloca.memref.type
     space, shape = type_.memory_space, type_.get_shape()
@@ -88,7 +88,8 @@ def _can_be_tile(alloca: memref.AllocaOp, device: Device) -> bool:
     if DYNAMIC_INDEX in shape:
         return False
     sizes = [power_of_two(size) for size in shape]
-    if math.prod(sizes) > device.local_elements or (len(sizes) > 1 and max(sizes) > _LARGEST_SIZE):
+    is_long = len(sizes) > 1 and max(sizes) > _LARGEST_SIZE
+    if is_long or math.prod(sizes) > target.tiles.local_elements:
         return False
     return all(_uses_all_of(use.operation, alloca.memref) for use in alloca.memref.uses)
 

@@ -159,7 +159,7 @@ def spans_of(
     Args:
         kernel: The kernel.
         operands: Each operand with its dimension for each of the tiles', if it has one.
-        most: The elements of a tile; None for the device's choice.
+        most: The elements of a tile; None for the chip's choice.
         line: The most elements along the innermost dimension; None for all of a tile's.
     """
     equal = [[(each, dims[axis]) for each, dims in operands] for axis in range(len(operands[0][1]))]
@@ -182,10 +182,10 @@ def cut(
         kernel: The kernel.
         sizes: The size of each dimension.
         is_whole: The dimensions that are not cut.
-        most: The elements of a tile; None for the device's choice.
+        most: The elements of a tile; None for the chip's choice.
         line: The most elements along the innermost dimension; None for all of a tile's.
     """
-    left, spans = kernel.device.elements if most is None else most, dict[int, Span]()
+    left, spans = kernel.target.tiles.elements if most is None else most, dict[int, Span]()
     whole = [axis for axis in range(len(sizes)) if axis < len(is_whole) and is_whole[axis]]
     others = [axis for axis in reversed(range(len(sizes))) if axis not in whole]
     # What is not cut leaves the room that there is for the others.

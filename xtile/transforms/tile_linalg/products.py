@@ -20,11 +20,11 @@ from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xtile.backends.nvidia.devices import Hints, ProductTile
 from xtile.dialects.core import GemmOp
 from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.indices import Index
+from xtile.targets.target import Hints, ProductTile
 from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.aliases import separated
@@ -35,7 +35,7 @@ from xtile.transforms.tile_linalg.tiles import Tile, part_of
 from xtile.transforms.tile_linalg.update import Update, update_of
 
 _MOST_BYTES = 16384
-"""Of the tiles of A and B together that are read at once beyond the device's depth."""
+"""Of the tiles of A and B together that are read at once beyond the chip's depth."""
 
 _PRODUCT = 2**24
 """Products decide about hints, rather than other operations on tiles of any size."""
@@ -164,7 +164,7 @@ def _types(a: Attribute, b: Attribute, wide: Attribute) -> _Types:
 def _product_tile(kernel: Kernel, factor: Attribute, sizes: Sequence[Index]) -> ProductTile:
     """The largest tiles that a product of these sizes fills; else those that it fills best."""
     rows, columns = (_limit(size) for size in sizes)
-    known = kernel.device.tiles_of(factor)
+    known = kernel.target.tiles.products_of(factor)
     areas = {
         tile: min(tile.rows, rows or tile.rows) * min(tile.columns, columns or tile.columns)
         for tile in known
@@ -184,18 +184,18 @@ def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: b
 
     A block that takes several steps needs the registers that an occupancy would deny it.
     """
-    known = kernel.device.tiles_of(factor)
+    known = kernel.target.tiles.products_of(factor)
     fitting = (tile.hints for tile in known if tile.rows * tile.columns <= area)
     hints = next(fitting, Hints())
     kernel.use_hints(_PRODUCT + area, replace(hints, occupancy=None) if has_steps else hints)
 
 
 def _depth(size: Index, most: int, edges: int) -> int:
-    """The depth of a step: the device's, or all of it if that is not much.
+    """The depth of a step: the chip's, or all of it if that is not much.
 
     Args:
         size: The depth of the product.
-        most: The device's depth of a step.
+        most: The chip's depth of a step.
         edges: The bytes of A and B for each number of the depth.
     """
     limit = _limit(size)

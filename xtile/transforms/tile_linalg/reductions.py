@@ -31,7 +31,7 @@ def sum_(operation: SumOp, kernel: Kernel) -> None:
     a, update = operand_of(kernel, operation.a), update_of(operation, kernel)
     axis = 0 if operation.transpose_a is not None or a.rank == 1 else 1
     rows = [0 if dimension != axis else None for dimension in range(a.rank)]
-    most = kernel.device.sum_elements
+    most = kernel.target.tiles.sum_elements
     spans = spans_of(kernel, [(a, range(a.rank)), (update.output, rows)], most)
 
     def terms(at: Sequence[Index]) -> Tile:
@@ -47,7 +47,7 @@ def gemv(operation: GemvOp, kernel: Kernel) -> None:
     axis = 0 if operation.transpose_a is not None else 1
     of_b = (0, None) if axis == 0 else (None, 0)
     operands = [(a, (0, 1)), (b, of_b), (update.output, of_b[::-1])]
-    spans = spans_of(kernel, operands, kernel.device.sum_elements)
+    spans = spans_of(kernel, operands, kernel.target.tiles.sum_elements)
     b = separated(kernel, b, update.output, spans[1 - axis : 2 - axis])
     shape, depth = [span.tile for span in spans], spans[axis : axis + 1]
 

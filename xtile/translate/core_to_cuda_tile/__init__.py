@@ -9,9 +9,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
-from xtile.backends.nvidia.devices import Device
 from xtile.backends.nvidia.read_once import read_once
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as CudaTileModuleOp
+from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.pad import pad
@@ -22,7 +22,7 @@ from xtile.translate.core_to_cuda_tile.rules import RULES
 
 def translate_module(
     module: ModuleOp,
-    device: Device,
+    target: Target,
     diagnostics: Diagnostics | None = None,
     *,
     may_overlap: bool = False,
@@ -31,7 +31,7 @@ def translate_module(
 
     Args:
         module: The module, with one or more `gpu.module`.
-        device: What the code is for.
+        target: What the code is for.
         diagnostics: Where remarks go; None drops them.
         may_overlap: Whether different arguments of a kernel may be the same memory although one of
             them is written. Accesses of all arguments are ordered then, which makes loops that
@@ -44,7 +44,7 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     module = pad(module, diagnostics)
-    lowering = Lowering(RULES, device, source_of(module), diagnostics, may_overlap)
+    lowering = Lowering(RULES, target, source_of(module), diagnostics, may_overlap)
     body = Block()
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)

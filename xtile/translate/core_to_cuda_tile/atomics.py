@@ -74,7 +74,7 @@ def update(
     """
     order, place = lowering.order, described.place
     token = order.before_write(place)
-    mode = _mode(kind, element_type(value), lowering.device.name)
+    mode = _mode(kind, element_type(value), lowering.target.name)
     if mode is not None:
         operation: Operation = atomics.AtomicRMWTkoOp(
             pointers, mode, value, mask, token, ordering=how.ordering, scope=how.scope

@@ -95,7 +95,7 @@ def _hints(function: FuncOp, lowering: Lowering) -> OptimizationHintsAttr | None
     hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
     if not isinstance(hints, DictionaryAttr) or not hints.data:
         return None
-    return OptimizationHintsAttr(DictionaryAttr({lowering.device.name: hints}))
+    return OptimizationHintsAttr(DictionaryAttr({lowering.target.name: hints}))
 
 
 # --- what is promised of arguments ---

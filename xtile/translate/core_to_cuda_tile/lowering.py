@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xtile.backends.nvidia.devices import Device
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
@@ -42,13 +42,13 @@ class Lowering(IndexBuilder):
 
     Args:
         rules: What becomes of each operation.
-        device: What the code is for.
+        target: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
         may_overlap: Whether different arguments may be the same memory.
 
     Attributes:
-        device: What the code is for.
+        target: What the code is for.
         plan: What must be ordered in the kernel that is being translated.
         order: The tokens of that kernel.
     """
@@ -59,14 +59,14 @@ class Lowering(IndexBuilder):
     def __init__(
         self,
         rules: RuleTable,
-        device: Device,
+        target: Target,
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
         may_overlap: bool = False,
     ) -> None:
         super().__init__(rules, TARGET, source, diagnostics)
         self._may_overlap = may_overlap
-        self.device = device
+        self.target = target
 
     def start_function(self, function: Operation) -> None:
         """Forgets what held for the last kernel."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block
 
-from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.rebuilder import Rule, RuleTable
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -45,19 +45,19 @@ RULES = RuleTable(_ROWS, otherwise=elementwise.copy_or_compute)
 
 
 def translate_module(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp, target: LaneTarget, diagnostics: Diagnostics | None = None
 ) -> ModuleOp:
     """Translates kernels at subgroup level for a device with a vector unit.
 
     Args:
         module: The module, with one or more `gpu.module`.
-        device: The device.
+        target: The device.
         diagnostics: Where remarks go; None drops them.
 
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Vectors(RULES, device, source_of(module), diagnostics)
+    lowering = Vectors(RULES, target, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
         for operation in module.body.ops:

@@ -19,13 +19,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.intel.devices import Device, VectorUnit
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
 from xtile.dialects.memref import allocation
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.targets.lanes import LaneTarget, VectorUnit
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -46,7 +46,7 @@ class Vectors(Emitter):
 
     Args:
         rules: What becomes of each operation.
-        device: A device with a vector unit.
+        target: A chip with a vector unit.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
@@ -56,11 +56,11 @@ class Vectors(Emitter):
     def __init__(
         self,
         rules: RuleTable,
-        device: Device,
+        target: LaneTarget,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(rules, device, source, diagnostics)
+        super().__init__(rules, target, source, diagnostics)
         self.plan = Plan()
         self.block_size = (1, 1, 1)
         self._free: dict[tuple[Attribute, int], list[SSAValue]] = {}
@@ -69,7 +69,7 @@ class Vectors(Emitter):
     @property
     def vector_unit(self) -> VectorUnit:
         """The vector registers of the device."""
-        unit = self.device.vector_unit
+        unit = self.target.vector_unit
         assert unit is not None
         return unit
 
@@ -102,7 +102,7 @@ class Vectors(Emitter):
         """Translates a kernel so that a work-item is a lane of a subgroup."""
         from xtile.translate.core_to_vectors.spreading import Spread
 
-        lanes = Spread(function, matrices, self.device, self._source, self._diagnostics)
+        lanes = Spread(function, matrices, self.target, self._source, self._diagnostics)
         lanes.globals = self.globals
         with lanes.at_end_of(self.block):
             lanes.translate(function)

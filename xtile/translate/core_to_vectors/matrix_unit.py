@@ -12,7 +12,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr, VectorType, i32
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.arith.casts import ExtUIOp
 from xtile.dialects.core.cooperative_matrix import (
     WORD_BITS,
@@ -24,6 +23,9 @@ from xtile.dialects.core.cooperative_matrix import (
 )
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
+from xtile.targets.number_types import BUILTIN_TYPES
+from xtile.targets.products import unit_for
+from xtile.targets.target import MatrixUnit, Number
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_xegpu.bfloat16 import like
@@ -33,23 +35,22 @@ _MATRICES = 2
 """Matrices along the rows and the columns that are multiplied at once: AMX has 8 registers."""
 
 
-def unit_for(lowering: Vectors, operation: ContractionOp) -> CooperativeMatrix | None:
+def unit_of(lowering: Vectors, operation: ContractionOp) -> MatrixUnit | None:
     """The product of the matrix unit that a product is made of; None if there is none."""
     left, right, sums = (
         cast("VectorType[Attribute]", operand.type) for operand in operation.operands
     )
     (rows, depth), columns = left.get_shape(), right.get_shape()[1]
-    for unit in lowering.device.cooperative_matrices:
-        has_type = left.element_type == right.element_type == unit.inputs
-        fits = rows % unit.rows == columns % unit.columns == depth % unit.depth == 0
-        if has_type and fits and sums.element_type == unit.accumulator:
-            return unit
-    return None
+    factors, units = (left.element_type, right.element_type), lowering.target.cooperative_matrices
+    unit = unit_for(lowering.target, units, factors, sums.element_type)
+    if isinstance(unit, str) or rows % unit.rows or columns % unit.columns or depth % unit.depth:
+        return None
+    return unit
 
 
 def multiply(
     lowering: Vectors,
-    unit: CooperativeMatrix,
+    unit: MatrixUnit,
     operands: tuple[Matrix, Matrix, Matrix],
     buffer: SSAValue,
 ) -> None:
@@ -95,7 +96,7 @@ def _tiles(
 
 def _multiply_tiles(
     lowering: Vectors,
-    unit: CooperativeMatrix,
+    unit: MatrixUnit,
     memory: tuple[SSAValue, SSAValue, SSAValue],
     tiles: tuple[list[Index], list[Index]],
     depth: int,
@@ -123,14 +124,14 @@ def _multiply_tiles(
         lowering.emit(CooperativeMatrixStoreOp.build(operands=[total, c, indices]))
 
 
-def _type(unit: CooperativeMatrix, use: MatrixUse) -> CooperativeMatrixType:
-    shapes = {
-        MatrixUse.MATRIX_A: (unit.rows, unit.depth, unit.inputs),
-        MatrixUse.MATRIX_B: (unit.depth, unit.columns, unit.inputs),
-        MatrixUse.ACCUMULATOR: (unit.rows, unit.columns, unit.accumulator),
+def _type(unit: MatrixUnit, use: MatrixUse) -> CooperativeMatrixType:
+    shapes: dict[MatrixUse, tuple[int, int, Number]] = {
+        MatrixUse.MATRIX_A: (unit.rows, unit.depth, unit.a),
+        MatrixUse.MATRIX_B: (unit.depth, unit.columns, unit.b),
+        MatrixUse.ACCUMULATOR: (unit.rows, unit.columns, unit.sums),
     }
     rows, columns, component = shapes[use]
-    return CooperativeMatrixType.of(rows, columns, component, use)
+    return CooperativeMatrixType.of(rows, columns, BUILTIN_TYPES[component], use)
 
 
 def _load(
@@ -157,12 +158,12 @@ def _as_matrix(lowering: Vectors, buffer: SSAValue, rows: int, columns: int) -> 
     )
 
 
-def _factors(unit: CooperativeMatrix) -> int:
+def _factors(unit: MatrixUnit) -> int:
     """The elements in a word of 32 bits."""
-    return WORD_BITS // cast("Any", unit.inputs).bitwidth
+    return WORD_BITS // BUILTIN_TYPES[unit.a].bitwidth
 
 
-def _packed(lowering: Vectors, unit: CooperativeMatrix, matrix: Matrix) -> SSAValue:
+def _packed(lowering: Vectors, unit: MatrixUnit, matrix: Matrix) -> SSAValue:
     """B as words, in private memory."""
     rows, columns = matrix.shape
     factors = _factors(unit)

@@ -25,7 +25,7 @@ from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place
-from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_for
+from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, widen
 
 _REGISTERS_FOR_FACTORS = 8
@@ -63,7 +63,7 @@ class _Block:
 
 def _contract(operation: ContractionOp, lowering: Vectors) -> None:
     left, right, sums = (lowering.matrix(operand) for operand in operation.operands)
-    unit = unit_for(lowering, operation)
+    unit = unit_of(lowering, operation)
     if unit is not None:
         buffer = lowering.new_buffer(operation.result)
         multiply(lowering, unit, (left, right, sums), buffer)

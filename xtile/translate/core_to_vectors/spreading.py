@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.intel.devices import Device
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.core_to_xegpu import rules_of
@@ -26,7 +26,7 @@ class Spread(Lowering):
     Args:
         function: The kernel.
         matrices: The vectors that belong to its subgroups.
-        device: A device without a matrix unit.
+        target: A chip without a matrix unit.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
@@ -35,11 +35,11 @@ class Spread(Lowering):
         self,
         function: FuncOp,
         matrices: frozenset[SSAValue],
-        device: Device,
+        target: LaneTarget,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(RuleTable(otherwise=_rebuild), device, source, diagnostics)
+        super().__init__(RuleTable(otherwise=_rebuild), target, source, diagnostics)
         self.of_subgroups = rules_of(function)
         self._matrices = matrices
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Block, Operation
 
-from xtile.backends.intel.devices import Device
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.rebuilder import Rule, RuleTable
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
@@ -59,19 +59,19 @@ def _is_of_matrices(operation: Operation) -> bool:
 
 
 def translate_module(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp, target: LaneTarget, diagnostics: Diagnostics | None = None
 ) -> ModuleOp:
     """Translates kernels at subgroup level.
 
     Args:
         module: The module, with one or more `gpu.module`.
-        device: The GPU whose instructions are used.
+        target: The GPU whose instructions are used.
         diagnostics: Where remarks go; None drops them.
 
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(rules_of(module), device, source_of(module), diagnostics)
+    lowering = Lowering(rules_of(module), target, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
         for operation in module.body.ops:

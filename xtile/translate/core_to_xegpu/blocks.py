@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from itertools import product
 from typing import cast
 
 from xdsl.dialects import arith, vector
@@ -25,6 +27,7 @@ from xtile.dialects.core import PrefetchOp
 from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.folding import constant_number
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.blocks import Action, shape_obstacle
 from xtile.translate.core_to_xegpu import row_blocks, scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
@@ -188,17 +191,23 @@ def _no_load(
     lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> str | None:
     """Why there is no instruction that loads blocks of a matrix; None if there is."""
-    access = lowering.device.block_access
-    assert access is not None
-    table = access.load_transformed if form.is_packed else access.load
-    shapes = table.get(size_of(element))
+    action = Action.LOAD_TRANSFORMED if form.is_packed else Action.LOAD
     width = layout.width * form.neighbours
-    if shapes is None or width not in shapes.widths:
-        return f"there is no block load of {width} elements of {size_of(element)} bytes"
     lengths = {length for _, length in spans(layout, form.rows)}
-    if not lengths <= set(shapes.heights):
-        return f"there is no block load of {max(lengths - set(shapes.heights))} rows"
-    return None
+    return _no_access(lowering, action, size_of(element), lengths, {width})
+
+
+def _no_access(
+    lowering: Lowering, action: Action, size: int, heights: Set[int], widths: Set[int]
+) -> str | None:
+    """Why there is no instruction for one of the blocks of some heights and widths."""
+    access = lowering.target.block_access
+    assert access is not None
+    problems = (
+        shape_obstacle(access, action, size, rows, columns)
+        for rows, columns in product(sorted(heights), sorted(widths))
+    )
+    return next(filter(None, problems), None)
 
 
 def _load(
@@ -230,20 +239,20 @@ def _no_transposed_load(
     lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> str | None:
     """Why there is no instruction that transposes blocks of a matrix; None if there is."""
-    access = lowering.device.block_access
+    access = lowering.target.block_access
     assert access is not None
     shapes = access.load_transposed.get(_WORD)
     size = size_of(element)
     per_word = _WORD // size
-    if shapes is None or per_word == 0 or layout.width not in shapes.heights:
-        return f"there is no transposed block load of elements of {size} bytes"
+    if shapes is None or per_word == 0:
+        return f"there is no transposed load of elements of {size * 8} bits"
     if layout.entries % per_word != 0 or lowering.facts.divisor(surface.column) % per_word != 0:
         return "the rows of the matrix are no whole words of 32 bits in memory"
     step = max(shapes.widths) * per_word
     counts = {min(step, layout.entries - i) // per_word for i in range(0, layout.entries, step)}
-    if not (surface.is_exact or counts <= set(shapes.widths)):
-        return f"there is no transposed block load of {max(counts - set(shapes.widths))} words"
-    return None
+    # What a wider block reads beyond the matrix is in the memory or is padding.
+    widths = {max(shapes.widths)} if surface.is_exact else counts
+    return _no_access(lowering, Action.LOAD_TRANSPOSED, _WORD, {layout.width}, widths)
 
 
 def _load_transposed(
@@ -257,7 +266,7 @@ def _load_transposed(
 
     # What is no right operand is not packed, and its neighbours are those of a fragment.
     piece = form.rows
-    access = lowering.device.block_access
+    access = lowering.target.block_access
     assert access is not None
     shapes = access.load_transposed[_WORD]
     size = size_of(element)
@@ -344,18 +353,10 @@ def _no_store(
     lowering: Lowering, surface: Surface, target: Block, layout: VectorLayout, element: Attribute
 ) -> str | None:
     """Why there is no instruction that stores blocks of a matrix; None if there is."""
-    access = lowering.device.block_access
-    assert access is not None
     if is_transposed(target, surface.view):
         return "there is no transposed block store"
-    shapes = access.store.get(size_of(element))
     lengths = {length for _, length in spans(layout)}
-    if shapes is None or layout.width not in shapes.widths or not lengths <= set(shapes.heights):
-        return (
-            f"there is no block store of {max(lengths)} rows of {layout.width} elements of "
-            f"{size_of(element)} bytes"
-        )
-    return None
+    return _no_access(lowering, Action.STORE, size_of(element), lengths, {layout.width})
 
 
 def _store(lowering: Lowering, surface: Surface, fragment: Fragment, element: Attribute) -> None:
@@ -381,7 +382,7 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
     element = type_of(operation.memory).element_type
     target = Block(memory, 0, (indices[0], indices[1]), (False, False))
     surface = surface_of(lowering, target)
-    access = lowering.device.block_access
+    access = lowering.target.block_access
     shapes = None if access is None else access.prefetch.get(size_of(element))
     missing = None if shapes is not None else "elements are too large"
     if isinstance(surface, str):

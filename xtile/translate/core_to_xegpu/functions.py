@@ -55,12 +55,12 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     if isinstance(size, IntegerAttr):
         lowering.subgroup_size = cast("IntegerAttr[IntegerType]", size).value.data
     else:
-        lowering.subgroup_size = lowering.device.subgroup_size
+        lowering.subgroup_size = lowering.target.chip.subgroup_size
         attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(lowering.subgroup_size, i32)
-    if lowering.subgroup_size not in lowering.device.subgroup_sizes:
-        known = ", ".join(map(str, lowering.device.subgroup_sizes))
+    if lowering.subgroup_size not in lowering.target.chip.subgroup_sizes:
+        known = ", ".join(map(str, lowering.target.chip.subgroup_sizes))
         raise lowering.error(
-            f"{lowering.device.name} has no subgroups of {lowering.subgroup_size} work-items; "
+            f"{lowering.target.name} has no subgroups of {lowering.subgroup_size} work-items; "
             f"its sizes are {known}"
         )
     if lowering.SPREADS_VECTORS or SUBGROUP_SIZE_ATTRIBUTE in operation.attributes:

@@ -1,18 +1,18 @@
-"""Whether a block of memory can be accessed by a two-dimensional block instruction.
+"""What is known of a block of memory that may be accessed by a two-dimensional block instruction.
 
-Source: OpenCL extension cl_intel_subgroup_2d_block_io, section "Restrictions"; the numbers stand
-in `xtile/backends/intel/devices.py`.
+What such an instruction must meet stands in `xtile/targets/blocks.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lcm
+from math import gcd, lcm
 
 from xdsl.ir import SSAValue
 
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
+from xtile.targets.blocks import Bytes, Region, access_for, region_obstacles
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.promises import missing_promise
 from xtile.translate.core_to_xegpu.views import View, type_of, view_of
@@ -60,13 +60,10 @@ class Surface:
 
 def surface_of(lowering: Lowering, block: Block) -> Surface | str:
     """The surface that a block is a part of, or why there is none."""
-    access = lowering.device.block_access
-    if access is None:
-        return f"{lowering.device.name} has no two-dimensional block accesses"
-    if lowering.subgroup_size != access.subgroup_size:
-        return f"block accesses need subgroups of {access.subgroup_size} lanes"
-    if type_of(block.memory).memory_space == LOCAL_MEMORY_SPACE:
-        return "two-dimensional block accesses reach global memory only"
+    is_global = type_of(block.memory).memory_space != LOCAL_MEMORY_SPACE
+    access = access_for(lowering.target, lowering.subgroup_size, is_global=is_global)
+    if isinstance(access, str):
+        return access
     view = view_of(lowering, block.memory)
     contiguous = next((i for i in (1, 0) if view.strides[i] == 1), None)
     if contiguous is None:
@@ -108,7 +105,7 @@ def obstacles(lowering: Lowering, block: Block, surface: Surface, size: int) -> 
 
 def remedy(lowering: Lowering, block: Block, surface: Surface, size: int) -> str | None:
     """What to promise of a parameter so that no obstacle is left; None if that is not enough."""
-    access = lowering.device.block_access
+    access = lowering.target.block_access
     assert access is not None
     root = surface.view.root
     least = (access.base_alignment, access.pitch_alignment, access.least_pitch, access.least_width)
@@ -125,56 +122,24 @@ def remedy(lowering: Lowering, block: Block, surface: Surface, size: int) -> str
 def _violations(
     lowering: Lowering, block: Block, surface: Surface, size: int, facts: Facts, base: int
 ) -> list[str]:
-    access = lowering.device.block_access
+    access = lowering.target.block_access
     assert access is not None
-    view = surface.view
-    checks = (
-        (
-            _meets(base, access.base_alignment)
-            and _meets(facts.divisor(view.outer) * size, access.base_alignment),
-            f"the address is not known to be a multiple of {access.base_alignment} bytes",
-        ),
-        (
-            _meets(facts.divisor(surface.pitch) * size, access.pitch_alignment),
-            f"the pitch is not known to be a multiple of {access.pitch_alignment} bytes",
-        ),
-        (
-            facts.least(surface.pitch) * size >= access.least_pitch,
-            f"the pitch is not known to be at least {access.least_pitch} bytes",
-        ),
-        (
-            facts.least(surface.width) * size >= access.least_width,
-            f"a row is not known to have at least {access.least_width} bytes",
-        ),
-        (
-            _meets(facts.divisor(surface.width) * size, access.width_alignment),
-            f"a row is not known to have a multiple of {access.width_alignment} bytes",
-        ),
-        (
-            _meets(facts.divisor(surface.column) * size, access.width_alignment),
-            f"the first column is not known to be a multiple of {access.width_alignment} bytes",
-        ),
-        (
-            _is_small(surface, size, access.most_extent),
-            f"there are more than {access.most_extent} rows, or bytes from one row to the next",
-        ),
-        (
-            _stays_above(facts, block, view),
-            "an index that is checked is not known to be 0 or more",
-        ),
+
+    def known(number: Index) -> Bytes:
+        exact = number * size if isinstance(number, int) else None
+        return Bytes(facts.divisor(number) * size, facts.least(number) * size, exact)
+
+    region = Region(
+        Bytes(gcd(base, facts.divisor(surface.view.outer) * size), 0),
+        known(surface.pitch),
+        known(surface.width),
+        known(surface.column),
+        surface.height if isinstance(surface.height, int) else None,
     )
-    return [message for holds, message in checks if not holds]
-
-
-def _meets(value: int, alignment: int) -> bool:
-    """Whether what `value` divides is a multiple; 0 divides 0 only."""
-    return value % alignment == 0
-
-
-def _is_small(surface: Surface, size: int, most: int) -> bool:
-    """Whether no extent is known to be too large; what is not known is taken to be small."""
-    extents = ((surface.height, 1), (surface.width, size), (surface.pitch, size))
-    return all(n * unit <= most for n, unit in extents if isinstance(n, int))
+    found = region_obstacles(access, region)
+    if not _stays_above(facts, block, surface.view):
+        found.append("an index that is checked is not known to be 0 or more")
+    return found
 
 
 def _stays_above(facts: Facts, block: Block, view: View) -> bool:

@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.intel.devices import Device
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -35,6 +34,7 @@ from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import ArithBuilder, Index
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source
@@ -77,7 +77,7 @@ class Lowering(ArithBuilder):
 
     Args:
         rules: What becomes of each operation.
-        device: What the GPU can do.
+        target: What it is made for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
@@ -88,13 +88,13 @@ class Lowering(ArithBuilder):
     def __init__(
         self,
         rules: RuleTable,
-        device: Device,
+        target: LaneTarget,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
         super().__init__(rules, "XeGPU", source, diagnostics)
-        self.device = device
-        self.subgroup_size = device.subgroup_size
+        self.target = target
+        self.subgroup_size = target.chip.subgroup_size
         self.globals: list[Operation] = []
         self.local_bytes = 0
         self.facts = Facts()

@@ -108,10 +108,11 @@ def _count_local_memory(lowering: Lowering, variable: MemRefType[Attribute]) -> 
     """
     size = math.prod(variable.get_shape()) * size_in_bytes(variable.element_type)
     lowering.local_bytes += size
-    device = lowering.device
-    if lowering.local_bytes > device.local_memory:
+    target = lowering.target
+    most = target.chip.local_memory
+    if lowering.local_bytes > most:
         raise lowering.error(
-            f"a work-group of {device.name} can have {device.local_memory} bytes of local memory, "
+            f"a work-group of {target.name} can have {most} bytes of local memory, "
             f"but with these {size} the kernel needs {lowering.local_bytes}"
         )
 

@@ -13,13 +13,14 @@ from xdsl.dialects.builtin import (
     IntegerType,
     VectorType,
     bf16,
-    f16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.products import unit_for
+from xtile.targets.target import MatrixUnit
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.components import (
     Components,
@@ -53,61 +54,69 @@ from xtile.translate.core_to_xegpu.subgroup import KINDS, combiner
 
 def uses_matrix_unit(lowering: Lowering, operation: Operation) -> bool:
     """Whether an operation is a product that the matrix unit computes."""
-    if not isinstance(operation, ContractionOp) or iteration_maps(operation) != MATMUL:
+    if not _is_product(operation):
         return False
-    return _misfit(lowering, operation, operation.operand_types) is None
+    return not isinstance(_unit_of(lowering, operation, operation.operand_types), str)
+
+
+def _is_product(operation: Operation) -> bool:
+    return isinstance(operation, ContractionOp) and iteration_maps(operation) == MATMUL
 
 
 def form_of_operand(lowering: Lowering, result: SSAValue) -> BlockForm:
     """The blocks that products on the matrix unit want of a matrix, if nothing else uses it."""
-    unit = lowering.device.matrix_unit
-    element = cast("VectorType[Attribute]", result.type).element_type
-    if unit is not None and _is_only_operand(lowering, result, 0):
-        return BlockForm(neighbours=unit.depth(element) // unit.execution_size)
-    if unit is not None and _is_only_operand(lowering, result, 1):
-        return BlockForm(rows=unit.depth(element), is_packed=True)
-    return BlockForm()
+    unit = _unit_of_uses(lowering, result, 0)
+    if unit is not None:
+        return BlockForm(neighbours=unit.depth // unit.columns)
+    unit = _unit_of_uses(lowering, result, 1)
+    return BlockForm() if unit is None else BlockForm(rows=unit.depth, is_packed=True)
 
 
-def _is_only_operand(lowering: Lowering, result: SSAValue, index: int) -> bool:
-    """Whether a matrix is only used as one operand of products on the matrix unit."""
-    return bool(result.uses) and all(
-        use.index == index and uses_matrix_unit(lowering, use.operation) for use in result.uses
-    )
+def _unit_of_uses(lowering: Lowering, result: SSAValue, index: int) -> MatrixUnit | None:
+    """What computes all uses of a matrix if it is only used as one operand of products."""
+    unit: MatrixUnit | str | None = None
+    for use in result.uses:
+        if use.index != index or not _is_product(use.operation):
+            return None
+        unit = _unit_of(lowering, use.operation, use.operation.operand_types)
+        if isinstance(unit, str):
+            return None
+    return unit
 
 
-def _misfit(lowering: Lowering, operation: Operation, types: Sequence[Attribute]) -> str | None:
-    """Why the matrix unit does not compute a product C := A B + C; None if it does.
+def _unit_of(
+    lowering: Lowering, operation: Operation, types: Sequence[Attribute]
+) -> MatrixUnit | str:
+    """What the matrix unit computes a product C := A B + C with, or why it does not.
 
     Args:
         lowering: The translation.
         operation: The product.
         types: The types of A, B and C.
     """
-    unit = lowering.device.matrix_unit
     left, right, accumulator = (cast("VectorType[Attribute]", type_) for type_ in types)
-    element = left.element_type
     if _kind_of(operation) != "add":
         return f"it has sums of products only, but these are combined by {_kind_of(operation)}"
-    if unit is None:
-        return f"{lowering.device.name} has none"
-    if element != right.element_type or element not in unit.accumulators:
-        return f"it has no products of {element} and {right.element_type}"
-    if not unit.is_exact(element, accumulator.element_type):
-        return f"it has no exact products of {element} with sums of {accumulator.element_type}"
-    if unit.execution_size != lowering.subgroup_size:
-        return f"it needs subgroups of {unit.execution_size} lanes"
-    if lowering.device.is_for_llvm and unit.depth(f16) != unit.execution_size:
-        return f"LLVM has none for subgroups of {unit.execution_size} lanes"
-    depth = unit.depth(element)
-    if left.get_shape()[1] % depth != 0:
-        return f"the depth {left.get_shape()[1]} is no multiple of {depth}"
-    if right.get_shape()[1] % unit.execution_size != 0:
-        return f"{right.get_shape()[1]} columns are no multiple of {unit.execution_size}"
-    rows = {length for _, length in spans(lowering.layout(accumulator))}
-    if not rows <= set(unit.repeat_counts):
-        return f"it has no products with {max(rows - set(unit.repeat_counts))} rows"
-    return None
+    lengths = {length for _, length in spans(lowering.layout(accumulator))}
+    units = [
+        unit_for(
+            lowering.target,
+            lowering.target.matrix_units,
+            (left.element_type, right.element_type),
+            accumulator.element_type,
+            lanes=lowering.subgroup_size,
+            shape=(rows, None, None),
+        )
+        for rows in (None, *sorted(lengths))
+    ]
+    unit = next((unit for unit in units if isinstance(unit, str)), units[0])
+    if isinstance(unit, str):
+        return unit
+    if left.get_shape()[1] % unit.depth != 0:
+        return f"the depth {left.get_shape()[1]} is no multiple of {unit.depth}"
+    if right.get_shape()[1] % unit.columns != 0:
+        return f"{right.get_shape()[1]} columns are no multiple of {unit.columns}"
+    return unit
 
 
 def _kind_of(operation: Operation) -> str:
@@ -118,17 +127,17 @@ def _kind_of(operation: Operation) -> str:
 def _contract(operation: Operation, lowering: Lowering) -> None:
     factors = factors_of(operation)
     if factors is None:
-        misfit = "this is no product C := A B + C of matrices"
+        unit = "this is no product C := A B + C of matrices"
     else:
         types = [_type_of(operation, *factor) for factor in factors]
-        misfit = _misfit(lowering, operation, [*types, operation.operands[2].type])
-        if misfit is None:
+        unit = _unit_of(lowering, operation, [*types, operation.operands[2].type])
+        if not isinstance(unit, str):
             left, right = (_factor(lowering, operation, *factor) for factor in factors)
             sums = lowering.fragment(operation.operands[2])
-            result = _on_matrix_unit(lowering, types[0].element_type, left, right, sums)
+            result = _on_matrix_unit(lowering, unit, types[0].element_type, left, right, sums)
             lowering.define(operation.results[0], result)
             return
-    lowering.remark(f"multiplies without the matrix unit: {misfit}")
+    lowering.remark(f"multiplies without the matrix unit: {unit}")
     _by_components(lowering, operation)
 
 
@@ -156,21 +165,19 @@ def _factor(lowering: Lowering, operation: Operation, number: int, is_turned: bo
 
 def _on_matrix_unit(
     lowering: Lowering,
+    unit: MatrixUnit,
     element: Attribute,
     left: Fragment,
     right: Fragment,
     accumulator: Fragment,
 ) -> Fragment:
-    unit = lowering.device.matrix_unit
-    assert unit is not None
-    depth = unit.depth(element)
-    neighbours = depth // unit.execution_size
+    neighbours = unit.depth // unit.columns
     if left.neighbours == neighbours:
         rows = with_piece(lowering, left, PIECE * neighbours).blocks
-        columns = with_piece(lowering, right, depth).blocks
+        columns = with_piece(lowering, right, unit.depth).blocks
     else:
         left = with_piece(lowering, left, PIECE)
-        right = with_piece(lowering, right, unit.execution_size)
+        right = with_piece(lowering, right, unit.columns)
         rows, columns = _as_neighbours(lowering, left, right, neighbours)
     result: list[SSAValue] = []
     for column, sums in zip(columns, accumulator.blocks, strict=True):

@@ -3,7 +3,7 @@
 A row is a block of one dimension, whose address all lanes share: that leaves more registers for
 matrices than an address for each element.
 
-Source: OpenCL extension cl_intel_subgroups; the numbers stand in `xtile/backends/intel/devices.py`.
+Source: OpenCL extension cl_intel_subgroups.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xtile.translate.core_to_xegpu.views import size_of, type_of, unmixed, view_
 
 def load(lowering: Lowering, block: Block, layout: VectorLayout) -> Fragment | None:
     """A read row by row; None if that is not legal."""
-    access = lowering.device.row_access
+    access = lowering.target.row_access
     if access is None or not _is_legal(lowering, block, layout, access.load_alignment):
         return None
     rows = [
@@ -47,7 +47,7 @@ def load(lowering: Lowering, block: Block, layout: VectorLayout) -> Fragment | N
 
 def store(lowering: Lowering, block: Block, fragment: Fragment) -> bool:
     """Writes a matrix row by row; whether that is legal."""
-    access = lowering.device.row_access
+    access = lowering.target.row_access
     layout = fragment.layout
     if access is None or not _is_legal(lowering, block, layout, access.alignment):
         return False
@@ -94,7 +94,7 @@ def _descriptor(
 
 def _groups(lowering: Lowering, layout: VectorLayout) -> Iterator[tuple[int, int]]:
     """The first and the number of the blocks of columns that are accessed at once."""
-    access = lowering.device.row_access
+    access = lowering.target.row_access
     assert access is not None
     first = 0
     while first < layout.blocks:
@@ -105,8 +105,8 @@ def _groups(lowering: Lowering, layout: VectorLayout) -> Iterator[tuple[int, int
 
 def _is_legal(lowering: Lowering, block: Block, layout: VectorLayout, alignment: int) -> bool:
     """Whether the rows of a matrix are rows in memory, whose addresses are aligned."""
-    device, type_ = lowering.device, type_of(block.memory)
-    if device.is_for_llvm or type_.memory_space == LOCAL_MEMORY_SPACE or any(block.checked):
+    type_ = type_of(block.memory)
+    if type_.memory_space == LOCAL_MEMORY_SPACE or any(block.checked):
         return False
     if layout.width != lowering.subgroup_size or layout.has_padding:
         return False

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.backends.intel.devices import Device
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
+from xtile.targets.lanes import LaneTarget
+from xtile.targets.number_types import BUILTIN_TYPES
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -18,13 +19,13 @@ from xtile.translate.xegpu_to_spirv.types import element_type
 
 
 def translate_module(
-    module: ModuleOp, device: Device, diagnostics: Diagnostics | None = None
+    module: ModuleOp, target: LaneTarget, diagnostics: Diagnostics | None = None
 ) -> ModuleOp:
     """Translates kernels at lane level.
 
     Args:
         module: The module, with one or more `gpu.module`.
-        device: What the code is for.
+        target: What the code is for.
         diagnostics: Where remarks go; None drops them.
 
     Returns:
@@ -33,33 +34,32 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    lowering = Lowering(RULES, rebuilt, device, source_of(module), diagnostics)
+    lowering = Lowering(RULES, rebuilt, target, source_of(module), diagnostics)
     for operation in module.body.block.ops:
         lowering.translate(operation)
-    if device.missing_types:
+    if target.chip.missing_types:
         _check_types(lowering)
     lowering.constants.remove_unused()
-    target = SpirvModuleOp()
-    block = target.block
+    result = SpirvModuleOp()
+    block = result.block
     for declaration in list(lowering.declarations.ops):
         declaration.detach()
         block.add_op(declaration)
     block.add_ops([*lowering.entry_points, *lowering.functions])
-    return ModuleOp([target])
+    return ModuleOp([result])
 
 
 def _check_types(lowering: Lowering) -> None:
-    """Checks that a device can compute with all numbers.
+    """Checks that a chip can compute with all numbers.
 
     Raises:
         DiagnosticError: It cannot.
     """
-    device = lowering.device
+    missing = {BUILTIN_TYPES[name] for name in lowering.target.chip.missing_types}
     for function in lowering.functions:
         for operation in function.walk():
             for result in operation.results:
                 element = element_type(result.type)
-                if element in device.missing_types:
-                    raise lowering.error(
-                        f"{device.name} has no numbers of type {element}", operation
-                    )
+                if element in missing:
+                    name = lowering.target.name
+                    raise lowering.error(f"{name} has no numbers of type {element}", operation)

@@ -103,11 +103,12 @@ def count_local_memory(lowering: Lowering, size: int) -> None:
     Raises:
         DiagnosticError: A work-group cannot have so much.
     """
-    kernel, device = lowering.kernel, lowering.device
+    kernel, target = lowering.kernel, lowering.target
     kernel.local_bytes += size
-    if kernel.local_bytes > device.local_memory:
+    most = target.chip.local_memory
+    if kernel.local_bytes > most:
         raise lowering.error(
-            f"a work-group of {device.name} can have {device.local_memory} bytes of local memory, "
+            f"a work-group of {target.name} can have {most} bytes of local memory, "
             f"but with these {size} the kernel needs {kernel.local_bytes}"
         )
 

@@ -52,7 +52,7 @@ def _loop_control(operation: Operation, lowering: Lowering) -> str | tuple[str |
     """
     unroll = operation.attributes.get(UNROLL_ATTRIBUTE)
     if not isinstance(unroll, IntegerAttr):
-        has_unit = lowering.device.matrix_unit is not None
+        has_unit = bool(lowering.target.matrix_units)
         is_product = has_unit and any(inner.name == "xegpu.dpas" for inner in operation.walk())
         return "DontUnroll" if is_product else "None"
     number = cast("IntegerAttr[Any]", unroll)

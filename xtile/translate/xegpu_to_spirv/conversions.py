@@ -217,7 +217,7 @@ def to_integer(lowering: Lowering, value: SSAValue, target: Attribute, is_signed
         # Intel's CPU runtime makes a NaN the largest i32; fmax makes it 0, as it should be.
         value = lowering.compute("CL.fmax", value.type, value, lowering.floating(0.0, value.type))
     lanes = lowering.kernel.subgroup_size or 0
-    if lowering.device.vector_unit is not None and lanes > _MOST_LANES:
+    if lowering.target.vector_unit is not None and lanes > _MOST_LANES:
         return _saturated(lowering, value, target, is_signed)
     name = "ConvertFToS" if is_signed else "ConvertFToU"
     instruction = operation(name, like(value, target), value)

@@ -33,6 +33,7 @@ from xtile.dialects.core.cooperative_matrix import (
     type_of,
 )
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.products import unit_for
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to
@@ -54,7 +55,7 @@ def _load(operation: CooperativeMatrixLoadOp, lowering: Lowering) -> None:
     matrix = type_of(operation.result)
     is_packed = operation.packed is not None
     if matrix.use.data == MatrixUse.MATRIX_B and not is_packed:
-        raise lowering.error(f"{lowering.device.name} loads {matrix} from packed memory only")
+        raise lowering.error(f"{lowering.target.name} loads {matrix} from packed memory only")
     memory = lowering.descriptor(operation.memory)
     # The words of an A hold its rows as they are.
     layout = _PACKED if matrix.use.data == MatrixUse.MATRIX_B else _ROW_MAJOR
@@ -123,21 +124,17 @@ def _check_product(
     b: CooperativeMatrixType,
     c: CooperativeMatrixType,
 ) -> None:
-    """Checks that the device has a product."""
-    device = lowering.device
+    """Checks that the chip has a product."""
+    target, units = lowering.target, lowering.target.cooperative_matrices
     (rows, depth), columns = a.shape, b.shape[1]
-    wanted = rows, columns, depth, a.component_type, c.component_type
-    known = [
-        (each.rows, each.columns, each.depth, each.inputs, each.accumulator)
-        for each in device.cooperative_matrices
-    ]
-    if wanted in known:
+    factors, shape = (a.component_type, b.component_type), (rows, columns, depth)
+    if not isinstance(unit_for(target, units, factors, c.component_type, shape=shape), str):
         return
-    if not known:
-        raise lowering.error(f"{device.name} has no cooperative matrices; cpu-amx has")
-    shapes = ", ".join(f"{m} x {n} x {k} of {inputs}" for m, n, k, inputs, _ in known)
+    if not units:
+        raise lowering.error(f"{target.name} has no cooperative matrices; cpu-amx has")
+    shapes = ", ".join(f"{unit.rows} x {unit.columns} x {unit.depth} of {unit.a}" for unit in units)
     raise lowering.error(
-        f"{device.name} has no product of {rows} x {columns} x {depth} elements of "
+        f"{target.name} has no product of {rows} x {columns} x {depth} elements of "
         f"{a.component_type}; it has {shapes}"
     )
 

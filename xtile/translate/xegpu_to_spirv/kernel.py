@@ -100,17 +100,17 @@ def kernel_of(function: FuncOp, lowering: Lowering) -> Kernel:
     Raises:
         DiagnosticError: The device has not the size of work-groups or of subgroups.
     """
-    size, device = _sizes(function, "known_block_size"), lowering.device
-    if size is not None and prod(size) > device.most_work_items:
+    size, target = _sizes(function, "known_block_size"), lowering.target
+    if size is not None and prod(size) > target.chip.most_work_items:
         raise lowering.error(
-            f"a work-group has {prod(size)} work-items, but {device.name} allows "
-            f"{device.most_work_items}"
+            f"a work-group has {prod(size)} work-items, but {target.name} allows "
+            f"{target.chip.most_work_items}"
         )
     return Kernel(
         size,
         _sizes(function, "known_grid_size"),
         _subgroup_size(function, lowering),
-        has_rows=lowering.device.vector_unit is not None,
+        has_rows=lowering.target.vector_unit is not None,
     )
 
 
@@ -124,11 +124,11 @@ def _sizes(function: FuncOp, name: str) -> tuple[int, int, int] | None:
 
 def _subgroup_size(function: FuncOp, lowering: Lowering) -> int | None:
     size = _given_subgroup_size(function)
-    device = lowering.device
-    if size is not None and size not in device.subgroup_sizes:
-        known = ", ".join(map(str, device.subgroup_sizes))
+    target = lowering.target
+    if size is not None and size not in target.chip.subgroup_sizes:
+        known = ", ".join(map(str, target.chip.subgroup_sizes))
         raise lowering.error(
-            f"{device.name} has no subgroups of {size} work-items; its sizes are {known}"
+            f"{target.name} has no subgroups of {size} work-items; its sizes are {known}"
         )
     return size
 

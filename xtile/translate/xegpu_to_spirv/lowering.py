@@ -9,10 +9,10 @@ from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from xtile.backends.intel.devices import Device
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.indices import Index, IndexOperation
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.text.value_names import give_name
@@ -54,7 +54,7 @@ class Lowering(BlockBuilder):
     Args:
         rules: What becomes of each operation.
         rebuilt: Makes what a value of a type of XeGPU becomes, from the next of some values.
-        device: What the code is for.
+        target: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
@@ -63,13 +63,13 @@ class Lowering(BlockBuilder):
         self,
         rules: RuleTable,
         rebuilt: Callable[[Attribute, Iterator[SSAValue]], Carried],
-        device: Device,
+        target: LaneTarget,
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
         super().__init__(rules, source, diagnostics)
         self._rebuilt = rebuilt
-        self.device = device
+        self.target = target
         self.functions: list[Operation] = []
         self.entry_points: list[Operation] = []
         self.kernel = Kernel()

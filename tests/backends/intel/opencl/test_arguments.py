@@ -36,7 +36,7 @@ DEVICE = next(device for device in find_devices() if device.is_cpu)
 
 def without_system_memory() -> OpenclDevice:
     """The same device, taken for one whose kernels do not see the memory of the host."""
-    device = OpenclDevice(DEVICE.handle, DEVICE.architecture)
+    device = OpenclDevice(DEVICE.handle, DEVICE.target)
     device.__dict__["shares_system_memory"] = False
     return device
 

@@ -73,7 +73,7 @@ def test_other_options_and_other_drivers_have_other_binaries(
     program, context = spirv_kernels.nothing(), own_context(device)
     build(device, context, program, cache)
     build(device, context, replace(program, build_options="-cl-opt-disable"), cache)
-    other = OpenclDevice(device.handle, device.architecture)
+    other = OpenclDevice(device.handle, device.target)
     other.__dict__["driver"] = "another"
     build(other, context, program, cache)
     assert builds == ["here"] * 3
@@ -171,7 +171,7 @@ def test_shortages_are_not_remembered(
 
 
 def test_a_device_that_the_other_process_does_not_find(device: OpenclDevice, cache: Cache) -> None:
-    other = OpenclDevice(device.handle, device.architecture)
+    other = OpenclDevice(device.handle, device.target)
     other.__dict__["identity"] = "a device of this process only"
     message = try_building(other, spirv_kernels.nothing(is_risky=True), cache)
     assert "the process that builds it found no such device" in message
@@ -183,7 +183,7 @@ def test_binaries_do_not_fit_other_cpus(
     from xtile.backends.intel.opencl import discovery
 
     monkeypatch.setattr(discovery, "cpu_flags", lambda: frozenset({"sse2"}))
-    assert OpenclDevice(device.handle, device.architecture).identity != device.identity
+    assert OpenclDevice(device.handle, device.target).identity != device.identity
 
 
 def test_a_binary_of_the_cache_does_the_same(device: OpenclDevice, cache: Cache) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pyopencl as cl
 import pytest
 
-from xtile.backends.intel import devices
+from xtile.backends.intel.compiler import compiler_for
 from xtile.backends.intel.opencl import device as module
 from xtile.backends.intel.opencl import discovery, native
-from xtile.backends.intel.opencl.device import architecture_of, find_devices, spelled_for_driver
+from xtile.backends.intel.opencl.device import chip_of, find_devices, target_of
+from xtile.launch import opencl
+from xtile.targets import intel
+from xtile.targets.lanes import for_spirv
+from xtile.targets.spellings import FUNCTIONS, SPELLINGS
 
 INTEL = 0x8086
 
@@ -48,14 +51,14 @@ def set_version(monkeypatch: pytest.MonkeyPatch) -> Any:
     ("number", "expected"),
     [
         # As Intel's compute-runtime encodes them: 10 bits, 8 bits, 14 bits.
-        (0x030DC008, devices.DG2),
-        (0x030E0005, devices.DG2),
-        (0x030E4000, devices.DG2),
-        (0x030F0007, devices.PVC),
-        (0x030F4007, devices.PVC),
-        (0x05004000, devices.BMG),
-        (0x05008000, devices.BMG),
-        (0x05010004, devices.BMG),
+        (0x030DC008, intel.DG2),
+        (0x030E0005, intel.DG2),
+        (0x030E4000, intel.DG2),
+        (0x030F0007, intel.PVC),
+        (0x030F4007, intel.PVC),
+        (0x05004000, intel.BMG),
+        (0x05008000, intel.BMG),
+        (0x05010004, intel.BMG),
         # Tiger Lake, Meteor Lake.
         (0x03000000, None),
         (0x03118004, None),
@@ -63,30 +66,30 @@ def set_version(monkeypatch: pytest.MonkeyPatch) -> Any:
 )
 def test_gpus_by_version(number: int, expected: Any, version: Any) -> None:
     version(number)
-    assert architecture_of(gpu()) is expected
+    assert chip_of(gpu()) is expected
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("Intel(R) Data Center GPU Max 1550", devices.PVC),
-        ("Intel(R) Data Center GPU Flex 170", devices.DG2),
-        ("Intel(R) Arc(TM) A770 Graphics", devices.DG2),
-        ("Intel(R) Arc(TM) B580 Graphics", devices.BMG),
+        ("Intel(R) Data Center GPU Max 1550", intel.PVC),
+        ("Intel(R) Data Center GPU Flex 170", intel.DG2),
+        ("Intel(R) Arc(TM) A770 Graphics", intel.DG2),
+        ("Intel(R) Arc(TM) B580 Graphics", intel.BMG),
         ("Intel(R) UHD Graphics 770", None),
     ],
 )
 def test_gpus_by_name(name: str, expected: Any, version: Any) -> None:
     version(None)
-    assert architecture_of(gpu(name)) is expected
+    assert chip_of(gpu(name)) is expected
 
 
 def test_devices_that_kernels_cannot_be_compiled_for(version: Any) -> None:
     version(0x030F0007)
-    assert architecture_of(gpu()) is devices.PVC
-    assert architecture_of(gpu(vendor_id=0x10DE)) is None
-    assert architecture_of(gpu(il_version="SPIR-V_1.0")) is None
-    assert architecture_of(gpu(il_version="")) is None
+    assert chip_of(gpu()) is intel.PVC
+    assert chip_of(gpu(vendor_id=0x10DE)) is None
+    assert chip_of(gpu(il_version="SPIR-V_1.0")) is None
+    assert chip_of(gpu(il_version="")) is None
 
 
 @pytest.mark.parametrize(
@@ -106,28 +109,51 @@ def test_devices_that_kernels_cannot_be_compiled_for(version: Any) -> None:
     ],
 )
 def test_drivers_of_gpus_tell_how_products_are_written(
-    extensions: str, of_spirv: tuple[str, ...], spelling: str, monkeypatch: pytest.MonkeyPatch
+    extensions: str,
+    of_spirv: tuple[str, ...],
+    spelling: str,
+    version: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    version(0x030F0007)
 
     def reported(device: cl.Device) -> frozenset[str]:
         return frozenset(of_spirv)
 
     monkeypatch.setattr(native, "spirv_extensions", reported)
-    row = spelled_for_driver(devices.PVC, gpu(extensions=extensions))
-    assert row == replace(devices.PVC, matrix_spelling=spelling)
+    assert target_of(gpu(extensions=extensions)) == for_spirv(intel.PVC, SPELLINGS[spelling])
+
+
+def test_a_queue_gets_the_spelling_of_its_driver(
+    version: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version(0x030F0007)
+    monkeypatch.setattr(native, "spirv_extensions", lambda device: frozenset())
+    names = "cl_intel_subgroup_2d_block_io cl_intel_subgroup_matrix_multiply_accumulate"
+    found = opencl._device_of.__wrapped__(gpu(extensions=names))
+    assert found.target == for_spirv(intel.PVC, FUNCTIONS)
+
+
+def test_programs_of_different_spellings_are_kept_apart() -> None:
+    names = {
+        compiler_for(for_spirv(chip, SPELLINGS[spelling])).name
+        for chip in (intel.PVC, intel.BMG)
+        for spelling in ("functions", "extensions")
+    }
+    assert len(names) == 4
 
 
 def test_extensions_of_spirv_are_read() -> None:
     (cpu,) = (device for device in find_devices() if device.is_cpu)
     assert "SPV_INTEL_subgroups" in native.spirv_extensions(cpu.handle)
-    assert cpu.architecture in (devices.CPU, devices.CPU_AMX)
+    assert cpu.target.chip in (intel.CPU, intel.CPU_AMX)
 
 
 @pytest.mark.parametrize("has_amx", [False, True])
 def test_cpus(has_amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "is_amx_enabled", lambda: has_amx)
     cpu = gpu(type=cl.device_type.CPU)
-    assert architecture_of(cpu) is (devices.CPU_AMX if has_amx else devices.CPU)
+    assert chip_of(cpu) is (intel.CPU_AMX if has_amx else intel.CPU)
 
 
 def test_gpus_come_before_cpus(monkeypatch: pytest.MonkeyPatch, version: Any) -> None:
@@ -141,8 +167,8 @@ def test_gpus_come_before_cpus(monkeypatch: pytest.MonkeyPatch, version: Any) ->
 
 def test_the_table_says_of_the_cpu_what_the_runtime_says() -> None:
     device = next(device for device in find_devices() if device.is_cpu)
-    row = device.architecture
-    assert row in (devices.CPU, devices.CPU_AMX)
+    row = device.target.chip
+    assert row in (intel.CPU, intel.CPU_AMX)
     assert device.subgroup_sizes == row.subgroup_sizes
     assert device.most_work_items == row.most_work_items
     assert device.local_memory == row.local_memory

@@ -17,7 +17,7 @@ RUNTIME = str(packaged_cpu_runtime())
 DEVICES = """
 import os
 from xtile.backends.intel.opencl.device import find_devices
-print(sorted(device.architecture.name[:3] for device in find_devices()))
+print(sorted(device.target.name[:3] for device in find_devices()))
 print(os.environ.get("OCL_ICD_VENDORS"))
 """
 """Prints the devices' families, and that the process's environment is as it was."""

@@ -29,7 +29,7 @@ def run(
     **abilities: Any,
 ) -> None:
     """Launches the only kernel of a program on a device with certain abilities."""
-    device = OpenclDevice(DEVICE.handle, DEVICE.architecture)
+    device = OpenclDevice(DEVICE.handle, DEVICE.target)
     device.__dict__.update(abilities)
     (name,) = program.kernels
     kernel = Session(device, own_context(DEVICE)).kernel("", program, name)

@@ -1,4 +1,4 @@
-"""OpenCL's devices: which architecture each is, and what it can do.
+"""OpenCL's devices: which chip each is, and what it can do.
 
 Source: The OpenCL Specification 3.0, section 4.2; extension cl_intel_device_attribute_query; for
 hardware versions the configurations of Intel's compute-runtime (`ocloc ids`).
@@ -8,37 +8,39 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 import pyopencl as cl
 
-from xtile.backends.intel import devices
 from xtile.backends.intel.opencl import discovery, native
-from xtile.backends.intel.spellings import spelling_for_driver
+from xtile.targets import intel
+from xtile.targets.lanes import LaneTarget, for_spirv
+from xtile.targets.spellings import spelling_for_driver
+from xtile.targets.target import Target
 
 _INTEL = 0x8086
 """Intel's number as a vendor of PCI devices."""
 
-_ARCHITECTURES = {
-    (12, 55): devices.DG2,
-    (12, 56): devices.DG2,
-    (12, 57): devices.DG2,
-    (12, 60): devices.PVC,
-    (12, 61): devices.PVC,
-    (20, 1): devices.BMG,
-    (20, 2): devices.BMG,
-    (20, 4): devices.BMG,
+_CHIPS = {
+    (12, 55): intel.DG2,
+    (12, 56): intel.DG2,
+    (12, 57): intel.DG2,
+    (12, 60): intel.PVC,
+    (12, 61): intel.PVC,
+    (20, 1): intel.BMG,
+    (20, 2): intel.BMG,
+    (20, 4): intel.BMG,
 }
-"""The architecture of each GPU, by its hardware's version; Lunar Lake's GPU is Battlemage's."""
+"""Which chip each GPU is, by its hardware's version; Lunar Lake's GPU is Battlemage's."""
 
 _MARKETING_NAMES = {
-    "Data Center GPU Max": devices.PVC,
-    "Data Center GPU Flex": devices.DG2,
-    "Arc(TM) A": devices.DG2,
-    "Arc(TM) B": devices.BMG,
+    "Data Center GPU Max": intel.PVC,
+    "Data Center GPU Flex": intel.DG2,
+    "Arc(TM) A": intel.DG2,
+    "Arc(TM) B": intel.BMG,
 }
-"""The architecture of each GPU, by part of its name, for drivers that do not tell the version."""
+"""Which chip each GPU is, by part of its name, for drivers that do not tell the version."""
 
 _LEAST_SPIRV = "SPIR-V_1.2"
 
@@ -49,14 +51,14 @@ class OpenclDevice:
 
     Attributes:
         handle: OpenCL's device.
-        architecture: The row of the table of devices that it belongs to.
+        target: What kernels are compiled for: its chip, and what its driver takes.
     """
 
     handle: cl.Device
-    architecture: devices.Device
+    target: LaneTarget
 
     def __str__(self) -> str:
-        return f"{self.architecture.name} ({self.name})"
+        return f"{self.target.name} ({self.name})"
 
     @cached_property
     def name(self) -> str:
@@ -146,26 +148,30 @@ class OpenclDevice:
         return bool(self.handle.svm_capabilities)
 
 
-def architecture_of(device: cl.Device) -> devices.Device | None:
-    """The row of the table of devices; None if kernels cannot be compiled for the device."""
+def target_of(device: cl.Device) -> LaneTarget | None:
+    """What kernels for a device are compiled for, in the spelling that its driver reports to take.
+
+    None if kernels cannot be compiled for it.
+    """
+    chip = chip_of(device)
+    if chip is None or not chip.units("dpas"):
+        return None if chip is None else for_spirv(chip)
+    reported = {*device.extensions.split(), *native.spirv_extensions(device)}
+    return for_spirv(chip, spelling_for_driver(chip, reported))
+
+
+def chip_of(device: cl.Device) -> Target | None:
+    """Which chip a device is; None if kernels cannot be compiled for it."""
     if device.vendor_id != _INTEL or not _reads_spirv(device):
         return None
     if device.type & cl.device_type.CPU:
-        return devices.CPU_AMX if discovery.is_amx_enabled() else devices.CPU
+        return intel.CPU_AMX if discovery.is_amx_enabled() else intel.CPU
     version = native.device_info(device, native.DEVICE_IP_VERSION)
     if version is not None and len(version) == 4:
         number = int.from_bytes(version, "little")
-        return _ARCHITECTURES.get((number >> 22, number >> 14 & 0xFF))
-    names = (row for name, row in _MARKETING_NAMES.items() if name in device.name)
-    return next(names, None)
-
-
-def spelled_for_driver(row: devices.Device, device: cl.Device) -> devices.Device:
-    """A row of the table with the matrix spelling that a device's driver reports to take."""
-    if row.matrix_unit is None:
-        return row
-    reported = {*device.extensions.split(), *native.spirv_extensions(device)}
-    return replace(row, matrix_spelling=spelling_for_driver(row, reported).name)
+        return _CHIPS.get((number >> 22, number >> 14 & 0xFF))
+    chips = (chip for name, chip in _MARKETING_NAMES.items() if name in device.name)
+    return next(chips, None)
 
 
 def _reads_spirv(device: cl.Device) -> bool:
@@ -180,9 +186,9 @@ def find_devices() -> tuple[OpenclDevice, ...]:
     """The devices that kernels can be compiled for: GPUs first, then CPUs."""
     found: list[OpenclDevice] = []
     for device in all_devices():
-        architecture = architecture_of(device)
-        if architecture is not None:
-            found.append(OpenclDevice(device, spelled_for_driver(architecture, device)))
+        target = target_of(device)
+        if target is not None:
+            found.append(OpenclDevice(device, target))
     return tuple(sorted(found, key=lambda device: device.is_cpu))
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from xtile.backends.nvidia.cuda.driver import CudaError, load_driver
-from xtile.backends.nvidia.devices import DEVICES
 from xtile.launch.errors import DeviceError
+from xtile.targets import NVIDIA
 
 _NAME_LENGTH = 256
 
@@ -102,7 +102,7 @@ def _device(ordinal: int, version: int) -> CudaDevice:
         driver.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", handle),
         driver.attribute("MULTIPROCESSOR_COUNT", handle),
         driver.attribute("MAX_BLOCKS_PER_MULTIPROCESSOR", handle),
-        chip_for(capability, DEVICES),
+        chip_for(capability, NVIDIA.chips),
     )
 
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute, BlockArgument
 
-from xtile.backends.intel.devices import LARGEST_WORK_GROUP
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import (
     DYNAMIC,
@@ -27,6 +26,7 @@ from xtile.dialects.tensorlang.types import (
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
 from xtile.dialects.tensorlang.verifier.context import block_of
 from xtile.dialects.tensorlang.verifier.problem import Problem, Problems, counted, rule
+from xtile.targets.limits import LARGEST_WORK_GROUP
 
 _IDENTIFIER = re.compile(r"[0-9]+|[A-Za-z][A-Za-z0-9_]*")
 

@@ -17,7 +17,6 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
-from xtile.backends.intel.devices import LARGEST_WORK_GROUP
 from xtile.dialects.tensorlang.attributes import Component
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import arithmetic as arith
@@ -67,6 +66,7 @@ from xtile.dialects.tensorlang.verifier.uniformity_state import (
     origin_of,
     sampled,
 )
+from xtile.targets.limits import LARGEST_WORK_GROUP
 
 _SMALLEST_SUBGROUP = 8
 """A subgroup has at least this many work-items where the function does not say how many."""

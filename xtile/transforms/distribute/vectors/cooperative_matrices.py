@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.core import (
     CooperativeMatrixFillOp,
     CooperativeMatrixMultiplyAddOp,
@@ -24,6 +23,9 @@ from xtile.dialects.core import (
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
+from xtile.targets.number_types import BUILTIN_TYPES
+from xtile.targets.products import unit_for
+from xtile.targets.target import MatrixUnit
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import (
@@ -55,7 +57,7 @@ def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
     kernel = update.kernel
     matrix = _matrix_for(product, update)
     if isinstance(matrix, str):
-        kernel.remark(f"cooperative matrices do not compute this product: {matrix}")
+        kernel.remark(f"the matrix unit does not compute this product: {matrix}")
         return False
     height = _count(product.rows, matrix.rows) * matrix.rows
     width = _count(product.columns, matrix.columns) * matrix.columns
@@ -63,7 +65,7 @@ def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
     panel = _panel(product, update, matrix, (height, width), free)
     if panel is None:
         kernel.remark(
-            "cooperative matrices do not compute this product: "
+            "the matrix unit does not compute this product: "
             "there is not enough local memory for its whole depth"
         )
         return False
@@ -72,22 +74,17 @@ def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
     return True
 
 
-def _matrix_for(product: Product, update: Update) -> CooperativeMatrix | str:
+def _matrix_for(product: Product, update: Update) -> MatrixUnit | str:
     """The cooperative matrices that multiply, or why there are none."""
-    device = update.kernel.device
-    a, b = element_type(product.a), element_type(product.b)
-    matches = (
-        matrix
-        for matrix in device.cooperative_matrices
-        if matrix.inputs == a == b and matrix.accumulator == update.wide
-    )
-    matrix = next(matches, None)
-    if matrix is None:
-        return f"{device.name} has none of {a} and {b} whose sums are {update.wide}"
+    target = update.kernel.target
+    factors = element_type(product.a), element_type(product.b)
+    matrix = unit_for(target, target.cooperative_matrices, factors, update.wide)
+    if isinstance(matrix, str):
+        return matrix
     sizes = (product.rows, product.columns, product.depth)
     least = (matrix.rows // 2, matrix.columns // 2, matrix.depth // 2)
     if any(isinstance(size, int) and size < low for size, low in zip(sizes, least, strict=True)):
-        return f"it is smaller than {least[0]} x {least[1]} x {least[2]}"
+        return f"the product is smaller than {least[0]} x {least[1]} x {least[2]}"
     return matrix
 
 
@@ -108,20 +105,20 @@ def _free_bytes(operation: GemmOp, kernel: Kernel) -> int:
     products = 1
     if function is not None:
         products = sum(isinstance(nested, GemmOp) for nested in function.walk())
-    part = (kernel.device.local_memory - local_bytes(operation)) // products
+    part = (kernel.target.chip.local_memory - local_bytes(operation)) // products
     return min(part, free_local_memory(operation, kernel)) - _LEFT_FREE
 
 
 def _panel(
     product: Product,
     update: Update,
-    matrix: CooperativeMatrix,
+    matrix: MatrixUnit,
     tile: tuple[int, int],
     free: int,
 ) -> tuple[int, int] | None:
     """Columns and depth of a panel of op(B); None if there is no local memory for one."""
     (height, width), depth = tile, product.depth
-    elements = free // size_in_bytes(matrix.inputs)
+    elements = free // size_in_bytes(BUILTIN_TYPES[matrix.a])
     columns = _even_part(product.columns, width, _PANEL_COLUMNS)
     most = elements // (columns + height)
     if element_type(update.output) == update.wide and not update.is_atomic:
@@ -176,7 +173,7 @@ class _Multiplication:
         return self.update.kernel
 
     @property
-    def matrix(self) -> CooperativeMatrix:
+    def matrix(self) -> MatrixUnit:
         """The cooperative matrices."""
         return self.memory.matrix
 
@@ -215,10 +212,10 @@ class _Multiplication:
         rows = range(0, self.height, matrix.rows)
         columns = range(0, self.width, matrix.columns)
         type_ = CooperativeMatrixType.of(
-            matrix.rows, matrix.columns, matrix.accumulator, MatrixUse.ACCUMULATOR
+            matrix.rows, matrix.columns, BUILTIN_TYPES[matrix.sums], MatrixUse.ACCUMULATOR
         )
         tile = kernel.divide(column, matrix.columns)
-        zero = numbers.zero(kernel, matrix.accumulator)
+        zero = numbers.zero(kernel, BUILTIN_TYPES[matrix.sums])
         fills = [
             CooperativeMatrixFillOp(operands=[zero], result_types=[type_])
             for _ in rows
@@ -245,16 +242,16 @@ class _Multiplication:
         """Memory for the sums of a tile."""
         kernel, shape = self.kernel, (self.height, self.width)
         return kernel.shared(
-            ("tile", self.matrix.accumulator, shape),
+            ("tile", self.matrix.sums, shape),
             (),
-            lambda: local_buffer(kernel, self.matrix.accumulator, shape),
+            lambda: local_buffer(kernel, BUILTIN_TYPES[self.matrix.sums], shape),
         )
 
     def _update_tile(self, update: Update, rows: Range, columns: Range, column: Index) -> None:
         """Updates C with the sums of a tile whose first column in the panel this is."""
         kernel = self.kernel
         inside = Range.of(kernel, column, columns.length, self.width)
-        width = width_of(kernel, self.matrix.accumulator, element_type(update.output))
+        width = width_of(kernel, BUILTIN_TYPES[self.matrix.sums], element_type(update.output))
         with kernel.loop(0, rows.length, name="row") as loop:
             row = kernel.add(rows.start, loop.index)
             for segment in segments_of(kernel, inside.length, width, self.width // width):

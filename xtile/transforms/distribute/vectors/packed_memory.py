@@ -8,12 +8,13 @@ from typing import cast
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, UnitAttr, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.backends.intel.devices import CooperativeMatrix
 from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.dialects.memref.reshapes import ViewOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
+from xtile.targets.number_types import BUILTIN_TYPES
+from xtile.targets.target import MatrixUnit
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.overlap import local_buffer
 
@@ -35,15 +36,20 @@ class PackedMemory:
     """
 
     kernel: Kernel
-    matrix: CooperativeMatrix
+    matrix: MatrixUnit
     height: int
     columns: int
     depth: int
 
     @property
+    def _type(self) -> FixedBitwidthType:
+        """The type of the factors' elements."""
+        return BUILTIN_TYPES[self.matrix.a]
+
+    @property
     def factors(self) -> int:
         """Neighbours along the depth in a word."""
-        return WORD_BITS // cast("FixedBitwidthType", self.matrix.inputs).bitwidth
+        return WORD_BITS // self._type.bitwidth
 
     @property
     def words(self) -> int:
@@ -54,12 +60,12 @@ class PackedMemory:
     def strip(self) -> SSAValue:
         """The memory of the strip."""
         shape = (self.height * self.depth // self.matrix.depth, self.matrix.depth)
-        return self._buffer("strip", self.matrix.inputs, shape)
+        return self._buffer("strip", self._type, shape)
 
     @property
     def panel(self) -> SSAValue:
         """The memory of the panel, as elements."""
-        return self._view_of_panel(self.matrix.inputs, self.factors)
+        return self._view_of_panel(self._type, self.factors)
 
     @property
     def panel_of_words(self) -> SSAValue:
@@ -101,14 +107,14 @@ class PackedMemory:
     def load_a(self, row: int, step: Index) -> SSAValue:
         """The matrix of op(A) from a row of the strip on."""
         type_ = CooperativeMatrixType.of(
-            self.matrix.rows, self.matrix.depth, self.matrix.inputs, MatrixUse.MATRIX_A
+            self.matrix.rows, self.matrix.depth, self._type, MatrixUse.MATRIX_A
         )
         return self._load(self.strip, self.row_in_strip(row, step), type_, {})
 
     def load_b(self, step: Index, tile: Index) -> SSAValue:
         """The matrix of op(B) with a number along the columns of the panel."""
         type_ = CooperativeMatrixType.of(
-            self.matrix.depth, self.matrix.columns, self.matrix.inputs, MatrixUse.MATRIX_B
+            self.matrix.depth, self.matrix.columns, self._type, MatrixUse.MATRIX_B
         )
         row = self.row_in_panel(tile, self.kernel.multiply(step, self.words))
         return self._load(self.panel, row, type_, {"packed": UnitAttr()})

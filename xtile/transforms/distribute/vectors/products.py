@@ -46,7 +46,7 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     """Computes C := alpha op(A) op(B) + beta C."""
     with kernel.once():
         product, update = product_of(operation, kernel), update_of(operation, kernel)
-        if kernel.device.cooperative_matrices:
+        if kernel.target.cooperative_matrices:
             from xtile.transforms.distribute.vectors import cooperative_matrices
 
             if cooperative_matrices.multiply(operation, product, update):

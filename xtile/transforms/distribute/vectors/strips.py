@@ -102,7 +102,7 @@ class Strip:
 
     def _height(self) -> int:
         """The rows of a tile: as many as the registers hold, and no others if possible."""
-        unit, vectors = self.kernel.device.vector_unit, len(self.columns.widths)
+        unit, vectors = self.kernel.target.vector_unit, len(self.columns.widths)
         assert unit is not None
         most = min(_MOST_ROWS, (unit.registers - 1 - vectors) // vectors)
         least = -(-_LEAST_SUMS // vectors)

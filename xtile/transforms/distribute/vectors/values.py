@@ -34,7 +34,7 @@ def width_of(kernel: Kernel, *elements: Attribute) -> int:
     """How many numbers of each of these types fit a register; 1 if vectors do not hold one."""
     if any(isinstance(element, ComplexType | IndexType) for element in elements):
         return 1
-    unit = kernel.device.vector_unit
+    unit = kernel.target.vector_unit
     assert unit is not None
     return min(_MOST_ELEMENTS, unit.bytes // max(map(size_in_bytes, elements)))
 

@@ -200,8 +200,8 @@ def read(operation: vector.TransferReadOp, kernel: Kernel) -> None:
     matrix = matrix_of(operation.result)
     assert matrix is not None
     elements = math.prod(matrix.tile_shape)
-    if elements >= kernel.device.large_elements:
-        kernel.use_hints(elements, kernel.device.large_hints)
+    if elements >= kernel.target.tiles.large_elements:
+        kernel.use_hints(elements, kernel.target.tiles.large_hints)
     access = _access(operation, matrix, kernel)
     new = vector.TransferReadOp(
         access.memory,

@@ -13,10 +13,11 @@ from typing import Protocol
 from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.blocks import Action
+from xtile.targets.spellings import Means
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries_of
@@ -28,7 +29,7 @@ from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
     numbers_of,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.block_functions import BlockFunctions
-from xtile.translate.xegpu_to_spirv.xegpu.block_limits import Action, load_action, misfit
+from xtile.translate.xegpu_to_spirv.xegpu.block_limits import load_action, misfit
 from xtile.translate.xegpu_to_spirv.xegpu.inline_visa import InlineVisa
 
 
@@ -58,7 +59,7 @@ _MEANS: Mapping[Means, BlockInstructions] = {
 
 
 def _instructions(lowering: Lowering) -> BlockInstructions:
-    means = SPELLINGS[lowering.device.matrix_spelling].blocks
+    means = lowering.target.spelling.blocks
     assert means is not None
     return _MEANS[means]
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IntegerType, VectorType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import ArrayType, PointerType, operation
+from xtile.targets.blocks import Action
 from xtile.translate.xegpu_to_spirv.allocation import first_element
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, load, store
@@ -25,7 +26,6 @@ from xtile.translate.xegpu_to_spirv.types import (
     of_length,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.xegpu.block_limits import Action
 from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import Surface, surface_of
 from xtile.translate.xegpu_to_spirv.xegpu.function_names import block_name
 from xtile.translate.xegpu_to_spirv.xegpu.imports import call

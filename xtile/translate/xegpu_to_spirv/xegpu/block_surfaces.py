@@ -1,7 +1,7 @@
 """What the instructions on two-dimensional blocks are given, whatever they are called.
 
 Source: OpenCL extension cl_intel_subgroup_2d_block_io, sections "New OpenCL C Functions" and
-"Restrictions"; the numbers stand in `xtile/backends/intel/devices.py`.
+"Restrictions"; the numbers stand in `xtile/targets/intel.py`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from dataclasses import replace
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.targets.blocks import Action
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     LEGAL_LENGTHS,
@@ -23,7 +24,6 @@ from xtile.translate.xegpu_to_spirv.types import (
     of_length,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.xegpu.block_limits import Action
 from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import surface_of
 from xtile.translate.xegpu_to_spirv.xegpu.imports import assemble
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import BFloat16Type, IntegerType, bf16, f16, f32, i8, i32
+from xdsl.dialects.builtin import BFloat16Type, IntegerType, Signedness, bf16, f16, f32, i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.intel.devices import SI8, UI8, Device
-from xtile.backends.intel.spellings import SPELLINGS, Means
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.lanes import LaneTarget
+from xtile.targets.products import unit_for
+from xtile.targets.spellings import Means
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, length_of
 from xtile.translate.xegpu_to_spirv.words import as_words
@@ -25,6 +26,8 @@ from xtile.translate.xegpu_to_spirv.xegpu.function_names import product_name
 from xtile.translate.xegpu_to_spirv.xegpu.imports import call
 from xtile.translate.xegpu_to_spirv.xegpu.plain_products import multiply_by_exchanges
 from xtile.translate.xegpu_to_spirv.xegpu.products import Product, product_of
+
+SI8, UI8 = IntegerType(8, Signedness.SIGNED), IntegerType(8, Signedness.UNSIGNED)
 
 
 @dataclass(frozen=True)
@@ -111,29 +114,29 @@ _MEANS: Mapping[Means, _Multiply] = {
 }
 
 
-def _misfit(product: Product, device: Device) -> str | None:
+def _misfit(product: Product, target: LaneTarget) -> str | None:
     """Why the matrix unit does not compute a product; None if it does."""
-    unit = device.matrix_unit
-    if unit is None:
-        return f"{device.name} has none"
-    if SPELLINGS[device.matrix_spelling].products is None:
-        return f"the spelling '{device.matrix_spelling}' does not use it"
-    if unit.execution_size != product.lanes:
-        return f"it needs subgroups of {unit.execution_size} lanes"
-    if product.sum not in unit.accumulators.get(product.factor, ()):
-        return f"it has no products of {product.factor} with sums of {product.sum}"
-    if product.depth != unit.depth(product.factor):
-        return f"it has no products of {product.factor} with a depth of {product.depth}"
-    if product.rows not in unit.repeat_counts:
-        return f"it has no products with {product.rows} rows"
-    return None
+    if target.matrix_units and target.spelling.products is None:
+        return f"the spelling '{target.spelling.name}' does not use it"
+    # Factors of f32 are those of tf32: dpas rounds them.
+    factor = "tf32" if product.factor == f32 else product.factor
+    unit = unit_for(
+        target,
+        target.matrix_units,
+        (factor, factor),
+        product.sum,
+        lanes=product.lanes,
+        shape=(product.rows, product.lanes, product.depth),
+        rounds=True,
+    )
+    return unit if isinstance(unit, str) else None
 
 
 def _dpas(operation: DpasOp, lowering: Lowering) -> None:
     product = product_of(operation, lowering)
     left, right = (lowering.pieces(value) for value in (operation.lhs, operation.rhs))
     before = _accumulator(operation, lowering, product)
-    misfit = _misfit(product, lowering.device)
+    misfit = _misfit(product, lowering.target)
     if misfit is not None:
         lowering.remark(f"multiplies without the matrix unit: {misfit}")
         result = multiply_by_exchanges(lowering, product, left, right, before)
@@ -141,7 +144,7 @@ def _dpas(operation: DpasOp, lowering: Lowering) -> None:
         return
     (a,) = as_words(lowering, left, product.left_word)
     (b,) = as_words(lowering, right, product.right_word)
-    means = SPELLINGS[lowering.device.matrix_spelling].products
+    means = lowering.target.spelling.products
     assert means is not None
     total = _MEANS[means](lowering, product, (a, b, *before))
     lowering.define_pieces(operation.result, [total])

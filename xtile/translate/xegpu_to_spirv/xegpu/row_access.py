@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from xtile.backends.intel.spellings import PLAIN
+from xtile.targets.spellings import PLAIN
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import of_length, register_type
@@ -20,10 +20,10 @@ from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import row_pointer
 
 def has_instruction(lowering: Lowering, access: BlockAccess) -> bool:
     """Whether one instruction does an access."""
-    rows = lowering.device.row_access
+    rows = lowering.target.row_access
     return (
         rows is not None
-        and lowering.device.matrix_spelling != PLAIN.name
+        and lowering.target.spelling is not PLAIN
         and access.type.rank == 1
         and access.descriptor.strides == (1,)
         and access.entries in rows.counts

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import pytest
 
-from xtile.backends.intel.devices import DEVICES
-from xtile.backends.intel.spellings import SPELLINGS, is_possible, spelling_for_driver
+from xtile.targets import INTEL
+from xtile.targets.spellings import SPELLINGS, is_possible, spelling_for_driver
 
 PRODUCT_FUNCTIONS = "cl_intel_subgroup_matrix_multiply_accumulate"
 BLOCK_FUNCTIONS = "cl_intel_subgroup_2d_block_io"
@@ -15,9 +15,9 @@ PRODUCT_EXTENSION = "SPV_INTEL_subgroup_matrix_multiply_accumulate"
 BLOCK_EXTENSION = "SPV_INTEL_2d_block_io"
 
 
-@pytest.mark.parametrize("chip", DEVICES)
+@pytest.mark.parametrize("chip", INTEL.chips)
 def test_every_device_has_a_possible_one(chip: str) -> None:
-    assert is_possible(SPELLINGS[DEVICES[chip].matrix_spelling], DEVICES[chip])
+    assert is_possible(INTEL.chips[chip].matrix_spelling, INTEL.chips[chip])
 
 
 def test_names() -> None:
@@ -34,8 +34,8 @@ def test_names() -> None:
     ],
 )
 def test_what_a_device_can_have(chip: str, names: set[str]) -> None:
-    device = DEVICES[chip]
-    assert {name for name, spelling in SPELLINGS.items() if is_possible(spelling, device)} == names
+    target = INTEL.chips[chip]
+    assert {name for name, spelling in SPELLINGS.items() if is_possible(spelling, target)} == names
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_what_a_device_can_have(chip: str, names: set[str]) -> None:
     ],
 )
 def test_what_a_driver_reports(chip: str, reported: Collection[str], name: str) -> None:
-    assert spelling_for_driver(DEVICES[chip], reported).name == name
+    assert spelling_for_driver(INTEL.chips[chip], reported).name == name

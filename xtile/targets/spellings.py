@@ -2,7 +2,7 @@
 
 The instructions are the same, but drivers take them under different names. Which spelling is chosen
 for a device when nothing is known of its driver stands in the device's row,
-`Device.matrix_spelling`.
+`Target.matrix_spelling`.
 
 Sources: the OpenCL extensions cl_intel_subgroup_matrix_multiply_accumulate and
 cl_intel_subgroup_2d_block_io; the SPIR-V extensions SPV_INTEL_inline_assembly,
@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xtile.backends.intel.devices import Device
+    from xtile.targets.target import Target
 
 
 class Means(Enum):
@@ -68,7 +68,7 @@ EXTENSIONS = MatrixSpelling(
 COOPERATIVE_MATRIX = MatrixSpelling(
     "cooperative-matrix", None, None, ("SPV_KHR_cooperative_matrix",)
 )
-"""A matrix is one value of a subgroup, for devices with `cooperative_matrices`.
+"""A matrix is one value of a subgroup, for chips with AMX.
 
 XeGPU gives each lane its elements of a matrix, which this spelling hides: its matrices are plain.
 """
@@ -90,40 +90,40 @@ SPELLINGS: Mapping[str, MatrixSpelling] = {
 """Every spelling by its name."""
 
 
-def is_possible(spelling: MatrixSpelling, device: Device) -> bool:
+def is_possible(spelling: MatrixSpelling, target: Target) -> bool:
     """Whether a device has what a spelling writes."""
     if spelling is COOPERATIVE_MATRIX:
-        return bool(device.cooperative_matrices)
-    return spelling.products is None or device.matrix_unit is not None
+        return bool(target.units("AMX"))
+    return spelling.products is None or bool(target.units("dpas"))
 
 
-def check_spelling(name: str, device: Device) -> None:
+def check_spelling(name: str, target: Target) -> None:
     """Checks that a device has a spelling.
 
     Raises:
         ValueError: It has not; the message says which it has.
     """
-    possible = [own for own, spelling in SPELLINGS.items() if is_possible(spelling, device)]
+    possible = [own for own, spelling in SPELLINGS.items() if is_possible(spelling, target)]
     if name not in possible:
         raise ValueError(
-            f"{device.name} has no matrix spelling '{name}'; it has {', '.join(possible)}"
+            f"{target.name} has no matrix spelling '{name}'; it has {', '.join(possible)}"
         )
 
 
-def spelling_for_driver(device: Device, reported: Collection[str]) -> MatrixSpelling:
+def spelling_for_driver(target: Target, reported: Collection[str]) -> MatrixSpelling:
     """The spelling for a device whose driver reports these extensions.
 
     Args:
-        device: The device.
+        target: The chip.
         reported: The extensions of OpenCL and of SPIR-V that the driver reports.
     """
     for spelling in (EXTENSIONS, FUNCTIONS):
-        if is_possible(spelling, device) and _needed(spelling, device) <= set(reported):
+        if is_possible(spelling, target) and _needed(spelling, target) <= set(reported):
             return spelling
-    return SPELLINGS[device.matrix_spelling]
+    return target.matrix_spelling
 
 
-def _needed(spelling: MatrixSpelling, device: Device) -> set[str]:
+def _needed(spelling: MatrixSpelling, target: Target) -> set[str]:
     """The extensions that a spelling needs; those of blocks matter where a device has them."""
-    has_blocks = device.block_access is not None
+    has_blocks = target.block_access is not None
     return {name for name in spelling.extensions if has_blocks or "2d_block" not in name}

@@ -1,0 +1,121 @@
+"""Which blocks of memory an instruction accesses, and why one does not, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from xtile.targets import INTEL
+from xtile.targets.blocks import (
+    Action,
+    Bytes,
+    Region,
+    access_for,
+    region_obstacles,
+    shape_obstacle,
+)
+from xtile.targets.lanes import for_spirv
+from xtile.targets.target import BlockAccess
+
+
+def _access() -> BlockAccess:
+    access = INTEL.chips["pvc"].block_access
+    assert access is not None
+    return access
+
+
+PVC = _access()
+
+
+@pytest.mark.parametrize(
+    ("chip", "lanes", "is_global", "problem"),
+    [
+        ("dg2", 16, True, "dg2 has no two-dimensional block accesses"),
+        ("pvc", 32, True, "block accesses need subgroups of 16 lanes"),
+        ("pvc", 16, False, "two-dimensional block accesses reach global memory only"),
+    ],
+)
+def test_subgroups_without_blocks(chip: str, lanes: int, is_global: bool, problem: str) -> None:
+    assert access_for(for_spirv(INTEL.chips[chip]), lanes, is_global=is_global) == problem
+
+
+def test_a_subgroup_with_blocks() -> None:
+    assert access_for(for_spirv(INTEL.chips["pvc"]), 16, is_global=True) is PVC
+
+
+@pytest.mark.parametrize(
+    ("action", "size", "shape", "problem"),
+    [
+        (Action.LOAD, 2, (32, 16, 2), None),
+        (Action.LOAD, 2, (3, 16, 1), "there is no load of a block of 3x16 elements of 16 bits"),
+        (Action.LOAD, 4, (8, 16, 2), "there is no load of 2 blocks of 8x16 elements of 32 bits"),
+        (Action.LOAD, 8, (8, 8, 1), "there is no load of a block of 8x8 elements of 64 bits"),
+        (Action.LOAD_TRANSFORMED, 1, (32, 16, 4), None),
+        (
+            Action.LOAD_TRANSFORMED,
+            1,
+            (16, 16, 1),
+            "there is no packed load of a block of 16x16 elements of 8 bits",
+        ),
+        (Action.LOAD_TRANSPOSED, 4, (16, 8, 1), None),
+        (
+            Action.LOAD_TRANSPOSED,
+            4,
+            (16, 4, 1),
+            "there is no transposed load of a block of 16x4 elements of 32 bits",
+        ),
+        (Action.STORE, 2, (16, 16, 1), "there is no store of a block of 16x16 elements of 16 bits"),
+        (Action.PREFETCH, 1, (32, 32, 1), None),
+    ],
+)
+def test_shapes(
+    action: Action, size: int, shape: tuple[int, int, int], problem: str | None
+) -> None:
+    assert shape_obstacle(PVC, action, size, *shape) == problem
+
+
+GOOD = Region(Bytes(64, 0), Bytes.of(128), Bytes.of(128), Bytes.of(0), 2**24)
+
+
+def test_a_region_that_is_legal() -> None:
+    assert region_obstacles(PVC, GOOD) == []
+    assert region_obstacles(PVC, Region()) == []
+
+
+@pytest.mark.parametrize(
+    ("region", "problems"),
+    [
+        (
+            Region(address=Bytes(32, 0)),
+            ["the address is not known to be a multiple of 64 bytes"],
+        ),
+        (
+            Region(pitch=Bytes(2, 2)),
+            [
+                "the pitch is not known to be a multiple of 16 bytes",
+                "the pitch is not known to be at least 64 bytes",
+            ],
+        ),
+        (
+            Region(pitch=Bytes.of(72)),
+            ["the pitch is 72 bytes, no multiple of 16"],
+        ),
+        (
+            Region(width=Bytes.of(48)),
+            ["a row has 48 bytes, less than 64"],
+        ),
+        (
+            Region(column=Bytes(2, 0)),
+            ["the first column is not known to be a multiple of 4 bytes"],
+        ),
+        (
+            Region(height=2**24 + 1),
+            ["there are more than 16777216 rows, or bytes from one row to the next"],
+        ),
+        (
+            Region(pitch=Bytes.of(2**25)),
+            ["there are more than 16777216 rows, or bytes from one row to the next"],
+        ),
+    ],
+)
+def test_restrictions(region: Region, problems: list[str]) -> None:
+    assert region_obstacles(PVC, region) == problems

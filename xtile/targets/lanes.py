@@ -1,0 +1,105 @@
+"""A chip for the code of its lanes: what of the chip that code can use.
+
+It depends on what makes machine code of the code: LLVM's lowering of XeGPU uses less of a chip than
+SPIR-V does, and in SPIR-V it depends on how the instructions of a matrix unit are spelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xtile.targets.spellings import COOPERATIVE_MATRIX, MatrixSpelling
+from xtile.targets.target import BlockAccess, MatrixUnit, RowAccess, Target, VectorUnit
+
+
+@dataclass(frozen=True)
+class LaneCompiler:
+    """What makes machine code of the code of lanes, and what it knows to use.
+
+    Attributes:
+        name: What messages call it.
+        has_vectors: Work-items that do the work of a subgroup with a CPU's vectors.
+        has_rows: Accesses of rows.
+        least_lanes: The least lanes of a subgroup that it has products for.
+    """
+
+    name: str
+    has_vectors: bool
+    has_rows: bool
+    least_lanes: int
+
+
+LLVM = LaneCompiler("LLVM", has_vectors=False, has_rows=False, least_lanes=16)
+"""LLVM 22, which lowers XeGPU."""
+
+XTILE = LaneCompiler("xtile", has_vectors=True, has_rows=True, least_lanes=1)
+"""The translation to SPIR-V."""
+
+EITHER = LaneCompiler("LLVM", has_vectors=True, has_rows=False, least_lanes=16)
+"""One of them: LLVM for a GPU, SPIR-V for a CPU."""
+
+
+@dataclass(frozen=True)
+class LaneTarget:
+    """What the code of lanes is made for.
+
+    Attributes:
+        chip: The chip.
+        compiler: What makes machine code of it.
+        spelling: How products of matrices and accesses of blocks are written in SPIR-V.
+    """
+
+    chip: Target
+    compiler: LaneCompiler
+    spelling: MatrixSpelling
+
+    @property
+    def name(self) -> str:
+        """The name of the chip."""
+        return self.chip.name
+
+    @property
+    def vector_unit(self) -> VectorUnit | None:
+        """The vector registers, if one work-item can do the work of a subgroup with them."""
+        return self.chip.vector_unit if self.compiler.has_vectors else None
+
+    @property
+    def block_access(self) -> BlockAccess | None:
+        """Two-dimensional block accesses; None if there are none."""
+        return self.chip.block_access
+
+    @property
+    def row_access(self) -> RowAccess | None:
+        """Accesses of rows; None if there are none."""
+        return self.chip.row_access if self.compiler.has_rows else None
+
+    @property
+    def matrix_units(self) -> tuple[MatrixUnit, ...]:
+        """The products whose matrices lie in the registers of lanes."""
+        return self.chip.units("dpas")
+
+    @property
+    def cooperative_matrices(self) -> tuple[MatrixUnit, ...]:
+        """The products whose matrices are values of a subgroup."""
+        is_used = self.compiler.has_vectors and self.spelling is COOPERATIVE_MATRIX
+        return self.chip.units("AMX") if is_used else ()
+
+
+def for_llvm(chip: Target) -> LaneTarget:
+    """A chip for kernels that LLVM lowers, whose lanes are work-items everywhere."""
+    return LaneTarget(chip, LLVM, chip.matrix_spelling)
+
+
+def for_spirv(chip: Target, spelling: MatrixSpelling | None = None) -> LaneTarget:
+    """A chip for kernels that become SPIR-V here.
+
+    Args:
+        chip: The chip.
+        spelling: How products and accesses of blocks are written; None for the chip's own.
+    """
+    return LaneTarget(chip, XTILE, spelling or chip.matrix_spelling)
+
+
+def for_either(chip: Target) -> LaneTarget:
+    """A chip for kernels of which nobody has said what they become."""
+    return LaneTarget(chip, EITHER, chip.matrix_spelling)

@@ -1,0 +1,113 @@
+"""NVIDIA's chips, for which `tileiras` chooses the instructions of products and memory.
+
+Sources: CUDA Tile IR 13.3, sections "Types" and "Optimization hints"; the architectures are those
+that `tileiras` 13.5 takes; CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute
+Capability". Of sm_90 the tiles of products are measured on an H200 (driver 580,
+CUDA 13.0, bf16, 8192 x 8192 x 8192): 256 x 256 x 64 with 8 warps and 2 CTAs is as fast as cuBLAS,
+128 x 256 x 64 with 8 warps has 0.95 of its speed, and without a number of warps it spills to 0.07.
+Products of 64 x 64 x 64 need an occupancy to be as fast as cuBLAS. Of loops that memory limits,
+those over 1024 elements are the fastest; sums of tiles of 1024 to 8192 elements and the softmax of
+rows that are tiles of 8192 elements are the fastest with 4 warps and 4 blocks at once: 1.1 and 2.1
+of PyTorch's rate, without the occupancy 0.8 and 0.75. Of what is not measured the largest tiles are
+chosen for which `tileiras` 13.5 spills no registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xtile.targets.target import Hints, Number, ProductTile, Target, TilePolicy
+
+_FEW = Hints(num_worker_warps_per_cta=4)
+_SMALL = Hints(num_worker_warps_per_cta=4, occupancy=4)
+_WIDE = Hints(num_worker_warps_per_cta=8)
+_CLUSTER = Hints(num_worker_warps_per_cta=8, num_cta_in_cga=2)
+
+_HALF_ON_HOPPER = (
+    ProductTile(256, 256, 64, _CLUSTER),
+    ProductTile(128, 256, 64, _WIDE),
+    ProductTile(256, 128, 64, _WIDE),
+    ProductTile(128, 128, 64),
+    ProductTile(64, 64, 64, _SMALL),
+)
+_HALF_ON_BLACKWELL = (
+    ProductTile(256, 256, 64, Hints(num_cta_in_cga=2)),
+    ProductTile(128, 256, 64),
+    ProductTile(256, 128, 64),
+    ProductTile(128, 128, 64),
+    ProductTile(64, 64, 64, _SMALL),
+)
+_HALF_ON_AMPERE = (
+    ProductTile(128, 128, 64, _WIDE),
+    ProductTile(64, 64, 64, _SMALL),
+)
+_HALF_ON_ADA = (
+    ProductTile(128, 256, 32, _WIDE),
+    ProductTile(128, 128, 64, _WIDE),
+    ProductTile(64, 64, 64, _SMALL),
+)
+_BYTES = (
+    ProductTile(128, 256, 64, _WIDE),
+    ProductTile(128, 128, 64, _WIDE),
+    ProductTile(64, 64, 64, _FEW),
+)
+_BYTES_ON_BLACKWELL = (
+    ProductTile(128, 256, 128, _WIDE),
+    ProductTile(128, 128, 128),
+    ProductTile(64, 64, 64, _FEW),
+)
+_SINGLE = (
+    ProductTile(128, 64, 16, _WIDE),
+    ProductTile(64, 64, 16, _FEW),
+)
+"""f32 is multiplied without the matrix units, which would round it to tf32."""
+
+
+def _tiles(
+    half: tuple[ProductTile, ...],
+    bytes_: tuple[ProductTile, ...],
+    single: tuple[ProductTile, ...] = _SINGLE,
+) -> TilePolicy:
+    """The tiles of a generation, by the width of factors."""
+    products: Mapping[Number, tuple[ProductTile, ...]] = {
+        "bf16": half,
+        "f16": half,
+        "i8": bytes_,
+        "f32": single,
+        "f64": (ProductTile(64, 64, 16, _FEW),),
+    }
+    return TilePolicy(products, elementwise_hints=_SMALL, large_hints=_WIDE)
+
+
+_AMPERE = _tiles(_HALF_ON_AMPERE, _BYTES)
+_ADA = _tiles(_HALF_ON_ADA, _BYTES[1:], _SINGLE[1:])
+_HOPPER = _tiles(_HALF_ON_HOPPER, _BYTES)
+_BLACKWELL = _tiles(_HALF_ON_BLACKWELL, _BYTES_ON_BLACKWELL)
+
+
+def _chip(name: str, description: str, kilobytes: int, tiles: TilePolicy) -> Target:
+    """A chip with so much local memory, which NVIDIA calls shared memory."""
+    return Target(
+        name=name,
+        description=description,
+        subgroup_sizes=(32,),
+        subgroup_size=32,
+        most_work_items=1024,
+        local_memory=kilobytes * 1024,
+        registers=255,
+        register_size=32 * 4,
+        tiles=tiles,
+    )
+
+
+TARGETS = (
+    _chip("sm_80", "Ampere, A100", 163, _AMPERE),
+    _chip("sm_86", "Ampere, RTX 30, A10", 99, _ADA),
+    _chip("sm_89", "Ada, RTX 40, L4, L40S", 99, _ADA),
+    _chip("sm_90", "Hopper, H100, H200", 227, _HOPPER),
+    _chip("sm_100", "Blackwell, B200", 227, _BLACKWELL),
+    _chip("sm_103", "Blackwell Ultra, B300", 227, _BLACKWELL),
+    _chip("sm_110", "Blackwell, Jetson Thor", 227, _BLACKWELL),
+    _chip("sm_120", "Blackwell, RTX 50", 99, _ADA),
+    _chip("sm_121", "Blackwell, DGX Spark", 99, _ADA),
+)

@@ -1,0 +1,276 @@
+"""The record of a chip, and what it is made of.
+
+Types of numbers are named as MLIR spells them, so that reading a table of chips loads no dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from xtile.targets.spellings import PLAIN, MatrixSpelling
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+Number: TypeAlias = Literal[
+    "f64",
+    "f32",
+    "tf32",
+    "f16",
+    "bf16",
+    "f8E4M3FN",
+    "f8E5M2",
+    "f8E4M3FNUZ",
+    "f8E5M2FNUZ",
+    "f6E2M3FN",
+    "f6E3M2FN",
+    "f4E2M1FN",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "si8",
+    "ui8",
+    "i4",
+]
+"""A type of numbers. `tf32` is f32 rounded to ten bits of the fraction."""
+
+
+@dataclass(frozen=True)
+class MatrixUnit:
+    """A product D (M x N) := A (M x K) B (K x N) + C that one instruction computes.
+
+    Attributes:
+        instruction: What the vendor calls instructions of its kind.
+        a: The type of A.
+        b: The type of B.
+        sums: The type of C and D.
+        rows: M.
+        columns: N.
+        depth: K.
+        lanes: The work-items of a subgroup that has the matrices; None if they are one value of a
+            subgroup of any size.
+    """
+
+    instruction: Literal["dpas", "AMX", "MFMA", "WMMA"]
+    a: Number
+    b: Number
+    sums: Number
+    rows: int
+    columns: int
+    depth: int
+    lanes: int | None
+
+    @property
+    def bits(self) -> int:
+        """The bits of an element of A and B in registers."""
+        return 32 if self.a == "tf32" else int(re.findall(r"\d+", self.a)[0])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether factors are as they were and sums wider: else each step is rounded."""
+        return self.a != self.sums and self.a != "tf32"
+
+
+@dataclass(frozen=True)
+class BlockShapes:
+    """The shapes of a two-dimensional block access, in elements.
+
+    Attributes:
+        widths: The columns of a block.
+        heights: The rows of a block.
+        counts: How many blocks next to each other one instruction accesses.
+    """
+
+    widths: tuple[int, ...]
+    heights: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BlockAccess:
+    """Two-dimensional block loads, stores and prefetches, by the size of an element in bytes.
+
+    Attributes:
+        subgroup_size: The subgroup size they need.
+        load: The rows of the block become the rows of the matrix.
+        load_transformed: Consecutive rows are packed in words of 32 bits, as dpas reads B (VNNI).
+        load_transposed: The columns of the block become the rows of the matrix.
+        store: The matrix becomes the block.
+        prefetch: The block is brought into a cache.
+        base_alignment: Bytes that the address of the memory is a multiple of.
+        pitch_alignment: Bytes that the distance of two rows is a multiple of.
+        least_pitch: The least distance of two rows in bytes.
+        least_width: The least number of bytes in a row of the memory.
+        width_alignment: Bytes that a row of the memory and an offset in it are a multiple of.
+        most_extent: The largest width and pitch in bytes, and the largest height in rows.
+    """
+
+    subgroup_size: int
+    load: Mapping[int, BlockShapes]
+    load_transformed: Mapping[int, BlockShapes]
+    load_transposed: Mapping[int, BlockShapes]
+    store: Mapping[int, BlockShapes]
+    prefetch: Mapping[int, BlockShapes]
+    base_alignment: int
+    pitch_alignment: int
+    least_pitch: int
+    least_width: int
+    width_alignment: int
+    most_extent: int
+
+
+@dataclass(frozen=True)
+class RowAccess:
+    """Loads and stores of elements that follow each other, as many for each lane of a subgroup.
+
+    Attributes:
+        counts: How many each lane can have.
+        load_alignment: Bytes that an address in global memory is a multiple of.
+        alignment: Bytes that an address in local memory is a multiple of, and that of a store.
+    """
+
+    counts: tuple[int, ...]
+    load_alignment: int
+    alignment: int
+
+
+@dataclass(frozen=True)
+class BufferAccess:
+    """Loads and stores of lanes at offsets from one base, which check the end of the memory.
+
+    Attributes:
+        sizes: Bytes that a lane can access.
+        offset_bits: Bits of an offset in bytes, which must not be negative.
+        most_extent: The most bytes of the memory.
+    """
+
+    sizes: tuple[int, ...]
+    offset_bits: int
+    most_extent: int
+
+
+@dataclass(frozen=True)
+class VectorUnit:
+    """The vector registers of a CPU, in which one work-item computes with whole vectors.
+
+    Attributes:
+        bytes: Bytes of a register.
+        registers: The number of registers.
+    """
+
+    bytes: int
+    registers: int
+
+
+@dataclass(frozen=True)
+class Hints:
+    """How the tile compiler is to compile a kernel; what is None is its own choice.
+
+    Attributes:
+        num_worker_warps_per_cta: The warps that compute.
+        num_cta_in_cga: The thread blocks that share the tiles of a block.
+        occupancy: The blocks that a multiprocessor is to hold at once.
+    """
+
+    num_worker_warps_per_cta: int | None = None
+    num_cta_in_cga: int | None = None
+    occupancy: int | None = None
+
+
+@dataclass(frozen=True)
+class ProductTile:
+    """The tiles of a product of matrices.
+
+    Attributes:
+        rows: Rows of C.
+        columns: Columns of C.
+        depth: How many products of a row and a column are added up in one step.
+        hints: How a kernel with this product is compiled.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    hints: Hints = Hints()
+
+
+@dataclass(frozen=True)
+class TilePolicy:
+    """How kernels are cut into tiles.
+
+    Attributes:
+        products: For each type of factors the tiles of products, the largest one first.
+        other_products: The same for all other types, which are broadcast, multiplied and added up.
+        elements: The elements of a tile in a loop that memory limits.
+        sum_elements: The same where tiles are added up.
+        local_elements: The most elements of local memory that become one tile.
+        elementwise_hints: How a kernel without products is compiled.
+        large_elements: How many elements make a tile large.
+        large_hints: How a kernel without products but with large tiles is compiled.
+    """
+
+    products: Mapping[Number, tuple[ProductTile, ...]] = field(
+        default_factory=dict[Number, tuple[ProductTile, ...]]
+    )
+    other_products: tuple[ProductTile, ...] = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
+    elements: int = 1024
+    sum_elements: int = 2048
+    local_elements: int = 16384
+    elementwise_hints: Hints = Hints()
+    large_elements: int = 16384
+    large_hints: Hints = Hints()
+
+    def products_of(self, factor: Attribute) -> tuple[ProductTile, ...]:
+        """The tiles of products of a type, the largest one first."""
+        return self.products.get(cast("Number", str(factor)), self.other_products)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A chip that kernels are compiled for.
+
+    Attributes:
+        name: What the vendor's compiler calls it.
+        description: What it is, in a few words.
+        subgroup_sizes: The subgroup sizes of kernels.
+        subgroup_size: The one that is chosen where a kernel leaves it open.
+        most_work_items: The largest work-group.
+        local_memory: Bytes of local memory that a work-group can have.
+        registers: The most registers of a subgroup.
+        register_size: Bytes of a register, for all lanes together.
+        matrix_units: The products of matrices that the chip has.
+        block_access: Two-dimensional block accesses; None if there are none.
+        row_access: Accesses of rows; None if there are none.
+        buffer_access: Accesses that check the end of memory; None if there are none.
+        vector_unit: The vector registers, if a subgroup can be one work-item that computes with
+            vectors, as on a CPU; None on GPUs, whose lanes are the vectors' elements.
+        missing_types: The types of numbers that kernels cannot compute with.
+        matrix_spelling: How SPIR-V writes products and accesses of blocks where nothing is known of
+            the driver.
+        tiles: How kernels are cut into tiles.
+    """
+
+    name: str
+    description: str
+    subgroup_sizes: tuple[int, ...]
+    subgroup_size: int
+    most_work_items: int
+    local_memory: int
+    registers: int
+    register_size: int
+    matrix_units: tuple[MatrixUnit, ...] = ()
+    block_access: BlockAccess | None = None
+    row_access: RowAccess | None = None
+    buffer_access: BufferAccess | None = None
+    vector_unit: VectorUnit | None = None
+    missing_types: tuple[Number, ...] = ()
+    matrix_spelling: MatrixSpelling = PLAIN
+    tiles: TilePolicy = field(default_factory=TilePolicy)
+
+    def units(self, *instructions: str) -> tuple[MatrixUnit, ...]:
+        """The products of some kinds of instructions."""
+        return tuple(unit for unit in self.matrix_units if unit.instruction in instructions)
