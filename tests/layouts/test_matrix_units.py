@@ -9,7 +9,7 @@ import pytest
 from xtile.layouts import Layout, LayoutError, LinearLayout, Step, intel
 from xtile.layouts.matrix_units import operands
 from xtile.layouts.plans import Nothing, plan
-from xtile.targets import INTEL
+from xtile.targets import INTEL, VENDORS
 from xtile.translate.core_to_xegpu.fragments import PIECE
 
 PRODUCTS = [
@@ -58,6 +58,26 @@ def test_lanes_share_k_of_both_operands_in_the_same_way(
 def test_an_instruction_that_there_is_not() -> None:
     with pytest.raises(LayoutError, match="no matrix instruction HMMA; there are dpas, AMX, MFMA"):
         operands("HMMA", 16, 8, 16, 16)
+
+
+WMMA_VERSIONS = {"gfx1100": 1, "gfx1201": 2, "gfx1250": 3}
+
+
+def test_every_row_of_every_chip_has_layouts() -> None:
+    units = {
+        (unit, WMMA_VERSIONS.get(chip, 2))
+        for vendor in VENDORS
+        for chip, target in vendor.chips.items()
+        for unit in target.matrix_units
+    }
+    assert {unit.instruction for unit, _ in units} == {"dpas", "AMX", "MFMA", "WMMA"}
+    for unit, version in units:
+        rows, columns, depth = unit.rows, unit.columns, unit.depth
+        found = operands(unit.instruction, rows, columns, depth, unit.bits, version)
+        shapes = [layout.shape for layout in (found.a, found.b, found.c)]
+        assert shapes == [(rows, depth), (depth, columns), (rows, columns)]
+        if unit.lanes is not None:
+            assert {x.size("lane") for x in (found.a, found.b, found.c)} == {unit.lanes}
 
 
 # --- what core-to-xegpu makes for the matrix unit ---
