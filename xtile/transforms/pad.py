@@ -84,15 +84,11 @@ def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
 
 def _is_uneven(function: Operation) -> bool:
     """Whether an operation is a tile-level kernel with a size that is no power of two."""
-    return (
-        isinstance(function, FuncOp)
-        and level_of(function) is Level.TILE
-        and any(
-            padded(value.type) != value.type
-            for operation in function.walk()
-            for value in (*operation.operands, *operation.results)
-        )
-    )
+    if not isinstance(function, FuncOp) or level_of(function) is not Level.TILE:
+        return False
+    results = (result for operation in function.walk() for result in operation.results)
+    types = {result.type for result in results if isinstance(result.type, VectorType)}
+    return any(padded(type_) != type_ for type_ in types)
 
 
 def padded(type_: Attribute) -> Attribute:

@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerType, VectorType, f32, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.number_attributes import says_how_to_round
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.text.source import spelling_of
@@ -83,7 +84,7 @@ def emit_on(
         DiagnosticError: There is no such operation outside of the core form, or it says how it
             is rounded.
     """
-    if operation.dialect_name() == "core":
+    if operation.dialect_name() == "core" and not is_on_cooperative_matrices(operation):
         raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
     if says_how_to_round(operation):
         refuse_rounding(operation, lowering)
