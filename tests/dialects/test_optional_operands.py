@@ -91,6 +91,26 @@ SAMPLES = {
         "cf.switch %n : i32, [default: ^a(%f : f32), 4: ^b(%f : f32)]\n"
         "^a(%x: f32): func.return\n^b(%y: f32):",
     ),
+    "core.atomic_compare_and_swap": in_function(
+        "%m: memref<?x?xi32>, %n: index, %v: vector<8xi32>, %k: vector<8xi1>",
+        "%r = core.atomic_compare_and_swap acq_rel device %v, %v, %m[%n, %v], %k : vector<8xi32>, "
+        "memref<?x?xi32>[index, vector<8xi32>], vector<8xi1>",
+    ),
+    "core.atomic_rmw": in_function(
+        "%m: memref<?x?xi32>, %n: index, %v: vector<8xi32>, %k: vector<8xi1>",
+        "%r = core.atomic_rmw addi relaxed block %v, %m[%n, %v], %k : vector<8xi32>, "
+        "memref<?x?xi32>[index, vector<8xi32>], vector<8xi1>",
+    ),
+    "core.gather_load": in_function(
+        "%m: memref<?x?xi32>, %n: index, %v: vector<8xi32>, %k: vector<8xi1>",
+        "%r = core.gather_load %m[%n, %v], %k, %v : memref<?x?xi32>[index, vector<8xi32>], "
+        "vector<8xi1>, vector<8xi32> -> vector<8xi32>",
+    ),
+    "core.scatter_store": in_function(
+        "%m: memref<?x?xi32>, %n: index, %v: vector<8xi32>, %k: vector<8xi1>",
+        "core.scatter_store %v, %m[%n, %v], %k : vector<8xi32>, "
+        "memref<?x?xi32>[index, vector<8xi32>], vector<8xi1>",
+    ),
     "cuda_tile.atomic_cas_tko": in_tile_kernel(
         "%r, %u = atomic_cas_tko relaxed device %pi, %n, %n, %m token=%t : tile<8xptr<i32>>, "
         "tile<8xi32>, tile<8xi1> -> tile<8xi32>, token"

@@ -87,7 +87,7 @@ def _is_uneven(function: Operation) -> bool:
     if not isinstance(function, FuncOp) or level_of(function) is not Level.TILE:
         return False
     results = (result for operation in function.walk() for result in operation.results)
-    types = {result.type for result in results if isinstance(result.type, VectorType)}
+    types: set[Attribute] = {each.type for each in results if isa(each.type, VectorType)}
     return any(padded(type_) != type_ for type_ in types)
 
 
