@@ -46,11 +46,11 @@ from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.emitter import Emitter, subview
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
+from xtile.rewrite.kernels import with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
-from xtile.text.source import Source, attach_source, source_of, spelling_of
-from xtile.text.value_names import clone_with_names
+from xtile.text.source import Source, source_of, spelling_of
 
 AnyVector: TypeAlias = VectorType[Attribute]
 
@@ -67,19 +67,13 @@ def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
     Raises:
         DiagnosticError: An operation has no form with other sizes.
     """
-    if not any(_is_uneven(operation) for operation in module.walk()):
+    uneven = {operation for operation in module.walk() if _is_uneven(operation)}
+    if not uneven:
         return module
-    result, source = clone_with_names(module), source_of(module)
-    pairs = list(zip(module.walk(), result.walk(), strict=True))
-    for old, new in pairs:
-        if isinstance(old, FuncOp) and _is_uneven(old):
-            block = cast("Block", new.parent)
-            block.insert_op_before(_padded(old, source, diagnostics), new)
-            new.detach()
-            new.erase()
-    if source is not None:
-        attach_source(result, source)
-    return result
+    source = source_of(module)
+    return with_kernels_replaced(
+        module, uneven.__contains__, lambda kernel: _padded(kernel, source, diagnostics)
+    )
 
 
 def _is_uneven(function: Operation) -> bool:
@@ -136,8 +130,7 @@ class _Padder(Emitter):
 
     def filled(self, old: SSAValue, dimensions: Sequence[int], number: Attribute) -> SSAValue:
         """What a vector has become, with a number beyond its own elements along dimensions."""
-        type_, value = cast("AnyVector", old.type), self.value(old)
-        mask = self.mask(type_.get_shape(), dimensions)
+        value, mask = self.value(old), self.mask(_shape(old), dimensions)
         if mask is None:
             return value
         return self.pure(SelectOp, mask, value, self.splat(number, value.type))
@@ -152,8 +145,7 @@ class _Padder(Emitter):
 
     def both(self, old: SSAValue) -> SSAValue:
         """What a mask has become, false beyond its own elements."""
-        shape = cast("AnyVector", old.type).get_shape()
-        return self.filled(old, range(len(shape)), IntegerAttr(0, i1))
+        return self.filled(old, range(len(_shape(old))), IntegerAttr(0, i1))
 
 
 def _pad(operation: Operation, padder: _Padder) -> None:
@@ -200,19 +192,18 @@ def _pad_any(operation: Operation, padder: _Padder) -> None:
     _rebuild(operation, padder)
 
 
-def _rebuild(operation: Operation, padder: _Padder) -> None:
-    """Emits an operation again, on vectors of other sizes."""
-    padder.replace(operation, _again(operation, padder, padder.values(operation.operands)))
-
-
-def _again(operation: Operation, padder: _Padder, operands: Sequence[SSAValue]) -> Operation:
-    return type(operation).create(
-        operands=operands,
+def _rebuild(
+    operation: Operation, padder: _Padder, operands: Sequence[SSAValue] | None = None
+) -> None:
+    """Emits an operation again with vectors of other sizes, on its own operands or on others."""
+    new = type(operation).create(
+        operands=padder.values(operation.operands) if operands is None else operands,
         result_types=[padded(result.type) for result in operation.results],
         properties=operation.properties.copy(),
         attributes=operation.attributes.copy(),
         regions=[_region(region, padder) for region in operation.regions],
     )
+    padder.replace(operation, new)
 
 
 def _region(old: Region, padder: _Padder) -> Region:
@@ -226,15 +217,13 @@ def _constant(operation: arith.ConstantOp, padder: _Padder) -> None:
     value, type_ = operation.value, padded(operation.result.type)
     assert isa(value, DenseIntOrFPElementsAttr)
     assert isa(type_, VectorType)
-    numbers = list(value.get_values())
     if value.is_splat():
-        padder.replace(operation, arith.ConstantOp(splat_constant(cast("Any", type_), numbers[0])))
-        return
-    own, wide = cast("AnyVector", operation.result.type).get_shape(), type_.get_shape()
-    spread = _spread(numbers, own, wide)
-    padder.replace(
-        operation, arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(cast("Any", type_), spread))
-    )
+        attribute = splat_constant(type_, value.get_values()[0])
+    else:
+        own, wide = _shape(operation.result), type_.get_shape()
+        spread = _spread(list(value.get_values()), own, wide)
+        attribute = DenseIntOrFPElementsAttr.from_list(cast("Any", type_), spread)
+    padder.replace(operation, arith.ConstantOp(attribute))
 
 
 def _spread(numbers: list[Any], own: Sequence[int], wide: Sequence[int]) -> list[Any]:
@@ -252,18 +241,16 @@ def _with_safe_right(number: int) -> Rule:
 
     def rule(operation: Operation, padder: _Padder) -> None:
         left, right = operation.operands
-        type_ = cast("AnyVector", right.type)
-        every = range(type_.get_num_dims())
-        safe = padder.filled(right, every, IntegerAttr(number, cast("Any", type_.element_type)))
-        padder.replace(operation, _again(operation, padder, [padder.value(left), safe]))
+        every = range(len(_shape(right)))
+        safe = padder.filled(right, every, IntegerAttr(number, cast("Any", _element(right))))
+        _rebuild(operation, padder, [padder.value(left), safe])
 
     return rule
 
 
 def _shape_cast(operation: Operation, padder: _Padder) -> None:
     """A reshape that changes no size but the outermost one of those that it joins or cuts."""
-    old = cast("AnyVector", operation.operands[0].type).get_shape()
-    new = cast("AnyVector", operation.results[0].type).get_shape()
+    old, new = _shape(operation.operands[0]), _shape(operation.results[0])
     if not _keeps_places(old, new):
         raise padder.error(
             f"a reshape of {_by(old)} to {_by(new)} has no form for tiles whose sizes are powers "
@@ -321,7 +308,7 @@ def _reduce_along(operation: Operation, padder: _Padder, dimensions: Sequence[in
     source, *others = operation.operands
     number = _neutral(_kind(operation), _element(source))
     operands = [padder.filled(source, dimensions, number), *padder.values(others)]
-    padder.replace(operation, _again(operation, padder, operands))
+    _rebuild(operation, padder, operands)
 
 
 def _multi_reduction(operation: Operation, padder: _Padder) -> None:
@@ -344,13 +331,13 @@ def _aggregate(operation: ReduceOp | ScanOp, padder: _Padder) -> None:
     axis, identities = operation.axis.value.data, operation.identities
     is_harmless = isinstance(operation, ScanOp) and operation.reverse is None
     if is_harmless or padder.mask(_shape(operation.sources[0]), [axis]) is None:
-        padder.replace(operation, _again(operation, padder, padder.values(operation.sources)))
+        _rebuild(operation, padder)
     elif identities is not None:
         operands = [
             padder.filled(source, [axis], number)
             for source, number in zip(operation.sources, identities, strict=True)
         ]
-        padder.replace(operation, _again(operation, padder, operands))
+        _rebuild(operation, padder, operands)
     else:
         _aggregate_marked(operation, padder, axis)
 
@@ -439,7 +426,7 @@ def _contract(operation: ContractionOp, padder: _Padder) -> None:
         padder.filled(factor, sorted(where.values()), number)
         for factor, where, number in zip((left, right), uneven, numbers, strict=True)
     ]
-    padder.replace(operation, _again(operation, padder, [*factors, padder.value(total)]))
+    _rebuild(operation, padder, [*factors, padder.value(total)])
 
 
 def _dimensions(map_: AffineMap) -> list[int]:
@@ -571,7 +558,7 @@ def _with_mask(position: int) -> Rule:
     def rule(operation: Operation, padder: _Padder) -> None:
         operands = padder.values(operation.operands)
         operands[position] = padder.both(operation.operands[position])
-        padder.replace(operation, _again(operation, padder, operands))
+        _rebuild(operation, padder, operands)
 
     return rule
 
@@ -592,13 +579,13 @@ def _gather(operation: GatherOp, padder: _Padder) -> None:
     positions = operation.positions
     every = range(len(_shape(positions)))
     at = padder.filled(positions, every, _zero(_element(positions)))
-    padder.replace(operation, _again(operation, padder, [padder.value(operation.source), at]))
+    _rebuild(operation, padder, [padder.value(operation.source), at])
 
 
 def _histogram(operation: HistogramOp, padder: _Padder) -> None:
     source = operation.source
     operands = [padder.value(source), *_counted(padder, operation.mask, source)]
-    padder.replace(operation, _again(operation, padder, operands))
+    _rebuild(operation, padder, operands)
 
 
 def _scattered(operation: _Scattered, padder: _Padder) -> None:

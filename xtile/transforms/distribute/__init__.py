@@ -7,17 +7,17 @@ executes, with the barriers that it needs. docs/core-form.md says what becomes o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, i32
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Operation, Region
 
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.rewrite.kernels import with_kernels_replaced
 from xtile.rewrite.rebuilder import Rebuilder
-from xtile.text.source import Source, attach_source, source_of
-from xtile.text.value_names import clone_with_names
+from xtile.text.source import Source, source_of
 from xtile.transforms.distribute.barriers import place_barriers
 from xtile.transforms.distribute.configuration import (
     SUBGROUP_SIZE,
@@ -47,17 +47,12 @@ def distribute(
     Raises:
         DiagnosticError: A kernel cannot be distributed.
     """
-    result = clone_with_names(module)
-    pairs = zip(module.walk(), result.walk(), strict=True)
-    kernels = [
-        (old, new) for old, new in pairs if isinstance(old, FuncOp) and level_of(old) is Level.BLOCK
-    ]
     source = source_of(module)
-    for old, new in kernels:
-        _replace(new, _distribute(old, target, source, diagnostics))
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return with_kernels_replaced(
+        module,
+        lambda kernel: level_of(kernel) is Level.BLOCK,
+        lambda kernel: _distribute(kernel, target, source, diagnostics),
+    )
 
 
 def _distribute(
@@ -109,10 +104,3 @@ def _attributes(function: FuncOp, configuration: Configuration) -> dict[str, Att
     if not configuration.is_one_work_item:
         attributes[SUBGROUP_SIZE] = IntegerAttr(configuration.subgroup_size, i32)
     return attributes
-
-
-def _replace(old: Operation, new: Operation) -> None:
-    block = cast("Block", old.parent)
-    block.insert_op_before(new, old)
-    old.detach()
-    old.erase()

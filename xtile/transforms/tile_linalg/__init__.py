@@ -8,7 +8,7 @@ docs/core-form.md says what becomes of what.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i32,
 )
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Region
 
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.text.source import Source, attach_source, source_of
-from xtile.text.value_names import clone_with_names
+from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.text.source import Source, source_of
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.rules import RULES
@@ -51,17 +51,12 @@ def tile_linalg(
     Raises:
         DiagnosticError: A kernel cannot be written with tiles.
     """
-    result = clone_with_names(module)
-    pairs = zip(module.walk(), result.walk(), strict=True)
-    kernels = [
-        (old, new) for old, new in pairs if isinstance(old, FuncOp) and level_of(old) is Level.BLOCK
-    ]
     source = source_of(module)
-    for old, new in kernels:
-        _replace(new, _tiled(old, target, source, diagnostics))
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return with_kernels_replaced(
+        module,
+        lambda kernel: level_of(kernel) is Level.BLOCK,
+        lambda kernel: _tiled(kernel, target, source, diagnostics),
+    )
 
 
 def _tiled(
@@ -97,10 +92,3 @@ def _attributes(function: FuncOp, hints: Hints) -> dict[str, Attribute]:
     if given:
         attributes[TILE_HINTS_ATTRIBUTE] = DictionaryAttr(given)
     return attributes
-
-
-def _replace(old: Operation, new: Operation) -> None:
-    block = cast("Block", old.parent)
-    block.insert_op_before(new, old)
-    old.detach()
-    old.erase()
