@@ -38,6 +38,9 @@ def check_is_free(device: object) -> None:
     Raises:
         DeviceError: It still runs one of them, and would begin no other one before its end.
     """
+    if not _given_up:
+        # Every launch asks.
+        return
     given_up = _given_up.get(str(device), [])
     given_up[:] = [(name, waiting) for name, waiting in given_up if not waiting.is_over.is_set()]
     if given_up:

@@ -56,6 +56,34 @@ def pointers_to(
     return pointers
 
 
+def _load(
+    operation: GatherLoadOp | GatherOp,
+    lowering: Lowering,
+    described: Descriptor,
+    pointers: SSAValue,
+    mask: SSAValue | None,
+    padding: SSAValue | None,
+) -> None:
+    """Reads what pointers point to, after the last write of that memory."""
+    token = lowering.order.before_read(described.place)
+    loaded = lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
+    lowering.order.after_read(operation, described.place, loaded.results[1])
+    lowering.define(operation.result, loaded.results[0])
+
+
+def _store(
+    lowering: Lowering,
+    described: Descriptor,
+    pointers: SSAValue,
+    value: SSAValue,
+    mask: SSAValue | None,
+) -> None:
+    """Writes what pointers point to, after all other accesses of that memory."""
+    token = lowering.order.before_write(described.place)
+    stored = lowering.emit(memory.StorePtrTkoOp(pointers, value, mask, token))
+    lowering.order.after_write(described.place, stored.results[0])
+
+
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
     described = lowering.descriptor(operation.memory)
     shape = shape_of(operation.result.type)
@@ -64,10 +92,7 @@ def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
         None if each is None else lowering.value(each)
         for each in (operation.mask, operation.padding)
     )
-    token = lowering.order.before_read(described.place)
-    loaded = lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
-    lowering.order.after_read(operation, described.place, loaded.results[1])
-    lowering.define(operation.result, loaded.results[0])
+    _load(operation, lowering, described, pointers, mask, padding)
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
@@ -76,9 +101,7 @@ def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
     mask = None if operation.mask is None else lowering.value(operation.mask)
     shape = tile_type(value).get_shape()
     pointers = pointers_to(lowering, described, operation.indices, shape)
-    token = lowering.order.before_write(described.place)
-    stored = lowering.emit(memory.StorePtrTkoOp(pointers, value, mask, token))
-    lowering.order.after_write(described.place, stored.results[0])
+    _store(lowering, described, pointers, value, mask)
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
@@ -87,10 +110,7 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
         (operation.indices, operation.mask, operation.pass_thru)
     )
     pointers = pointers_at(lowering, described, operation.offsets, positions)
-    token = lowering.order.before_read(described.place)
-    loaded = lowering.emit(memory.LoadPtrTkoOp(pointers, mask, rest, token))
-    lowering.order.after_read(operation, described.place, loaded.results[1])
-    lowering.define(operation.result, loaded.results[0])
+    _load(operation, lowering, described, pointers, mask, rest)
 
 
 def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
@@ -99,9 +119,7 @@ def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
         (operation.indices, operation.mask, operation.valueToStore)
     )
     pointers = pointers_at(lowering, described, operation.offsets, positions)
-    token = lowering.order.before_write(described.place)
-    stored = lowering.emit(memory.StorePtrTkoOp(pointers, value, mask, token))
-    lowering.order.after_write(described.place, stored.results[0])
+    _store(lowering, described, pointers, value, mask)
 
 
 RULES: dict[str, Rule] = {
