@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.text.source import attach_source, source_of
 from xtile.text.value_names import clone_with_names
+
+
+def kernels_of(module: ModuleOp | GpuModuleOp) -> Iterator[FuncOp]:
+    """The functions of a module and of those in it, in the order of the text."""
+    for operation in module.body.block.ops:
+        if isinstance(operation, FuncOp):
+            yield operation
+        elif isinstance(operation, ModuleOp | GpuModuleOp):
+            yield from kernels_of(operation)
 
 
 def with_kernels_replaced(
@@ -22,9 +32,10 @@ def with_kernels_replaced(
         rebuild: Makes the new kernel from the one in `module`, whose places its messages need.
     """
     result, source = clone_with_names(module), source_of(module)
-    pairs = zip(module.walk(), result.walk(), strict=True)
-    chosen = [(old, copy) for old, copy in pairs if isinstance(old, FuncOp) and is_chosen(old)]
-    for old, copy in chosen:
+    pairs = list(zip(kernels_of(module), kernels_of(result), strict=True))
+    for old, copy in pairs:
+        if not is_chosen(old):
+            continue
         block = copy.parent
         assert block is not None
         block.insert_op_before(rebuild(old), copy)

@@ -46,7 +46,7 @@ from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.emitter import Emitter, subview
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.kernels import kernels_of, with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
@@ -67,7 +67,7 @@ def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
     Raises:
         DiagnosticError: An operation has no form with other sizes.
     """
-    uneven = {operation for operation in module.walk() if _is_uneven(operation)}
+    uneven = {kernel for kernel in kernels_of(module) if _is_uneven(kernel)}
     if not uneven:
         return module
     source = source_of(module)
@@ -76,9 +76,9 @@ def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
     )
 
 
-def _is_uneven(function: Operation) -> bool:
-    """Whether an operation is a tile-level kernel with a size that is no power of two."""
-    if not isinstance(function, FuncOp) or level_of(function) is not Level.TILE:
+def _is_uneven(function: FuncOp) -> bool:
+    """Whether a kernel is at level tile and has a size that is no power of two."""
+    if level_of(function) is not Level.TILE:
         return False
     results = (result for operation in function.walk() for result in operation.results)
     types: set[Attribute] = {each.type for each in results if isa(each.type, VectorType)}
