@@ -325,22 +325,22 @@ class VectorLayout:
         """The register and the lane of each element."""
         return self.layout.inverse()
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Columns of a block."""
         return self.columns if self.lanes % self.columns == 0 else self.lanes
 
-    @property
+    @cached_property
     def blocks(self) -> int:
         """The number of blocks of columns."""
         return -(-self.columns // self.width)
 
-    @property
+    @cached_property
     def row_step(self) -> int:
         """Rows between the elements of two entries that follow each other."""
         return self.lanes // self.width
 
-    @property
+    @cached_property
     def entries(self) -> int:
         """Entries of a lane in one block of columns."""
         return -(-self.rows // self.row_step)
@@ -349,3 +349,9 @@ class VectorLayout:
     def has_padding(self) -> bool:
         """Whether some entries are no element."""
         return self.layout.shape != (self.rows, self.columns)
+
+
+@lru_cache(maxsize=256)
+def vector_layout(rows: int, columns: int, lanes: int) -> VectorLayout:
+    """The layout of a vector of a subgroup: one object for all vectors of the same shape."""
+    return VectorLayout(rows, columns, lanes)

@@ -139,7 +139,7 @@ def _found(operation: Operation, whole: Mapping[str, Form], of_func: Form) -> It
     if name in whole:
         yield Found(operation, whole[name])
     elif name == HOST.operation:
-        has_xegpu = of_func is HOST and any(map(_is_of_xegpu, operation.walk()))
+        has_xegpu = of_func is HOST and any(map(_is_of_xegpu, _walk(operation)))
         yield Found(operation, XEGPU_FUNCTION if has_xegpu else of_func)
     elif name == BLOCK.operation:
         yield _kernel_found(operation)
@@ -169,13 +169,14 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
     `core` have a meaning at a level only.
     """
     of_xegpu: list[Operation] = []
-    for operation in function.walk():
-        if operation.name.startswith("core."):
+    for operation in _walk(function):
+        dialect = operation.name.partition(".")[0]
+        if dialect == "core":
             from xtile.dialects.core.levels import is_for_lanes
 
             if not is_for_lanes(operation):
                 return NO_LEVEL, operation
-        elif _is_of_xegpu(operation):
+        elif dialect == "xegpu":
             of_xegpu.append(operation)
     if not of_xegpu:
         return LANE, None
@@ -183,6 +184,21 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
 
     level, because = level_of(of_xegpu)
     return _OF_XEGPU[level], because
+
+
+def _walk(function: Operation) -> Iterator[Operation]:
+    """A function and all operations in it, in the order of the text.
+
+    Each step looks at all of a kernel, and `Operation.walk` hands each operation through as many
+    generators as there are regions around it.
+    """
+    rest = [function]
+    while rest:
+        operation = rest.pop()
+        yield operation
+        for region in reversed(operation.regions):
+            for block in reversed(region.blocks):
+                rest += reversed(block.ops)
 
 
 def _is_of_xegpu(operation: Operation) -> bool:

@@ -30,7 +30,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
-from xtile.layouts.intel import VectorLayout
+from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import ArithBuilder, Index
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
@@ -172,7 +172,7 @@ class Lowering(ArithBuilder):
                 f"a subgroup cannot hold a matrix of {rows} x {columns}: its {self.subgroup_size} "
                 f"lanes take at most {most} components; use smaller matrices in a loop"
             )
-        return VectorLayout(rows, columns, self.subgroup_size)
+        return vector_layout(rows, columns, self.subgroup_size)
 
     def types(self, type_: Attribute) -> list[Attribute]:
         """The types of the values that a value of this type becomes."""

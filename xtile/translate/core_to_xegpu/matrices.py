@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.effects import may_fail
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
-from xtile.layouts.intel import VectorLayout
+from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.components import Components, shape_of
@@ -128,7 +128,7 @@ def _entry_scalars(lowering: Lowering, fragment: Fragment) -> list[list[SSAValue
 def _reduce_rows(lowering: Lowering, fragment: Fragment, combine: Combine) -> Fragment:
     """Combines the rows of each column: entries of a lane, and lanes with the same column."""
     layout = fragment.layout
-    result = VectorLayout(1, layout.columns, layout.lanes)
+    result = vector_layout(1, layout.columns, layout.lanes)
     values: list[SSAValue] = []
     for scalars in _entry_scalars(lowering, fragment):
         inside = _components_only(lowering, layout, scalars)
@@ -179,7 +179,7 @@ def _reduce_columns(lowering: Lowering, fragment: Fragment, combine: Combine) ->
 
 def _as_column(lowering: Lowering, source: VectorLayout, totals: list[SSAValue]) -> Fragment:
     """Spreads one value for each row over the lanes as a matrix with one column."""
-    result = VectorLayout(source.rows, 1, source.lanes)
+    result = vector_layout(source.rows, 1, source.lanes)
     lane = lowering.lane()
 
     def entry(number: int) -> SSAValue:
