@@ -32,7 +32,7 @@ from xtile.semantics.errors import ExecutionError
 from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 
-KERNELS = 500
+KERNELS = 300
 """How many kernels are compared."""
 
 _TOGETHER = 25

@@ -28,9 +28,9 @@ from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
 
 CHUNKS = 8
-FILES_PER_CHUNK = 2500
+FILES_PER_CHUNK = 1000
 MLIR_CHUNKS = 4
-MLIR_FILES_PER_CHUNK = 500
+MLIR_FILES_PER_CHUNK = 200
 SECONDS_PER_FILE = 5.0
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.ir"))

@@ -1,4 +1,4 @@
-"""Properties of the text forms, over 2,000 random kernels."""
+"""Properties of the text forms, over 800 random kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xtile.testing.tensorlang_kernels import kernels, random_kernel
 from xtile.text.diagnostics import Diagnostics
 
 CHUNKS = 8
-KERNELS_PER_CHUNK = 250
+KERNELS_PER_CHUNK = 100
 
 FEATURES = {
     **{f"a memref of order {n}": rf"memref<f32{'x[0-9?]+' * n}[>,]" for n in range(6)},

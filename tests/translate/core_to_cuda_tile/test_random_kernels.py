@@ -41,11 +41,11 @@ from xtile.testing.tensorlang.choices import NUMBERS
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 
-FILES = 30
+FILES = 20
 KERNELS = 5
 """In each file."""
 
-ASSEMBLED = 8
+ASSEMBLED = 4
 """How many files NVIDIA's assembler takes, in turn for each architecture."""
 
 REFUSALS = ("an input that is the output too must be copied, which needs a static size",)

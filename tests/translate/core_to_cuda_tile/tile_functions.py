@@ -11,6 +11,7 @@ import numpy as np
 from tests.semantics.upstream.kernels import DTYPES
 from tests.transforms.distribute.kernels import printed, read
 from tests.translate.core_to_cuda_tile.entries import (
+    CHIPS,
     assemble_for_all,
     entry_of,
     functions_of,
@@ -110,8 +111,8 @@ class TileKernels:
         return {name: entry_of(self.module, name) for name in names}
 
     def assemble(self) -> None:
-        """Has `tileiras` compile them for all architectures."""
-        assemble_for_all(self.module)
+        """Has `tileiras` compile them for the oldest architecture and the newest."""
+        assemble_for_all(self.module, (CHIPS[0], CHIPS[-1]))
 
     def on_both(self, name: str, *values: Any) -> list[tuple[Array, Array]]:
         """The arrays after runs of a kernel and of its entry, from equal arguments."""
