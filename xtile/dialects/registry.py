@@ -100,6 +100,12 @@ def _transform() -> Dialect:
     return Transform
 
 
+def _ub() -> Dialect:
+    from xtile.dialects.ub import UB
+
+    return UB
+
+
 def _vector() -> Dialect:
     from xtile.dialects.vector import Vector
 
@@ -154,6 +160,7 @@ COMPLETED_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "memref": _memref,
     "scf": _scf,
     "transform": _transform,
+    "ub": _ub,
     "vector": _vector,
 }
 """Dialects of xDSL's that this package completes with operations and with upstream's syntax."""

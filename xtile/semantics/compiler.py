@@ -163,13 +163,23 @@ class Compiler:
                     yields = self.slots(operation.operands)
                     if following is not None:
                         operations.append(operation)
-                        steps.append(_passing(yields, self.slots(following.args)))
+                        steps.append(self.passing(yields, self.slots(following.args)))
                     break
                 operations.append(operation)
                 steps.append(self._step(operation))
         body = Body(operations, steps, yields, self._allocated)
         self._allocated = around
         return body
+
+    def passing(self, sources: Sequence[int], targets: Sequence[int]) -> Step:
+        """The step that gives a block's arguments what the block before passes."""
+
+        def step(state: State) -> None:
+            passed = [state.values[source] for source in sources]
+            for target, value in zip(targets, passed, strict=True):
+                state.values[target] = value
+
+        return step
 
     def handler(self, operation: Operation) -> Handler | None:
         """What compiles an operation; None if nothing does."""
@@ -201,14 +211,3 @@ def _chain(region: Region) -> list[Block] | None:
             return None
         chain[block] = None
     return list(chain) if len(chain) == len(region.blocks) else None
-
-
-def _passing(sources: Sequence[int], targets: Sequence[int]) -> Step:
-    """The step that gives a block's arguments what the block before passes."""
-
-    def step(state: State) -> None:
-        passed = [state.values[source] for source in sources]
-        for target, value in zip(targets, passed, strict=True):
-            state.values[target] = value
-
-    return step

@@ -35,6 +35,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.memory import Index, as_index, parts
 from xtile.semantics.state import State
+from xtile.semantics.unspecified import STORED, reach
 from xtile.semantics.upstream.access import update_elements
 from xtile.semantics.upstream.gpu_subgroup import combiner, wide_type
 from xtile.semantics.upstream.memref import UPDATES
@@ -71,6 +72,8 @@ def _atomic_update(operation: AtomicUpdateOp, compiler: Compiler) -> Step:
         for view, mask in parts(values[memory], state.mask):
             active = with_axes(mask, len(shape))
             where = _both(_inside(chosen, view.shape, checked), active)
+            if state.unspecified:
+                reach(state, operation, value, STORED, where=where)
             updated = update_elements(
                 state, operation, view, chosen, values[value], function, where
             )

@@ -16,7 +16,7 @@ from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes
 
 if TYPE_CHECKING:
-    from xtile.semantics.cuda_tile.unspecified import Variants
+    from xtile.semantics.unspecified import Variants
 
 
 class State:

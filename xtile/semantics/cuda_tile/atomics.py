@@ -24,7 +24,10 @@ from xtile.semantics.cuda_tile.memory import optional_slot, pointee_storage
 from xtile.semantics.cuda_tile.numbers import shape_of, to_bits
 from xtile.semantics.cuda_tile.places import Ordering, places_of
 from xtile.semantics.cuda_tile.storage import check_writable
-from xtile.semantics.cuda_tile.unspecified import (
+from xtile.semantics.cuda_tile.views import TileAccess
+from xtile.semantics.observer import AccessKind
+from xtile.semantics.state import State
+from xtile.semantics.unspecified import (
     ALL,
     STORED,
     leave_unspecified,
@@ -32,9 +35,6 @@ from xtile.semantics.cuda_tile.unspecified import (
     reach,
     reach_places,
 )
-from xtile.semantics.cuda_tile.views import TileAccess
-from xtile.semantics.observer import AccessKind
-from xtile.semantics.state import State
 from xtile.semantics.upstream import floats, integers
 from xtile.semantics.upstream.constants import word_attribute
 from xtile.semantics.upstream.numbers import Number

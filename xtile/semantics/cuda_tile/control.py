@@ -9,7 +9,6 @@ Source: CUDA Tile IR specification, "Operations", "Control Flow"; NVIDIA/cuda-ti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -19,10 +18,10 @@ from xdsl.ir import Operation, Region
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import free
 from xtile.semantics.cuda_tile.numbers import element_number
-from xtile.semantics.cuda_tile.unspecified import move
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.promises import element_place
 from xtile.semantics.state import State
+from xtile.semantics.unspecified import copy
 from xtile.semantics.upstream.constants import has_flag
 
 _FOR = "cuda_tile.for"
@@ -47,15 +46,6 @@ class _Break(_Leaving):
 
 class _Return(_Leaving):
     """It goes to the end of the tile block."""
-
-
-def _copy(state: State, sources: Sequence[int], targets: Sequence[int]) -> None:
-    """Copies values between slots, all at once: a target may be a source, too."""
-    values = state.values
-    for slot, value in zip(targets, [values[slot] for slot in sources], strict=True):
-        values[slot] = value
-    if state.unspecified:
-        move(state, sources, targets)
 
 
 class Scope:
@@ -124,7 +114,7 @@ def _branch(operation: Operation, region: Region, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         scope.run(state)
-        _copy(state, scope.yields, targets)
+        copy(state, scope.yields, targets)
         if leaving is not None:
             raise leaving
 
@@ -175,15 +165,15 @@ def _for(operation: Operation, compiler: Compiler) -> Step:
         increment = int(interpret(np.asarray(values[stride])))
         if increment < 1:
             raise UnlocatedError(f"the step of a for loop must be at least 1, but is {increment}")
-        _copy(state, inits, carried)
+        copy(state, inits, carried)
         for i in range(start, stop, increment):
             values[variable] = number.number(i)
             try:
                 scope.run(state)
             except _Continue:
                 continue
-            _copy(state, scope.yields, carried)
-        _copy(state, carried, results)
+            copy(state, scope.yields, carried)
+        copy(state, carried, results)
 
     return step
 
@@ -195,7 +185,7 @@ def _loop(operation: Operation, compiler: Compiler) -> Step:
     is_broken_off, is_returning = scope.end == _BREAK, scope.end == _RETURN
 
     def step(state: State) -> None:
-        _copy(state, inits, carried)
+        copy(state, inits, carried)
         while True:
             try:
                 scope.run(state)
@@ -206,9 +196,9 @@ def _loop(operation: Operation, compiler: Compiler) -> Step:
             if is_returning:
                 raise _Return
             if is_broken_off:
-                _copy(state, scope.yields, results)
+                copy(state, scope.yields, results)
                 return
-            _copy(state, scope.yields, carried)
+            copy(state, scope.yields, carried)
 
     return step
 

@@ -6,7 +6,8 @@ Source: CUDA Tile IR specification, "Programming Model"; NVIDIA/cuda-tile 13.3.0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -19,9 +20,9 @@ from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.cuda_tile.control import compile_entry
 from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.cuda_tile.storage import storage_of
-from xtile.semantics.cuda_tile.unspecified import FollowingCompiler
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
+from xtile.semantics.unspecified import FollowingCompiler
 from xtile.semantics.values import Value
 
 
@@ -89,9 +90,32 @@ def _may_share(entry: Operation) -> bool:
     return not any(operation.name.startswith(_SHARED) for operation in entry.walk())
 
 
+class _Following(FollowingCompiler):
+    sinks: ClassVar[Mapping[str, str]] = {
+        "cuda_tile.assert": "the assertion",
+        "cuda_tile.for": "a bound of the loop",
+        "cuda_tile.if": "the condition",
+        "cuda_tile.make_tensor_view": "a pointer, size or stride of the view",
+        "cuda_tile.print_tko": "what is printed",
+    }
+    bounds: ClassVar[Mapping[str, int]] = {"cuda_tile.for": 3}
+    follow_themselves: ClassVar[frozenset[str]] = frozenset(
+        {
+            "cuda_tile.atomic_cas_tko",
+            "cuda_tile.atomic_red_view_tko",
+            "cuda_tile.atomic_rmw_tko",
+            "cuda_tile.load_ptr_tko",
+            "cuda_tile.load_view_tko",
+            "cuda_tile.loop",
+            "cuda_tile.store_ptr_tko",
+            "cuda_tile.store_view_tko",
+        }
+    )
+
+
 def _compiler(configuration: Configuration, is_observed: bool) -> Compiler:
     if is_observed:
-        return FollowingCompiler(configuration, is_observed)
+        return _Following(configuration, is_observed)
     return Compiler(configuration, is_observed)
 
 

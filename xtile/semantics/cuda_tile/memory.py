@@ -21,7 +21,12 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import shape_of, tile_type
 from xtile.semantics.cuda_tile.places import Ordering, places_of
 from xtile.semantics.cuda_tile.storage import Storage, storage_of
-from xtile.semantics.cuda_tile.unspecified import (
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.memory import Buffer
+from xtile.semantics.observer import AccessKind
+from xtile.semantics.ordering import NOTHING, Token
+from xtile.semantics.state import State
+from xtile.semantics.unspecified import (
     ALL,
     STORED,
     forget,
@@ -30,11 +35,6 @@ from xtile.semantics.cuda_tile.unspecified import (
     reach,
     reach_places,
 )
-from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.memory import Buffer
-from xtile.semantics.observer import AccessKind
-from xtile.semantics.ordering import NOTHING, Token
-from xtile.semantics.state import State
 from xtile.semantics.upstream.allocation import name_of, undefined
 from xtile.semantics.upstream.constants import integer_attribute
 from xtile.semantics.values import Array

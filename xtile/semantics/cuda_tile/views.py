@@ -22,10 +22,10 @@ from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.cuda_tile.places import Ordering
 from xtile.semantics.cuda_tile.storage import Storage, check_writable, storage_of
 from xtile.semantics.cuda_tile.tensor_views import Box, TensorView, Tiling
-from xtile.semantics.cuda_tile.unspecified import STORED, forget, leave_unspecified, reach
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
+from xtile.semantics.unspecified import STORED, forget, leave_unspecified, reach
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Array, Value
 

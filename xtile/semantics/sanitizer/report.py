@@ -7,6 +7,7 @@ from enum import Enum
 
 from xdsl.ir import Operation, SSAValue
 
+from xtile.dialects.effects import read_operands
 from xtile.semantics.errors import located
 from xtile.text.diagnostics import Diagnostic, Severity
 
@@ -85,9 +86,15 @@ class Report:
         notes: tuple[Diagnostic, ...] = ()
         if self.other is not None and self.other is not self.operation:
             notes = (located(self.other, "the other access is here", Severity.NOTE),)
-        what = "an element that this does not reach has no padding"
-        notes += tuple(located(origin, what, Severity.NOTE) for origin in self.origins)
+        notes += tuple(located(each, _origin_text(each), Severity.NOTE) for each in self.origins)
         return Diagnostic(main.severity, main.message, main.source, span, notes)
+
+
+def _origin_text(origin: Operation) -> str:
+    """What a note says of an instruction that left elements unspecified."""
+    if read_operands(origin):
+        return "an element that this does not reach has no padding"
+    return "what this gives is unspecified"
 
 
 def word_of(operation: Operation) -> str:

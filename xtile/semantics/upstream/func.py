@@ -14,6 +14,7 @@ from xdsl.traits import SymbolTable
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State
+from xtile.semantics.unspecified import copy
 
 _FUNCTIONS = ("func.func", "gpu.func")
 
@@ -44,12 +45,9 @@ def _call(operation: Operation, compiler: Compiler) -> Step:
     parameters = compiler.slots(callee.regions[0].blocks[0].args)[: len(sources)]
 
     def step(state: State) -> None:
-        values = state.values
-        for parameter, value in zip(parameters, [values[slot] for slot in sources], strict=True):
-            values[parameter] = value
+        copy(state, sources, parameters)
         body.run(state)
-        for result, value in zip(results, [values[slot] for slot in body.yields], strict=True):
-            values[result] = value
+        copy(state, body.yields, results)
 
     return step
 

@@ -33,6 +33,7 @@ from xtile.semantics.language import Language
 from xtile.semantics.memory import Group
 from xtile.semantics.upstream.allocation import attributions
 from xtile.semantics.upstream.numbers import memref_type, number_of
+from xtile.semantics.upstream.unspecified import FollowingUpstream
 from xtile.semantics.values import Value
 
 DEFAULT_SUBGROUP_SIZE = 16
@@ -179,6 +180,11 @@ def _compile(function: Operation, compiler: Compiler) -> Body:
     return Body(operations, made + body.steps, body.yields, body.allocated)
 
 
+def _compiler(configuration: Configuration, is_observed: bool) -> Compiler:
+    kind = FollowingUpstream if is_observed else Compiler
+    return kind(configuration, is_observed)
+
+
 _PROCESS_LOCAL = ("memref.get_global", "func.call")
 """What operations do that have an effect in one process only, or may have, as updates have."""
 
@@ -197,4 +203,5 @@ LANGUAGE = Language(
     compile=_compile,
     is_collective=False,
     may_share=_may_share,
+    compiler=_compiler,
 )

@@ -28,6 +28,7 @@ from xtile.semantics.memory import (
     uniform_integers,
 )
 from xtile.semantics.state import State, merged
+from xtile.semantics.unspecified import copy
 from xtile.semantics.upstream import floats, integers, memref_shapes, memref_views
 from xtile.semantics.upstream.access import (
     check_updatable,
@@ -189,8 +190,7 @@ def _alloca_scope(operation: Operation, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         body.run(state)
-        for result, value in zip(results, body.yields, strict=True):
-            state.values[result] = state.values[value]
+        copy(state, body.yields, results)
 
     return step
 

@@ -18,27 +18,32 @@ from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Mask, where_active
 from xtile.semantics.state import State, merged
+from xtile.semantics.unspecified import copy, forget, merge, reach
 from xtile.semantics.upstream.constants import has_flag
 from xtile.semantics.upstream.numbers import Number, number_of
 from xtile.semantics.values import Value, first_where, is_array
 
 
-def _copy(values: list[Value], sources: Sequence[int], targets: Sequence[int]) -> None:
-    """Copies values between slots, all at once: a target may be a source, too."""
-    for slot, value in zip(targets, [values[slot] for slot in sources], strict=True):
-        values[slot] = value
-
-
 def _merge(
-    values: list[Value],
+    state: State,
     sources: Sequence[int],
     targets: Sequence[int],
     active: npt.NDArray[np.bool_],
 ) -> None:
     """Copies the values of the active work-items; the others keep theirs."""
+    values = state.values
+    if state.unspecified:
+        merge(state, sources, targets, active)
     new = [values[slot] for slot in sources]
     for slot, value in zip(targets, new, strict=True):
         values[slot] = merged(active, value, values[slot])
+
+
+def _clear(state: State, targets: Sequence[int]) -> None:
+    """Says that slots have no value yet."""
+    for slot in targets:
+        state.values[slot] = None
+        forget(state, slot)
 
 
 def _narrowed(condition: Value, mask: Mask) -> npt.NDArray[np.bool_]:
@@ -52,8 +57,7 @@ def _run_cases(state: State, cases: Sequence[tuple[Value, Body]], results: tuple
     In each work-item, exactly one condition holds.
     """
     before = state.mask
-    values = state.values
-    collected: list[Value] = [None] * len(results)
+    _clear(state, results)
     try:
         for condition, body in cases:
             chosen = _narrowed(condition, before)
@@ -61,14 +65,9 @@ def _run_cases(state: State, cases: Sequence[tuple[Value, Body]], results: tuple
                 continue
             state.mask = chosen
             body.run(state)
-            collected = [
-                merged(chosen, values[slot], old)
-                for slot, old in zip(body.yields, collected, strict=True)
-            ]
+            _merge(state, body.yields, results, chosen)
     finally:
         state.mask = before
-    for slot, value in zip(results, collected, strict=True):
-        values[slot] = value
 
 
 def _if(operation: Operation, compiler: Compiler) -> Step:
@@ -83,7 +82,7 @@ def _if(operation: Operation, compiler: Compiler) -> Step:
             return
         body = then if chosen else otherwise
         body.run(state)
-        _copy(state.values, body.yields, results)
+        copy(state, body.yields, results)
 
     return step
 
@@ -104,7 +103,7 @@ def _index_switch(operation: Operation, compiler: Compiler) -> Step:
             return
         body = dict(zip(cases, others, strict=True)).get(int(chosen), default)
         body.run(state)
-        _copy(state.values, body.yields, results)
+        copy(state, body.yields, results)
 
     return step
 
@@ -115,7 +114,7 @@ def _execute_region(operation: Operation, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         body.run(state)
-        _copy(state.values, body.yields, results)
+        copy(state, body.yields, results)
 
     return step
 
@@ -200,18 +199,18 @@ def _for(operation: Operation, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         values = state.values
-        _copy(values, inits, carried)
+        copy(state, inits, carried)
 
         def each(i: Value, active: Mask) -> None:
             values[variable] = i
             body.run(state)
             if active is None:
-                _copy(values, body.yields, carried)
+                copy(state, body.yields, carried)
             else:
-                _merge(values, body.yields, carried, active)
+                _merge(state, body.yields, carried, active)
 
         counter.run(state, (values[first], values[last], values[stride]), each)
-        _copy(values, carried, results)
+        copy(state, carried, results)
 
     return step
 
@@ -223,39 +222,33 @@ def _while(operation: Operation, compiler: Compiler) -> Step:
     after_arguments = compiler.slots(after_region.blocks[0].args)
     before, after = compiler.region(before_region), compiler.region(after_region)
     condition, *passed = before.yields
+    end = before_region.blocks[0].last_op or operation
 
     def step(state: State) -> None:
         mask = state.mask
         values = state.values
-        _copy(values, inits, before_arguments)
-        collected: list[Value] = [None] * len(results)
+        copy(state, inits, before_arguments)
+        _clear(state, results)
         try:
             goes_on = True
             while goes_on:
                 before.run(state)
+                reach(state, end, condition, "the condition")
                 stays = values[condition]
                 leaving = _leaving(stays, state.mask)
-                if leaving is None or leaving.any():
-                    new = [values[slot] for slot in passed]
-                    collected = (
-                        new
-                        if leaving is None
-                        else [
-                            merged(leaving, value, old)
-                            for value, old in zip(new, collected, strict=True)
-                        ]
-                    )
+                if leaving is None:
+                    copy(state, passed, results)
+                elif leaving.any():
+                    _merge(state, passed, results, leaving)
                 goes_on = bool(np.any(_narrowed(stays, state.mask)))
                 if goes_on:
                     if is_array(stays):
                         state.mask = _narrowed(stays, state.mask)
-                    _copy(values, passed, after_arguments)
+                    copy(state, passed, after_arguments)
                     after.run(state)
-                    _copy(values, after.yields, before_arguments)
+                    copy(state, after.yields, before_arguments)
         finally:
             state.mask = mask
-        for slot, value in zip(results, collected, strict=True):
-            values[slot] = value
 
     return step
 
@@ -321,8 +314,7 @@ def _parallel(operation: Operation, compiler: Compiler) -> Step:
     reductions = [_Reduction(region, compiler) for region in (last.regions if last else ())]
 
     def step(state: State) -> None:
-        values = state.values
-        _copy(values, inits, results)
+        copy(state, inits, results)
 
         def innermost() -> None:
             body.run(state)
@@ -343,13 +335,12 @@ class _Reduction:
 
     def run(self, state: State, source: int, result: int) -> None:
         """Combines the result so far and a new value."""
-        values = state.values
-        _copy(values, (result, source), self._arguments)
+        copy(state, (result, source), self._arguments)
         self._body.run(state)
         if state.mask is None:
-            _copy(values, self._body.yields, (result,))
+            copy(state, self._body.yields, (result,))
         else:
-            _merge(values, self._body.yields, (result,), state.mask)
+            _merge(state, self._body.yields, (result,), state.mask)
 
 
 def _forall(operation: Operation, compiler: Compiler) -> Step:

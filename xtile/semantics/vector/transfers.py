@@ -12,6 +12,7 @@ from xtile.dialects.affine_maps import dimensions_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Index, Memref, as_index, combine, from_index
 from xtile.semantics.state import State
+from xtile.semantics.unspecified import STORED, reach
 from xtile.semantics.upstream.access import read_elements, write_elements
 from xtile.semantics.values import Array, Value, choose
 from xtile.semantics.vector.arrays import AXES, along, shape_of, spread
@@ -127,6 +128,8 @@ def _write(operation: Operation, compiler: Compiler, mask: int | None = None) ->
         values = state.values
         places = transfer.indices(state)
         where = transfer.where(state, values[base], places)
+        if state.unspecified:
+            reach(state, operation, vector, STORED, where=where)
         write_elements(state, operation, values[base], places, values[vector], where)
 
     return step

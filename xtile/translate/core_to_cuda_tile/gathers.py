@@ -19,7 +19,8 @@ from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
-from xtile.translate.core_to_cuda_tile.types import shape_of, tile_type
+from xtile.translate.core_to_cuda_tile.types import shape_of, tile_of, tile_type
+from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
 
 
 def pointers_at(
@@ -84,14 +85,23 @@ def _store(
     lowering.order.after_write(described.place, stored.results[0])
 
 
+def _padding(
+    operation: GatherLoadOp | GatherOp, given: SSAValue | None, lowering: Lowering
+) -> SSAValue | None:
+    """What elements are that the mask leaves out; None: anything."""
+    if leaves_out(given, operation.result):
+        return None
+    if given is None:
+        return lowering.constant(0, tile_of(operation.result.type))
+    return lowering.value(given)
+
+
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
     described = lowering.descriptor(operation.memory)
     shape = shape_of(operation.result.type)
     pointers = pointers_to(lowering, described, operation.indices, shape)
-    mask, padding = (
-        None if each is None else lowering.value(each)
-        for each in (operation.mask, operation.padding)
-    )
+    mask = None if operation.mask is None else lowering.value(operation.mask)
+    padding = _padding(operation, operation.padding, lowering) if mask is not None else None
     _load(operation, lowering, described, pointers, mask, padding)
 
 
@@ -106,9 +116,8 @@ def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
     described = lowering.descriptor(operation.base)
-    positions, mask, rest = lowering.values(
-        (operation.indices, operation.mask, operation.pass_thru)
-    )
+    positions, mask = lowering.values((operation.indices, operation.mask))
+    rest = _padding(operation, operation.pass_thru, lowering)
     pointers = pointers_at(lowering, described, operation.offsets, positions)
     _load(operation, lowering, described, pointers, mask, rest)
 

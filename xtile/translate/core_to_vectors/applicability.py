@@ -41,6 +41,7 @@ _ON_MATRICES = frozenset(
         "scf.if",
         "scf.while",
         "scf.yield",
+        "ub.poison",
         "vector.broadcast",
         "vector.contract",
         "vector.multi_reduction",

@@ -18,7 +18,7 @@ from xtile.dialects.core import MapOp
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp, ShapeCastOp
 from xtile.translate.core_to_vectors.kinds import is_elementwise
 
-_ANYBODYS = frozenset({"arith.constant", "vector.broadcast"})
+_ANYBODYS = frozenset({"arith.constant", "ub.poison", "vector.broadcast"})
 """Operations whose result can be both, if they are on numbers."""
 
 

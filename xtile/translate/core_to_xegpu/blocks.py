@@ -24,6 +24,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import PrefetchOp
+from xtile.dialects.ub import is_poison
 from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.folding import constant_number
 from xtile.rewrite.rebuilder import Rule
@@ -61,7 +62,7 @@ def _check(lowering: Lowering, operation: TransferReadOp | TransferWriteOp) -> N
     if operation.mask is not None:
         raise lowering.error("a transfer of a subgroup's vector cannot have a mask")
     is_inside = all(bool(bound) for bound in operation.in_bounds)
-    if isinstance(operation, TransferReadOp) and not is_inside:
+    if isinstance(operation, TransferReadOp) and not is_inside and not is_poison(operation.padding):
         number = constant_number(operation.padding)
         if number != 0:
             given = "no constant" if number is None else str(number)

@@ -7,14 +7,22 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
     BFloat16Type,
+    ComplexType,
     DenseIntOrFPElementsAttr,
+    FloatAttr,
     IndexType,
+    IntegerAttr,
+    IntegerType,
     VectorType,
 )
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.ub import PoisonOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.text.mlir_attributes import splat_constant
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.fragments import build
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
@@ -58,4 +66,28 @@ def bits_of(number: float) -> int:
     return struct.unpack("<h", struct.pack("<H", bits))[0]
 
 
-RULES: dict[str, Rule] = {arith.ConstantOp.name: _constant}
+def _poison(operation: PoisonOp, lowering: Lowering) -> None:
+    """Any number will do; it is 0, as what an access of a block reads beyond the edge."""
+    zero = _zero(operation.result.type)
+    if zero is None:
+        raise lowering.error(f"poison of type {operation.result.type} cannot be translated")
+    lowering.translate(zero)
+    lowering.define(operation.result, lowering.meaning(zero.results[0]))
+
+
+def _zero(type: Attribute) -> Operation | None:
+    """A constant whose numbers are 0; None if the type has no numbers."""
+    if isinstance(type, ComplexType):
+        from xdsl.dialects import complex
+
+        whole = cast("ComplexType[AnyFloat]", type)
+        part = FloatAttr(0.0, whole.element_type)
+        return complex.ConstantOp(ArrayAttr([part, part]), whole)
+    if isinstance(type, VectorType):
+        return arith.ConstantOp(splat_constant(cast("VectorType[Attribute]", type), 0))
+    if isinstance(type, IntegerType | IndexType):
+        return arith.ConstantOp(IntegerAttr(0, cast("IndexType", type)))
+    return arith.ConstantOp(FloatAttr(0.0, type)) if isinstance(type, AnyFloat) else None
+
+
+RULES: dict[str, Rule] = {arith.ConstantOp.name: _constant, PoisonOp.name: _poison}

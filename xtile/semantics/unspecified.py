@@ -1,32 +1,31 @@
 """Follows elements that nothing specifies to where they matter.
 
-A load leaves elements unspecified that it does not reach, if it has no padding. When a launch is
-observed, a value that depends on such elements has variants: what it would be if other numbers
-stood in their place. Operations are run on the variants of their operands, too. Where no variant of
-a result differs from the result, nothing unspecified is left in it. So a `select` that masks an
-element ends it, and no operation needs a rule of its own.
+A load leaves elements unspecified that it does not reach, if it has no padding, and so does MLIR's
+`ub.poison`. When a launch is observed, a value that depends on such elements has variants: what it
+would be if other numbers stood in their place. Operations are run on the variants of their
+operands, too. Where no variant of a result differs from the result, nothing unspecified is left in
+it. So a `select` that masks an element ends it, and no operation needs a rule of its own.
 
 Nothing is followed through memory, or through loads at places that are unspecified themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from xtile.semantics.compiler import Compiler, Step
-from xtile.semantics.cuda_tile.numbers import Tile
 from xtile.semantics.errors import ExecutionError, UnlocatedError
 from xtile.semantics.promises import element_place
-from xtile.semantics.state import State
+from xtile.semantics.state import State, merged
 from xtile.semantics.upstream.numbers import Kind, Number
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, with_axes
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -40,7 +39,7 @@ class Variants:
         origins: The operations that left elements unspecified.
     """
 
-    values: tuple[Tile, ...]
+    values: tuple[Value, ...]
     origins: tuple[Operation, ...]
 
 
@@ -64,6 +63,8 @@ def _substitutes(number: Number) -> tuple[Value, ...]:
         large = 2 ** max(0, number.bits - 2)
         return tuple(number.number(each) for each in (large + 2, -large, 0 if large == 1 else 2))
     large = 2.0 ** _LARGE_EXPONENTS[number.bits]
+    if number.kind is Kind.COMPLEX:
+        return tuple(number.number(complex(each, each)) for each in (large, -large, 0.5))
     return tuple(number.number(each) for each in (large, -large, 0.5))
 
 
@@ -103,6 +104,15 @@ def forget(state: State, slot: int) -> None:
     _known(state).pop(slot, None)
 
 
+def copy(state: State, sources: Sequence[int], targets: Sequence[int]) -> None:
+    """Copies values between slots, all at once: a target may be a source, too."""
+    values = state.values
+    if state.unspecified:
+        move(state, sources, targets)
+    for slot, value in zip(targets, [values[slot] for slot in sources], strict=True):
+        values[slot] = value
+
+
 def move(state: State, sources: Sequence[int], targets: Sequence[int]) -> None:
     """Says that values go from slots to others, all at once."""
     known = _known(state)
@@ -114,8 +124,37 @@ def move(state: State, sources: Sequence[int], targets: Sequence[int]) -> None:
             known[target] = variants
 
 
+def merge(state: State, sources: Sequence[int], targets: Sequence[int], active: BoolArray) -> None:
+    """Says that the active work-items' values go from slots to others, before they do."""
+    known, values = _known(state), state.values
+    moved = [known.get(source) for source in sources]
+    given = [values[source] for source in sources]
+    for target, value, variants in zip(targets, given, moved, strict=True):
+        old = known.get(target)
+        if variants is None and old is None:
+            continue
+        new_values = (value,) * _COUNT if variants is None else variants.values
+        old_values = (values[target],) * _COUNT if old is None else old.values
+        both = [merged(active, *each) for each in zip(new_values, old_values, strict=True)]
+        origins = tuple(each for one in (old, variants) if one is not None for each in one.origins)
+        value = merged(active, value, values[target])
+        _keep(state, target, both, tuple(dict.fromkeys(origins)), value)
+
+
+def comes_of(state: State, slot: int, operation: Operation) -> None:
+    """Says that what is unspecified in a result comes of the operation itself."""
+    known = _known(state)
+    if slot in known:
+        known[slot] = Variants(known[slot].values, (operation,))
+
+
 def reach(
-    state: State, operation: Operation, slot: int | None, what: str, chosen: Any = ALL
+    state: State,
+    operation: Operation,
+    slot: int | None,
+    what: str,
+    chosen: Any = ALL,
+    where: Value = None,
 ) -> None:
     """Tells the observer if an operation depends on something unspecified.
 
@@ -125,6 +164,7 @@ def reach(
         slot: The operand; None: there is none.
         what: What it is: `the condition`.
         chosen: The elements of the operand that matter, as an index of it.
+        where: Which of them do, as an array that can be broadcast with it; None: all.
     """
     found = None if slot is None else _known(state).get(slot)
     if slot is None or found is None or state.observer is None:
@@ -133,8 +173,13 @@ def reach(
     matters = np.zeros(differs.shape, np.bool_)
     matters[chosen] = True
     matters &= differs
+    for mask in (where, state.mask):
+        if mask is not None and matters.ndim:
+            matters = matters & with_axes(mask, matters.ndim - np.ndim(mask))
     if matters.any():
-        place = element_place(int(matters.argmax()), matters.shape)
+        own = np.unravel_index(int(matters.argmax()), matters.shape)[_axes(operation) :]
+        shape = matters.shape[_axes(operation) :]
+        place = element_place(int(np.ravel_multi_index(own, shape)) if shape else 0, shape)
         of = "" if place == "the value" else f"{place} of "
         message = f"{of}{what} depends on an element that is unspecified"
         state.observer.on_unspecified(operation, message, found.origins)
@@ -147,17 +192,22 @@ def reach_places(state: State, operation: Operation, pointers: int, mask: int | 
     reach(state, operation, pointers, "the pointer", chosen)
 
 
+def _axes(operation: Operation) -> int:
+    """The axes of a value before its own: rows and lanes, which tiles of CUDA Tile IR have not."""
+    return 0 if operation.dialect_name() == "cuda_tile" else 2
+
+
 def _known(state: State) -> dict[int, Variants]:
     return {} if state.unspecified is None else state.unspecified
 
 
-def _replaced(value: Tile, missing: Array, new: Any) -> Tile:
+def _replaced(value: Value, missing: Array, new: Any) -> Value:
     copy = np.array(value)
     copy[missing] = new
     return copy[()]
 
 
-def _differs(value: Tile, variants: Sequence[Tile]) -> BoolArray:
+def _differs(value: Value, variants: Sequence[Value]) -> BoolArray:
     """Which elements are not the same in all variants; a NaN is the same as itself."""
     differs = np.zeros(np.shape(value), np.bool_)
     is_number = np.equal(value, value)
@@ -167,31 +217,56 @@ def _differs(value: Tile, variants: Sequence[Tile]) -> BoolArray:
 
 
 def _keep(
-    state: State, slot: int, variants: Sequence[Tile], origins: tuple[Operation, ...]
+    state: State,
+    slot: int,
+    variants: Sequence[Value],
+    origins: tuple[Operation, ...],
+    value: Value = None,
 ) -> None:
     known = _known(state)
-    if _differs(state.values[slot], variants).any():
+    if _differs(state.values[slot] if value is None else value, variants).any():
         known[slot] = Variants(tuple(variants), origins)
     else:
         known.pop(slot, None)
 
 
 class FollowingCompiler(Compiler):
-    """Compiles an entry so that what is unspecified is followed while it runs."""
+    """Compiles a function so that what is unspecified is followed while it runs.
+
+    Attributes:
+        sinks: Operations that say where control goes or where memory is, or print, and what they
+            are given.
+        bounds: How many operands of such an operation that is; all, where nothing is said.
+        follow_themselves: Operations whose own handlers call the functions of this module.
+    """
+
+    sinks: ClassVar[Mapping[str, str]] = {}
+    bounds: ClassVar[Mapping[str, int]] = {}
+    follow_themselves: ClassVar[frozenset[str]] = frozenset()
+
+    @override
+    def passing(self, sources: Sequence[int], targets: Sequence[int]) -> Step:
+        return lambda state: copy(state, sources, targets)
 
     @override
     def _step(self, operation: Operation) -> Step:
-        step = super()._step(operation)
-        name = operation.name
-        if name in _SINKS:
-            return self._checked(operation, step, _SINKS[name])
-        if name in _FOLLOW_THEMSELVES or not operation.operands:
-            return step
-        return self._followed(operation, step)
+        return self.following(operation, super()._step(operation))
 
-    def _checked(self, operation: Operation, step: Step, what: str) -> Step:
-        """`step`, before which it is checked that no operand depends on something unspecified."""
-        operands = self.slots(operation.operands[: 3 if operation.name == _FOR else None])
+    def following(self, operation: Operation, step: Step) -> Step:
+        """`step`, and what follows it."""
+        name = operation.name
+        if name in self.sinks:
+            checked = operation.operands[: self.bounds.get(name)]
+            return self.checked(operation, step, checked, self.sinks[name])
+        if name in self.follow_themselves or not operation.operands:
+            return step
+        return self.followed(operation, step)
+
+    def checked(
+        self, operation: Operation, step: Step, values: Sequence[SSAValue], what: str
+    ) -> Step:
+        """`step`, before which it is checked that no value depends on something unspecified."""
+        operands = self.slots(values)
 
         def checked_step(state: State) -> None:
             if state.unspecified:
@@ -201,9 +276,13 @@ class FollowingCompiler(Compiler):
 
         return checked_step
 
-    def _followed(self, operation: Operation, step: Step) -> Step:
-        """`step`, which is run on variants of the operands, too."""
-        operands = self.slots(dict.fromkeys((*operation.operands, *_captured(operation))))
+    def followed(
+        self, operation: Operation, step: Step, values: Sequence[SSAValue] | None = None
+    ) -> Step:
+        """`step`, which is run on variants of the operands, or of some of them, too."""
+        if values is None:
+            values = (*operation.operands, *_captured(operation))
+        operands = self.slots(dict.fromkeys(values))
         results = self.slots(operation.results)
 
         def followed_step(state: State) -> None:
@@ -239,7 +318,7 @@ def _run_variant(
     known: dict[int, Variants],
     involved: Sequence[int],
     results: Sequence[int],
-) -> list[Tile]:
+) -> list[Value]:
     """The results for a variant of the operands; the values stay as they are."""
     values, observer = state.values, state.observer
     before = {slot: values[slot] for slot in (*involved, *results)}
@@ -258,7 +337,7 @@ def _run_variant(
             values[slot] = value
 
 
-def _inverted(value: Tile) -> Tile:
+def _inverted(value: Value) -> Value:
     """A tile of which no element is the same."""
     array = np.array(value)
     if array.dtype == np.bool_:
@@ -275,29 +354,3 @@ def _captured(operation: Operation) -> Iterator[Any]:
             around = owner if isinstance(owner, Operation) else owner.parent_op()
             if around is not None and not operation.is_ancestor(around):
                 yield operand
-
-
-_FOR = "cuda_tile.for"
-
-_SINKS = {
-    "cuda_tile.assert": "the assertion",
-    "cuda_tile.for": "a bound of the loop",
-    "cuda_tile.if": "the condition",
-    "cuda_tile.make_tensor_view": "a pointer, size or stride of the view",
-    "cuda_tile.print_tko": "what is printed",
-}
-"""Operations that say where control goes or where memory is, or print, and what they are given."""
-
-_FOLLOW_THEMSELVES = frozenset(
-    {
-        "cuda_tile.atomic_cas_tko",
-        "cuda_tile.atomic_red_view_tko",
-        "cuda_tile.atomic_rmw_tko",
-        "cuda_tile.load_ptr_tko",
-        "cuda_tile.load_view_tko",
-        "cuda_tile.loop",
-        "cuda_tile.store_ptr_tko",
-        "cuda_tile.store_view_tko",
-    }
-)
-"""Operations whose own handlers call the functions of this module."""
