@@ -16,7 +16,7 @@ _MAY_IMPORT = {
     "layouts": {"layouts"},
     "text": {"text"},
     "rewrite": {"dialects", "layouts", "rewrite", "text"},
-    "targets": {"targets"},
+    "targets": {"layouts", "targets"},
     "transforms": {"dialects", "layouts", "rewrite", "semantics", "targets", "text", "transforms"},
 }
 """For a package the packages of ours that it may import."""

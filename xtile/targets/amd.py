@@ -36,12 +36,12 @@ def _mfma(
 
 
 def _wmma(
-    factors: Iterable[Number], sums: Iterable[Number], depths: _Depths
+    version: int, factors: Iterable[Number], sums: Iterable[Number], depths: _Depths
 ) -> Iterator[MatrixUnit]:
     """The products of 16 x 16 of all pairs of some types, which 32 lanes compute."""
     for a, b in product(tuple(factors), repeat=2):
         for total, depth in product(tuple(sums), depths):
-            yield MatrixUnit("WMMA", a, b, total, 16, 16, depth, 32)
+            yield MatrixUnit("WMMA", a, b, total, 16, 16, depth, 32, version)
 
 
 _SINGLE_AND_DOUBLE = (
@@ -71,24 +71,24 @@ _CDNA_4 = (
     *_mfma(("i8",), "i32", (32, 16), (64, 32)),
 )
 _RDNA_3 = (
-    *_wmma(("f16",), ("f32", "f16"), (16,)),
-    *_wmma(("bf16",), ("f32", "bf16"), (16,)),
-    *_wmma(("i8",), ("i32",), (16,)),
-    *_wmma(("i4",), ("i32",), (16,)),
+    *_wmma(1, ("f16",), ("f32", "f16"), (16,)),
+    *_wmma(1, ("bf16",), ("f32", "bf16"), (16,)),
+    *_wmma(1, ("i8",), ("i32",), (16,)),
+    *_wmma(1, ("i4",), ("i32",), (16,)),
 )
 _RDNA_4 = (
-    *_wmma(("f16",), ("f32", "f16"), (16,)),
-    *_wmma(("bf16",), ("f32", "bf16"), (16,)),
-    *_wmma(_OCP, ("f32",), (16,)),
-    *_wmma(("i8",), ("i32",), (16,)),
-    *_wmma(("i4",), ("i32",), (32, 16)),
+    *_wmma(2, ("f16",), ("f32", "f16"), (16,)),
+    *_wmma(2, ("bf16",), ("f32", "bf16"), (16,)),
+    *_wmma(2, _OCP, ("f32",), (16,)),
+    *_wmma(2, ("i8",), ("i32",), (16,)),
+    *_wmma(2, ("i4",), ("i32",), (32, 16)),
 )
 _GFX1250 = (
-    *_wmma(("f32",), ("f32",), (4,)),
-    *_wmma(("f16",), ("f32", "f16"), (32,)),
-    *_wmma(("bf16",), ("f32", "bf16"), (32,)),
-    *_wmma(_OCP, ("f32", "f16"), (128, 64)),
-    *_wmma(("i8",), ("i32",), (64,)),
+    *_wmma(3, ("f32",), ("f32",), (4,)),
+    *_wmma(3, ("f16",), ("f32", "f16"), (32,)),
+    *_wmma(3, ("bf16",), ("f32", "bf16"), (32,)),
+    *_wmma(3, _OCP, ("f32", "f16"), (128, 64)),
+    *_wmma(3, ("i8",), ("i32",), (64,)),
 )
 
 _BUFFER_ACCESS = BufferAccess(sizes=(1, 2, 4, 8, 12, 16), offset_bits=32, most_extent=2**31 - 1)

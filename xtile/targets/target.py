@@ -15,6 +15,8 @@ from xtile.targets.spellings import PLAIN, MatrixSpelling
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
 
+    from xtile.layouts.matrix_units import Operands
+
 Number: TypeAlias = Literal[
     "f64",
     "f32",
@@ -53,6 +55,7 @@ class MatrixUnit:
         depth: K.
         lanes: The work-items of a subgroup that has the matrices; None if they are one value of a
             subgroup of any size.
+        version: Of instructions whose matrices lie otherwise in other generations, which one.
     """
 
     instruction: Literal["dpas", "AMX", "MFMA", "WMMA"]
@@ -63,6 +66,15 @@ class MatrixUnit:
     columns: int
     depth: int
     lanes: int | None
+    version: int = 1
+
+    @property
+    def layouts(self) -> Operands:
+        """What registers and lanes hold of the three matrices."""
+        from xtile.layouts.matrix_units import operands
+
+        shape = self.rows, self.columns, self.depth
+        return operands(self.instruction, *shape, self.bits, self.version)
 
     @property
     def bits(self) -> int:
