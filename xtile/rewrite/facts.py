@@ -39,7 +39,11 @@ _ONE_OF = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui",
 
 
 class Facts:
-    """What is known of each value; asked for values whose operations exist."""
+    """What is known of each value; asked for values whose operations exist.
+
+    The rules are about operations of `arith`. A dialect whose integers are computed in the same way
+    overrides `name_of`, `constant` and `promise_of`.
+    """
 
     def __init__(self) -> None:
         self._divisors: dict[SSAValue, int] = {}
@@ -60,6 +64,20 @@ class Facts:
         for value, divisor in divisors.items():
             facts.assume(value, divisor, True)
         return facts
+
+    def name_of(self, operation: Operation) -> str:
+        """The operation of `arith` that computes the same, or `core.assume`."""
+        return operation.name
+
+    def constant(self, value: SSAValue) -> int | None:
+        """The number that an integer constant is, or None."""
+        return constant_of(value)
+
+    def promise_of(self, assume: Operation) -> tuple[int, int | None]:
+        """A divisor and a lower bound that an assumption tells of its operand."""
+        # With `contiguous` it is about some elements only.
+        every = "contiguous" not in assume.properties
+        return (every and assumed(assume, "divisible_by")) or 1, assumed(assume, "at_least")
 
     def divisor(self, value: SSAValue | int) -> int:
         """A number that divides the value; 0 if the value is 0, 1 if nothing is known.
@@ -95,16 +113,12 @@ class Facts:
         operation = value.owner
         if not isinstance(operation, Operation):
             return 1
-        constant = constant_of(value)
+        constant = self.constant(value)
         if constant is not None:
             return abs(constant)
-        name = operation.name
+        name = self.name_of(operation)
         if name == "core.assume":
-            # With `contiguous` it is about some elements only.
-            own = (
-                None if "contiguous" in operation.properties else assumed(operation, "divisible_by")
-            )
-            return lcm(own or 1, self.divisor(operation.operands[0]))
+            return lcm(self.promise_of(operation)[0], self.divisor(operation.operands[0]))
         if name in _KEEP_THE_VALUE:
             return self.divisor(operation.operands[0])
         if name in _ONE_OF:
@@ -116,28 +130,28 @@ class Facts:
         operation = value.owner
         if not isinstance(operation, Operation):
             return False
-        constant = constant_of(value)
+        constant = self.constant(value)
         if constant is not None:
             return constant >= 0
-        name = operation.name
+        name = self.name_of(operation)
         if name in COUNTS or name == "arith.extui":
             return True
         if name == "arith.divui":
             # A negative number is a large unsigned one, which only a divisor of 1 keeps.
-            divisor = constant_of(operation.operands[1])
+            divisor = self.constant(operation.operands[1])
             return self.is_not_negative(operation.operands[0]) or (divisor or 0) > 1
         if name == "arith.remui":
             return any(self.is_not_negative(operand) for operand in operation.operands)
         signs = [self.is_not_negative(operand) for operand in operation.operands]
         if name == "core.assume":
-            least = assumed(operation, "at_least")
+            least = self.promise_of(operation)[1]
             return signs[0] or (least is not None and least >= 0)
-        if name == "arith.maxsi":
-            return any(signs)
-        if name == "arith.andi":
+        if name in ("arith.maxsi", "arith.andi"):
             return any(signs)
         if name == "arith.select":
             return all(signs[1:])
+        if name == "arith.remsi":
+            return signs[0]
         keeps = name in _KEEP_THE_VALUE or name in _ONE_OF or name in _SIGN_KEEPING
         return keeps and all(signs)
 
@@ -150,7 +164,7 @@ def assumed(operation: Operation, what: str) -> int | None:
     return None
 
 
-_SIGN_KEEPING = frozenset({"arith.addi", "arith.muli", "arith.divsi", "arith.shrui", "arith.remsi"})
+_SIGN_KEEPING = frozenset({"arith.addi", "arith.muli", "arith.divsi", "arith.shrui"})
 
 _DIVISORS: dict[str, Callable[[list[int]], int]] = {
     "arith.addi": lambda divisors: gcd(*divisors),

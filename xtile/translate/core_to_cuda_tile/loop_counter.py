@@ -55,16 +55,18 @@ class LoopCounter:
         is_known = isinstance(self._type, IndexType) and self._has_sign
         if not self._counts:
             if is_known:
-                facts.learn(argument, 1, facts.is_not_negative(self._first), self._last)
+                facts.assume(argument, is_not_negative=facts.is_not_negative(self._first))
+                facts.learn_bound(argument, self._last)
             return argument
-        facts.learn(argument, 1, True, self._end)
+        facts.assume(argument, is_not_negative=True)
+        facts.learn_bound(argument, self._end)
         value = lowering.add(lowering.multiply(argument, self._factor), self._first)
         assert isinstance(value, SSAValue)
         value = resize(lowering, value, element_of(self._type))
         if not is_known:
             return value
-        divisor = facts.divisor(value)
-        facts.learn(value, divisor, facts.is_not_negative(self._first), self._last)
+        facts.assume(value, facts.divisor(value), facts.is_not_negative(self._first))
+        facts.learn_bound(value, self._last)
         return value
 
     def _wide(self, old: SSAValue) -> Index:
