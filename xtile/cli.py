@@ -173,7 +173,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--may-overlap",
         action="store_true",
-        help="let arguments overlap although a kernel writes to one of them (NVIDIA's GPUs)",
+        help="let arguments overlap although a kernel writes to one of them",
     )
 
 

@@ -352,7 +352,10 @@ class XtileOptMain(xDSLOptMain):
         self._check_chip()
         self._check_matrix_spelling()
         if arguments.may_overlap and not self._reads("may_overlap"):
-            self._usage_error("argument --may-overlap: is for kernels that become CUDA Tile IR")
+            self._usage_error(
+                "argument --may-overlap: is for kernels of the tensor language and the core form "
+                "that are translated"
+            )
         if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
@@ -413,7 +416,13 @@ class XtileOptMain(xDSLOptMain):
         """Whether translating kernels as the command line says depends on an option."""
         from xtile.translate.route import ROUTES
 
-        return self._content is not None and option in ROUTES.options_of(self._content)
+        if self._content is None:
+            return False
+        source = None
+        if self.args.translate is not None:
+            route = TRANSLATIONS[self.args.translate].route
+            source = None if route is None else route.source
+        return option in ROUTES.options_of(self._content, source)
 
     @property
     def _content(self) -> str | None:
@@ -438,11 +447,11 @@ class XtileOptMain(xDSLOptMain):
         given: dict[str, str | bool | None] = {}
         if spec.name in COMPILING:
             given["chip"] = self.args.chip
+            given["may-overlap"] = self.args.may_overlap or None
         if ENCODED.get(spec.name) == "spirv":
             given["matrix-spelling"] = self.args.matrix_spelling
         if spec.name == _BYTECODE:
             given["version"] = self.args.cuda_tile_version
-            given["may-overlap"] = self.args.may_overlap or None
         more = {name: (value,) for name, value in given.items() if value is not None}
         for name in more:
             if name in spec.parameters:

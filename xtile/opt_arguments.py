@@ -124,8 +124,8 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     _add_flag(
         group,
         "--may-overlap",
-        "let kernels that become CUDA Tile IR expect arguments that overlap although they are "
-        "written",
+        "let kernels that --translate or -t compiles expect arguments that overlap although they "
+        "are written",
     )
     _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at the place")
     group.add_argument(

@@ -85,11 +85,14 @@ class SPIRVAssemblyFormat(CompilingFormat):
         chip: The device that kernels are compiled for, one of Intel's.
         matrix_spelling: How products of matrices and accesses of blocks are written, a name of
             `xtile.targets.spellings`; None for what the device has.
+        may_overlap: Whether arguments of a kernel may overlap although one of them is written,
+            where its language or its attributes exclude it.
     """
 
     name: ClassVar[str] = "spirv-asm"
     chip: str = INTEL.default
     matrix_spelling: str | None = None
+    may_overlap: bool = False
 
     def __post_init__(self) -> None:
         check_chip(self.chip, self.name, INTEL)
@@ -107,7 +110,7 @@ class SPIRVAssemblyFormat(CompilingFormat):
     ) -> ModuleOp:
         from xtile.translate.route import Options, translate_to
 
-        options = Options(self.chip, self.matrix_spelling)
+        options = Options(self.chip, self.matrix_spelling, self.may_overlap)
         return translate_to(module, "spirv", options, diagnostics, watcher)
 
     @override
@@ -149,8 +152,7 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
     Attributes:
         version: The version of the bytecode, as in `13.3`; xDSL reads it as a number.
         chip: The architecture that kernels are compiled for, one of NVIDIA's.
-        may_overlap: Whether different arguments of a kernel may be the same memory although one of
-            them is written.
+        may_overlap: As in `SPIRVAssemblyFormat`.
     """
 
     name: ClassVar[str] = "tileir-bytecode"

@@ -102,6 +102,6 @@ def test_nothing_is_left_out() -> None:
             "lanes_together",
         },
         Signature: {"name", "parameters", "written"},
-        Parameter: {"name", "type", "attributes", "may_be_address"},
+        Parameter: {"name", "type", "attributes", "may_be_address", "is_noalias"},
         Compiled: {"program", "signatures", "hosts", "warnings"},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
-from xtile.launch import Output, SanitizerError
+from xtile.launch import ArgumentError, DeviceArray, Output, SanitizerError, opencl
+from xtile.launch.binding import bind
+from xtile.launch.devices import Kernel
 
 COPY = """
 func @copy(%A: memref<f32x?,strided<?>>, %B: memref<f32x?,strided<?>>) {
@@ -159,3 +162,103 @@ def test_what_one_argument_holds_another_may_read() -> None:
     assert not found(COPY, Output(whole[:16]), whole[:16])
     (message,) = found(COPY, Output(whole[:16]), whole[16:])
     assert "element [0] of memory %A is read, but nothing was written to it" in message
+
+
+MEMREF = "%{}: memref<?xf32, strided<[?]>> {{core.noalias}}"
+
+
+@pytest.mark.parametrize("name", ["A", "B"])
+def test_arguments_that_a_kernel_says_do_not_overlap(name: str) -> None:
+    kernel = XEGPU.replace(f"%{name}: memref<?xf32, strided<[?]>>", f"{MEMREF.format(name)}")
+    x = values()
+    (message,) = found(kernel, x[:16], x[:16])
+    assert message.startswith("element [0] of memory %A is accessed (write) through %B and was ")
+    assert f"accessed through %A, which core.noalias of %{name} excludes" in message
+    for cut in SEPARATE.values():
+        assert not found(kernel, *cut(x))
+    # Nothing else tells the launch what to do: it is that of the text.
+    before = x.copy()
+    xtile.run(kernel, [x[:16], x[8:24]])
+    assert np.array_equal(x[8:24], before[:16])
+
+
+def test_where_the_promise_is_broken() -> None:
+    kernel = XEGPU.replace("%A: memref<?xf32, strided<[?]>>", MEMREF.format("A"))
+    x = values()
+    with pytest.raises(SanitizerError) as raised:
+        xtile.run(kernel, [x[:16], x[:16]], sanitize=True)
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.span is not None
+    assert diagnostic.source is not None
+    place = diagnostic.source.text[diagnostic.span.start : diagnostic.span.end]
+    assert place.startswith("memref.store %x, %B")
+
+
+def test_arguments_that_are_only_read() -> None:
+    line = "    memref.store %x, %B[%i] : memref<?xf32, strided<[?]>>\n"
+    read = line.replace("memref.store %x, %B", "%y = memref.load %B")
+    kernel = XEGPU.replace(line, read).replace(
+        "%A: memref<?xf32, strided<[?]>>", MEMREF.format("A")
+    )
+    x = values()
+    assert not found(kernel, x[:16], x[:16])
+
+
+CHAIN = """
+func @chain(%A: memref<f32x32x32>, %B: memref<f32x32x32>, %C: memref<f32x32x32>,
+            %D: memref<f32x32x32>) attributes { subgroup_size=16, work_group_size=[64,1] } {
+    %zero = constant 0.0 : f32
+    %one = constant 1.0 : f32
+    axpby.n %one, %A, %zero, %B
+    gemm.t.n %one, %C, %A, %zero, %D
+}
+"""
+
+
+@pytest.mark.parametrize("overlaps", [False, True])
+def test_opencl_compiles_the_variant_that_a_launch_needs(overlaps: bool) -> None:
+    """By the tensor language's rule there is no barrier between the two instructions."""
+    a, b, c, d = (
+        np.asfortranarray(fresh_generator().standard_normal((32, 32)).astype(np.float32))
+        for _ in range(4)
+    )
+    given = [a, b, b if overlaps else c, Output(d)]
+    kernel = Kernel(CHAIN, None)
+    executable = opencl.load(kernel, None)
+    suited = executable.suited(bind(executable.signature, given))
+    assert (suited is executable) == (not overlaps)
+    assert (suited.key == executable.key) == (not overlaps)
+    d[...] = np.nan
+    xtile.run(CHAIN, given, device="opencl")
+    second = a if overlaps else c
+    assert np.array_equal(b, a)
+    assert np.allclose(d, second.T @ a, rtol=1e-4, atol=1e-4)
+
+
+def test_pyopencl_buffers_overlap_by_their_places() -> None:
+    import pyopencl as cl
+
+    queue = opencl.load(Kernel(COPY, None), None).queue
+    whole, other = (cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 1024) for _ in range(2))
+    part = whole.get_sub_region(512, 256)
+    executable = opencl.load(Kernel(COPY, None), None)
+
+    def overlap(a: DeviceArray, b: DeviceArray) -> bool:
+        return executable.suited(bind(executable.signature, [a, b])) is not executable
+
+    assert overlap(DeviceArray(whole, (16,)), DeviceArray(whole, (16,), offset=60))
+    assert not overlap(DeviceArray(whole, (16,)), DeviceArray(whole, (16,), offset=64))
+    assert not overlap(DeviceArray(whole, (16,)), DeviceArray(other, (16,)))
+    assert overlap(DeviceArray(whole, (16,), offset=512), DeviceArray(part, (16,)))
+    assert not overlap(DeviceArray(whole, (16,)), DeviceArray(part, (16,)))
+
+
+def test_another_compilers_code_may_not_expect_it(tmp_path: Path) -> None:
+    path = tmp_path / "k.spv"
+    executable = opencl.load(Kernel(COPY, None), None)
+    path.write_bytes(executable.compiled.program.spirv)
+    x = values()
+    xtile.run(COPY, [x[:16], x[16:32]], device="opencl", binary=path)
+    assert np.array_equal(x[:16], x[16:32])
+    with pytest.raises(ArgumentError, match="writes to 'B', which overlaps 'A', but nothing says"):
+        xtile.run(COPY, [x[:16], x[8:24]], device="opencl", binary=path)

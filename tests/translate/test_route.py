@@ -323,8 +323,8 @@ USAGE_ERRORS = [
         "argument --chip: needs --translate",
     ),
     (
-        ("--translate", "tensorlang-to-spirv", "--may-overlap"),
-        "argument --may-overlap: is for kernels that become CUDA Tile IR",
+        ("--translate", "xegpu-to-spirv", "--may-overlap"),
+        "argument --may-overlap: is for kernels of the tensor language and the core form",
     ),
     (
         ("--translate", "tensorlang-to-xegpu", "--matrix-spelling", "plain"),

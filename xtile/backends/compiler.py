@@ -26,9 +26,11 @@ class Compiler(Generic[ProgramT]):
         compile: Compiles the kernels of a module; raises a DiagnosticError where it cannot.
         encode: What the cache keeps of a program: words, and bytes.
         decode: The program that was kept, with the signatures of its kernels by name.
+        may_overlap: Whether arguments may overlap although a kernel writes to one of them.
     """
 
     name: str
     compile: Callable[[ModuleOp, Diagnostics | None], ProgramT]
     encode: Callable[[ProgramT], tuple[Header, bytes]]
     decode: Callable[[Header, bytes, Mapping[str, Signature]], ProgramT]
+    may_overlap: bool = False

@@ -14,8 +14,7 @@ from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import choose_entry
 from xtile.targets import INTEL, NVIDIA, OptionError, check_chip, find_target
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import attach_source, source_of
-from xtile.text.value_names import clone_with_names
+from xtile.text.source import clone_with_source
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,9 @@ def compile(
         entry: The only kernel to compile; None compiles all.
         level: How much NVIDIA's assembler optimizes, from 0 to 3; None is 3.
         build_seconds: How long the assembler may take; None is 300.
-        may_overlap: Whether arguments of kernels for NVIDIA's GPUs may overlap although a kernel
-            writes to one of them. Such a kernel is slower, and keeps the order of all accesses.
+        may_overlap: Whether arguments may overlap although a kernel writes to one of them, where
+            its language or its attributes exclude it. Such a kernel is slower, and keeps the order
+            of all accesses.
         diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
 
     Raises:
@@ -99,11 +99,7 @@ def _kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
     kept = kernels if entry is None else [choose_entry(kernels, [], entry)]
     if len(kept) == len(kernels) + len(hosts):
         return module
-    copy = clone_with_names(module)
-    source = source_of(module)
-    if source is not None:
-        attach_source(copy, source)
-        source.record_copy(module, copy)
+    copy = clone_with_source(module)
     others = [function for function in kernels_of(copy).values() if name_of(function) not in kept]
     for function in (*others, *hosts_of(copy).values()):
         function.detach()
@@ -150,7 +146,7 @@ def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Di
     from xtile.targets.lanes import for_spirv
 
     target = for_spirv(find_target(_intel_chip(options.chip)))
-    program = compile_program(module, target, diagnostics)
+    program = compile_program(module, target, diagnostics, may_overlap=options.may_overlap)
     Path(path).write_bytes(program.spirv)
 
 

@@ -68,6 +68,8 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     for function in operations:
         if "core.level" in function.attributes:
             _verify_level(function, diagnostics, source)
+        if "arg_attrs" in function.properties:
+            _verify_arguments(function, diagnostics, source)
     for dialect in special:
         verifier = cast(DialectVerifier, import_module(_DIALECT_VERIFIERS[dialect]).verify)
         verifier(module, diagnostics, source)
@@ -79,6 +81,14 @@ def _verify_level(function: Operation, diagnostics: Diagnostics, source: Source 
 
     for operation, problem in find_problems(function):
         diagnostics.error(source, place_of(operation, source), problem)
+
+
+def _verify_arguments(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
+    """Checks what the core form's attributes promise of a function's arguments."""
+    from xtile.dialects.core.arguments import find_problems
+
+    for problem in find_problems(function):
+        diagnostics.error(source, place_of(function, source), problem)
 
 
 def _verify_operation(

@@ -129,7 +129,8 @@ def _compile(
 ) -> Compiled[ProgramT]:
     from xtile.launch.kernel import hosts_of, signatures_of
 
-    hosts, signatures = list(hosts_of(module)), signatures_of(module)
+    hosts = list(hosts_of(module))
+    signatures = signatures_of(module, may_overlap=compiler.may_overlap)
     if hosts and not signatures:
         raise _host_error(hosts[0])
     program = compiler.compile(_without(hosts, module), diagnostics)

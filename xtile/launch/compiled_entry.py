@@ -63,6 +63,7 @@ def _parameter_words(parameter: Parameter) -> dict[str, Any]:
         "type": str(parameter.type),
         "attributes": {name: str(value) for name, value in parameter.attributes.items()},
         "may_be_address": parameter.may_be_address,
+        "is_noalias": parameter.is_noalias,
     }
 
 
@@ -82,6 +83,7 @@ def _parameter(words: dict[str, Any], context: Context) -> Parameter:
         Parser(context, words["type"]).parse_type(),
         {name: _attribute(text, context) for name, text in words["attributes"].items()},
         words["may_be_address"],
+        words["is_noalias"],
     )
 
 

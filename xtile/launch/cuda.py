@@ -93,27 +93,16 @@ class CudaExecutable:
         Raises:
             ArgumentError: They overlap, and the kernel cannot be compiled here.
         """
-        from xtile.backends.nvidia.cuda.overlaps import orders_everything, overlapping
+        from xtile.backends.overlaps import overlapping, refusal
 
-        if self.may_overlap or orders_everything(self.signature):
-            return self
         found = overlapping(self.signature, arguments)
         if found is None:
             return self
         if self.for_overlaps is None:
-            one, written = found
-            raise ArgumentError(
-                f"@{self.signature.name} writes to '{written.name}', which overlaps '{one.name}', "
-                "but its cubin was compiled for arguments that do not overlap; compile it with "
-                "`xtile compile --may-overlap`"
-            )
+            reason = "its cubin was compiled for arguments that do not overlap"
+            advice = "compile it with `xtile compile --may-overlap`"
+            raise refusal(self.signature, found, f"{reason}; {advice}")
         return self.for_overlaps()
-
-    @property
-    def may_overlap(self) -> bool:
-        """Whether the kernel is compiled for arguments that overlap."""
-        interface = self.cubin.kernels.get(self.signature.name)
-        return interface is not None and interface.may_overlap
 
     def launch(
         self,
@@ -158,7 +147,7 @@ class CudaExecutable:
         if takes_pointers(self.signature) and isinstance(arguments, list | tuple | Mapping):
             arguments = flattened(self.signature, arguments)
         session, kernel = self.loaded()
-        repeated = kernel.plans.repeated(self.signature, arguments, may_overlap=self.may_overlap)
+        repeated = kernel.plans.repeated(self.signature, arguments)
         if repeated is not None:
             name = self.signature.name
             seconds = launch_again(kernel, session, name, repeated, grid, self.stream)

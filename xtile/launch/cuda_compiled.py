@@ -175,6 +175,8 @@ def _with_binary(
             f"the sidecar of {os.fspath(path)} has no kernel @{name} with the parameters of the "
             "kernel's source; compile it again with `xtile compile`"
         )
+    if not any(parameter.is_noalias for parameter in described.parameters):
+        signatures = {**signatures, name: signatures[name].with_overlaps()}
     return MachineCode(Cubin(code, cubin.chip, cubin.tool, signatures, cubin.kernels), (), warnings)
 
 

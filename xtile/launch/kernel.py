@@ -10,8 +10,10 @@ from typing import cast
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.launch.errors import ArgumentError, describe_type
 from xtile.launch.memory_types import scalar_type_of
 from xtile.launch.signature import Parameter, Signature, choose_entry
@@ -82,8 +84,12 @@ def kernels_of(module: ModuleOp) -> dict[str, Operation]:
     return {_path_of(op) if uses[name_of(op)] > 1 else name_of(op): op for op in kernels}
 
 
-def signatures_of(module: ModuleOp) -> dict[str, Signature]:
+def signatures_of(module: ModuleOp, *, may_overlap: bool = False) -> dict[str, Signature]:
     """The signatures of a module's kernels by their own names, which a device knows them by.
+
+    Args:
+        module: The kernels.
+        may_overlap: Whether they are compiled for arguments that overlap.
 
     Raises:
         ArgumentError: Two kernels have one name.
@@ -95,7 +101,8 @@ def signatures_of(module: ModuleOp) -> dict[str, Signature]:
             raise ArgumentError(
                 f"two kernels have the name '{name}', by which a device knows them; rename '{path}'"
             )
-        signatures[name] = signature_of(function)
+        signature = signature_of(function)
+        signatures[name] = signature.with_overlaps() if may_overlap else signature
     return signatures
 
 
@@ -141,9 +148,20 @@ def parameters_of(function: Operation) -> list[Parameter]:
             _promises(function, index),
             may_be_address=scalar_type_of(value.type) in (i64, IndexType())
             and not isinstance(function, FuncOp),
+            is_noalias=_is_noalias(function, value),
         )
         for index, (name, value) in enumerate(zip(_names(function, values), values, strict=True))
     ]
+
+
+def _is_noalias(function: Operation, value: SSAValue) -> bool:
+    """Whether a parameter overlaps no other one where either is written.
+
+    For the tensor language it is so by rule (docs/semantics.md, 2.6).
+    """
+    if isinstance(function, FuncOp):
+        return isinstance(value.type, MemrefType | GroupType)
+    return is_noalias(value)
 
 
 def _names(function: Operation, values: Sequence[SSAValue]) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,7 @@ class OpenclExecutable:
         compiled: Its program.
         device: The device.
         queue: Where it is launched.
+        for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
     """
 
     kernel: Kernel
@@ -76,11 +77,29 @@ class OpenclExecutable:
     compiled: Compiled[Program]
     device: OpenclDevice
     queue: cl.CommandQueue
+    for_overlaps: Callable[[], OpenclExecutable] | None
 
     @property
     def is_host(self) -> bool:
         """Never: code of the host is refused when it is loaded."""
         return False
+
+    def suited(self, arguments: Sequence[BoundArgument]) -> OpenclExecutable:
+        """The kernel itself, or one that is compiled for arguments that overlap, if they do.
+
+        Raises:
+            ArgumentError: They overlap, and the kernel cannot be compiled here.
+        """
+        from xtile.backends.overlaps import overlapping, refusal
+
+        found = overlapping(self.signature, arguments)
+        if found is None:
+            return self
+        if self.for_overlaps is None:
+            reason = "nothing says that its SPIR-V was compiled for arguments that overlap"
+            advice = "leave the binary out, and xtile compiles the kernel for them"
+            raise refusal(self.signature, found, f"{reason}; {advice}")
+        return self.for_overlaps()
 
     def launch(
         self,
@@ -105,9 +124,10 @@ class OpenclExecutable:
         from xtile.backends.intel.opencl.launching import launch
         from xtile.backends.intel.opencl.session import session_of
 
+        suited = self.suited(arguments)
         session = session_of(self.device, self.queue.context)
-        program, name = self.compiled.program, self.signature.name
-        loaded = session.kernel(self.key, program, name, seconds=self.kernel.build_seconds)
+        program, name = suited.compiled.program, self.signature.name
+        loaded = session.kernel(suited.key, program, name, seconds=self.kernel.build_seconds)
         taken = launch(
             *(loaded, self.device, self.queue, self.signature, arguments, grid, block),
             seconds=seconds,
@@ -180,15 +200,19 @@ def _device_of(device: cl.Device) -> OpenclDevice:
     return OpenclDevice(device, target)
 
 
-def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> OpenclExecutable:
+def _load(
+    kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue, *, may_overlap: bool = False
+) -> OpenclExecutable:
     from xtile.backends.intel.compiler import compiler_for
     from xtile.launch.compiled import choose_kernel, compile_text, show, text_of
 
     text = text_of(kernel)
-    compiler = compiler_for(device.target)
+    compiler = compiler_for(device.target, may_overlap=may_overlap)
+    for_overlaps = None
     key = text.key(compiler.name)
     if kernel.binary is None:
         compiled = _compiled.get(key, lambda: compile_text(text, key, compiler, Cache()))
+        for_overlaps = partial(_load, kernel, device, queue, may_overlap=True)
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
         digest = sha256(data).hexdigest()
@@ -196,7 +220,7 @@ def _load(kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue) -> Openc
         compiled = _compiled.get(key, lambda: _with_binary(text, data, name, kernel.entry))
     show(compiled.warnings, kernel)
     signature = choose_kernel(compiled.signatures, compiled.hosts, kernel.entry)
-    return OpenclExecutable(kernel, signature, key, compiled, device, queue)
+    return OpenclExecutable(kernel, signature, key, compiled, device, queue, for_overlaps)
 
 
 def _with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compiled[Program]:

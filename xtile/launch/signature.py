@@ -28,12 +28,15 @@ class Parameter:
         type: Its type.
         attributes: Its named attributes: alignment (bytes), shape_gcd, stride_gcd.
         may_be_address: Whether it is an integer in which a kernel may take a pointer.
+        is_noalias: Whether a compiled kernel relies on it that what is written through it is
+            accessed through no other parameter, and the reverse.
     """
 
     name: str
     type: Attribute
     attributes: dict[str, Attribute]
     may_be_address: bool = False
+    is_noalias: bool = False
 
     def __str__(self) -> str:
         return self._text
@@ -95,6 +98,18 @@ class Signature:
     name: str
     parameters: tuple[Parameter, ...]
     written: frozenset[int]
+
+    @cached_property
+    def has_disjoint_memory(self) -> bool:
+        """Whether the kernel relies on it that parameters which it writes do not overlap others."""
+        memory = [each for each in self.parameters if each.is_memory or each.may_be_address]
+        return len(memory) > 1 and any(each.is_noalias for each in memory)
+
+    def with_overlaps(self) -> Signature:
+        """The signature of the kernel compiled for arguments that overlap."""
+        return replace(
+            self, parameters=tuple(replace(each, is_noalias=False) for each in self.parameters)
+        )
 
 
 _MAIN = "main"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from os import PathLike
 
+    from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Block, Operation, SSAValue
 
     from xtile.text.diagnostics import Diagnostic
@@ -288,3 +289,14 @@ def _invalid_byte(name: str, data: bytes, error: UnicodeDecodeError) -> Diagnost
         "save the file as UTF-8"
     )
     return Diagnostic(Severity.ERROR, message, source, Span(offset, offset + 1))
+
+
+def clone_with_source(module: ModuleOp) -> ModuleOp:
+    """A copy of a module, with the names of its values and the places of both in the text."""
+    from xtile.text.value_names import clone_with_names
+
+    copy, source = clone_with_names(module), source_of(module)
+    if source is not None:
+        attach_source(copy, source)
+        source.record_copy(module, copy)
+    return copy

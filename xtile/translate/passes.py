@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -73,12 +74,28 @@ class PassForChip(TranslationPass):
 
 
 @dataclass(frozen=True)
-class PassForOrderedMemory(PassForChip):
-    """A step or a route to a language that must be told the order of accesses.
+class PassForOverlaps(TranslationPass):
+    """A step that says whether arguments may overlap.
 
     Attributes:
-        may_overlap: Whether different arguments of a kernel may be the same memory although one of
-            them is written.
+        may_overlap: Whether arguments of a kernel may overlap although one of them is written,
+            where its language or its attributes exclude it.
+    """
+
+    may_overlap: bool = False
+
+    @property
+    @override
+    def options(self) -> Options:
+        return Options(may_overlap=self.may_overlap)
+
+
+@dataclass(frozen=True)
+class PassForChipAndOverlaps(PassForChip):
+    """A step or a route for a chip that depends on whether arguments may overlap.
+
+    Attributes:
+        may_overlap: As in `PassForOverlaps`.
     """
 
     may_overlap: bool = False
@@ -89,6 +106,15 @@ class PassForOrderedMemory(PassForChip):
         return Options(self.chip, may_overlap=self.may_overlap)
 
 
+_KINDS: Mapping[tuple[bool, bool], type[TranslationPass]] = {
+    (False, False): TranslationPass,
+    (False, True): PassForOverlaps,
+    (True, False): PassForChip,
+    (True, True): PassForChipAndOverlaps,
+}
+"""The class of a pass, by whether it is for a chip and whether it depends on overlaps."""
+
+
 @cache
 def pass_named(name: str) -> type[TranslationPass]:
     """The pass that does what the step or the route of a name says.
@@ -97,10 +123,8 @@ def pass_named(name: str) -> type[TranslationPass]:
         name: One of `ROUTES.names`.
     """
     steps = _steps_of(name)
-    if any("may_overlap" in step.options for step in steps):
-        kind = PassForOrderedMemory
-    else:
-        kind = PassForChip if any(step.vendors for step in steps) else TranslationPass
+    is_for_chip = any(step.vendors for step in steps)
+    kind = _KINDS[is_for_chip, any("may_overlap" in step.options for step in steps)]
     title = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
     words = " ".join(step.words for step in steps)
     members = {"name": name, "__doc__": words, "__module__": __name__}

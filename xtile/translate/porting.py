@@ -32,8 +32,8 @@ def translate(
         to: The language, or the level of the core form; `xtile-opt --routes` lists them.
         chip: The device whose instructions are used, as `xtile devices` names it; None is `pvc`
             where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
-        may_overlap: Whether arguments of kernels that become CUDA Tile IR may overlap although a
-            kernel writes to one of them.
+        may_overlap: Whether arguments of a kernel may overlap although it writes to one of them,
+            where its language or its attributes exclude it.
         diagnostics: Collects remarks that tell why the translation chose what it did.
 
     Returns:
@@ -56,6 +56,7 @@ def port(
     to: str,
     *,
     chip: str | None = None,
+    may_overlap: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> ModuleOp:
     """Like `translate`, for kernels of the tensor language only.
@@ -67,4 +68,5 @@ def port(
     route = f"tensorlang-to-{to}"
     check_route(route, chip)
     module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    return translate_along(module, route, Options(chip), diagnostics)
+    options = Options(chip, may_overlap=may_overlap)
+    return translate_along(module, route, options, diagnostics)

@@ -142,6 +142,7 @@ class Run:
     def named(self, module: ModuleOp, name: str) -> ModuleOp:
         """Does what the step or the route of a name says."""
         check_route(name, self.options.chip, self.table)
+        module = self._as_options_say(module)
         found = forms_of(module, self.table.forms)
         if name in self.table.by_name:
             self.table.contract_of(name).check(module, found)
@@ -152,12 +153,24 @@ class Run:
     def to(self, module: ModuleOp, target: str) -> ModuleOp:
         """Takes the kernels of a module to a language or level, if they are not there already."""
         check_target(target, self.options.chip, self.table)
+        module = self._as_options_say(module)
         found = forms_of(module, self.table.forms)
         goals = self.table.goals_of(target)
         kernels = [each.form for each in found if each.form not in BESIDE]
         if kernels and all(form.is_one_of(goals) for form in kernels):
             return module
         return self._route(module, found, f"the translation to {target}", target, None)
+
+    def _as_options_say(self, module: ModuleOp) -> ModuleOp:
+        """The module, or a copy whose arguments may overlap where kernels exclude it."""
+        if not self.options.may_overlap:
+            return module
+        from xtile.dialects.core.arguments import forget_noalias
+        from xtile.text.source import clone_with_source
+
+        copy = clone_with_source(module)
+        forget_noalias(copy)
+        return copy
 
     def _route(
         self, module: ModuleOp, found: Sequence[Found], name: str, target: str, source: str | None

@@ -40,8 +40,8 @@ class Options:
         chip: The name of the chip; None for the default one of the vendor that a route is for.
         matrix_spelling: How SPIR-V writes products of matrices and accesses of blocks, a name of
             `xtile.targets.spellings`; None for the chip's own.
-        may_overlap: Whether different arguments of a kernel may be the same memory although one of
-            them is written, where a language must be told the order of accesses.
+        may_overlap: Whether arguments of kernels may overlap although one of them is written, where
+            the kernel's language or its attributes exclude it.
         compiler: What compiles the code of work-items that comes out; None where none comes out. A
             route sets it.
     """
@@ -106,7 +106,7 @@ def _raise_tensorlang(
 ) -> ModuleOp:
     from xtile.translate.tensorlang_to_core import translate_module
 
-    return translate_module(module, diagnostics)
+    return translate_module(module, diagnostics, may_overlap=options.may_overlap)
 
 
 def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
@@ -158,8 +158,7 @@ def _lower_to_cuda_tile(
 ) -> ModuleOp:
     from xtile.translate.core_to_cuda_tile import translate_module
 
-    target, may_overlap = options.target(NVIDIA), options.may_overlap
-    return translate_module(module, target, diagnostics, may_overlap=may_overlap)
+    return translate_module(module, options.target(NVIDIA), diagnostics)
 
 
 def _verify_tensorlang(
@@ -176,18 +175,17 @@ def _verify_tensorlang(
 
 def _rewrite_rfc(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.dialects.xegpu.rfc.to_llvm22 import to_llvm22
-    from xtile.text.source import attach_source, source_of
-    from xtile.text.value_names import clone_with_names
+    from xtile.text.source import clone_with_source
 
-    result, source = clone_with_names(module), source_of(module)
-    if source is not None:
-        attach_source(result, source)
-        source.record_copy(module, result)
+    result = clone_with_source(module)
     to_llvm22(result)
     return result
 
 
 _CLEANUP = "core-cleanup"
+
+_OVERLAPS = ("may_overlap",)
+"""The option of steps that set or read whether arguments may overlap."""
 
 STEPS: Sequence[Step] = (
     Step(
@@ -203,6 +201,7 @@ STEPS: Sequence[Step] = (
         takes=(TENSORLANG,),
         gives=BLOCK,
         words="Translates the tensor language to the core form at block level.",
+        options=_OVERLAPS,
     ),
     Step(
         "core-distribute",
@@ -211,6 +210,7 @@ STEPS: Sequence[Step] = (
         gives=SUBGROUP,
         words="Distributes block-level kernels over the subgroups of a work-group.",
         vendors=(INTEL,),
+        options=_OVERLAPS,
         then=_CLEANUP,
     ),
     Step(
@@ -220,6 +220,7 @@ STEPS: Sequence[Step] = (
         gives=TILE,
         words="Rewrites block-level kernels as loops over tiles.",
         vendors=(NVIDIA,),
+        options=_OVERLAPS,
         then=_CLEANUP,
     ),
     Step(
@@ -273,7 +274,7 @@ STEPS: Sequence[Step] = (
         gives=CUDA_TILE,
         words="Translates the core form at tile level to CUDA Tile IR.",
         vendors=(NVIDIA,),
-        options=("may_overlap",),
+        options=_OVERLAPS,
         first=_CLEANUP,
     ),
 )

@@ -14,7 +14,7 @@ from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.sidecar import write_cubin
 from xtile.launch import LaunchResult
-from xtile.launch.kernel import kernels_of, signature_of
+from xtile.launch.kernel import signatures_of
 
 CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
 
@@ -46,11 +46,9 @@ class Gpu:
     ) -> None:
         """Makes the kernel @k; `store` is an instruction that tells which memory it writes."""
         text = f"func @k({parameters}) {{\n parallel {{\n {store}\n }}\n}}\n"
-        signatures = {
-            name: signature_of(function) for name, function in kernels_of(xtile.parse(text)).items()
-        }
+        signatures = signatures_of(xtile.parse(text), may_overlap=may_overlap)
         code = CODE + f"{text} {heap} {may_overlap}".encode()
-        kernels = {"k": KernelInterface("", heap, may_overlap)}
+        kernels = {"k": KernelInterface("", heap)}
         write_cubin(self.path, Cubin(code, "sm_90", "tileiras", signatures, kernels))
 
         def run(block: tuple[int, int, int], *values: int) -> None:

@@ -131,7 +131,7 @@ def test_what_is_computed_before_the_write_stays() -> None:
     assert not is_read_again(module), "nothing is computed with what is read"
     updating = "core.gemm %one, %a, %a, %one, %c : i32, M, M, i32, M".replace("M", MATRIX)
     kernel = f"""gpu.module @m {{
-gpu.func @k(%a: {MATRIX}, %c: {MATRIX}) kernel attributes {{
+gpu.func @k(%a: {MATRIX}, %c: {MATRIX} {{core.noalias}}) kernel attributes {{
     core.level = "block", known_block_size = array<i32: 32, 1, 1>}} {{
   %one = arith.constant 1 : i32
   {updating}

@@ -20,7 +20,7 @@ from xtile.backends.nvidia.sidecar import (
     sidecar_path,
     write_cubin,
 )
-from xtile.launch.kernel import kernels_of, signature_of
+from xtile.launch.kernel import signatures_of
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 
@@ -31,7 +31,7 @@ func @first(%a: f32, %A: memref<f32x?x4> {alignment=64, shape_gcd=[4]}, %G: grou
         store %a, %A[%zero,%zero]
     }
 }
-func @second(%c: c64) {
+func @second(%B: memref<i8x4>, %c: c64) {
 }
 """
 
@@ -40,12 +40,9 @@ CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
 
 
 def make_cubin(code: bytes = CODE) -> Cubin:
-    functions = kernels_of(xtile.parse(KERNELS))
-    signatures = {name: signature_of(function) for name, function in functions.items()}
-    kernels = {
-        "first": KernelInterface("#hints", 4096, may_overlap=True),
-        "second": KernelInterface(),
-    }
+    signatures = signatures_of(xtile.parse(KERNELS))
+    signatures["first"] = signatures["first"].with_overlaps()
+    kernels = {"first": KernelInterface("#hints", 4096), "second": KernelInterface()}
     return Cubin(code, "sm_90", "tileiras 13.5.37", signatures, kernels)
 
 
@@ -86,7 +83,7 @@ def test_the_text() -> None:
     words = json.loads(encode(make_cubin()))
     assert {name: words[name] for name in ("format", "version", "tool", "chip")} == {
         "format": "xtile cubin",
-        "version": 1,
+        "version": 2,
         "tool": "tileiras 13.5.37",
         "chip": "sm_90",
     }
@@ -94,8 +91,10 @@ def test_the_text() -> None:
     assert (first["name"], first["written"], first["hints"]) == ("first", [1], "#hints")
     # f32; pointer, size and stride; pointer and count.
     assert first["slots"] == "0:4 8:8 16:8 24:8 32:8 40:8"
-    assert (first["heap"], first["may_overlap"], second["may_overlap"]) == (4096, True, False)
-    assert (second["name"], second["slots"], second["hints"]) == ("second", "0:8 8:8", "")
+    assert first["heap"] == 4096
+    alone = [[each["is_noalias"] for each in words["parameters"]] for words in (first, second)]
+    assert alone == [[False, False, False], [True, False]]
+    assert (second["name"], second["slots"], second["hints"]) == ("second", "0:8 8:8 16:8", "")
 
 
 def test_no_sidecar(path: Path) -> None:
@@ -128,11 +127,11 @@ def test_another_cubin(path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("words", [{"format": "other"}, {"version": 2}, {"format": None}])
+@pytest.mark.parametrize("words", [{"format": "other"}, {"version": 1}, {"format": None}])
 def test_another_format(path: Path, words: dict[str, Any]) -> None:
     change(path, **words)
     assert error_of(path) == (
-        f'{path}.json: error: expected a file with "format": "xtile cubin" and "version": 1'
+        f'{path}.json: error: expected a file with "format": "xtile cubin" and "version": 2'
     )
 
 

@@ -182,6 +182,72 @@ def test_number_of_barriers(name: str) -> None:
     assert lines.count("gpu.barrier") == expected, "\n".join(lines)
 
 
+ENTRY = (
+    "%g: memref<2xmemref<8x8xf32>>",
+    "%e = memref.load %g[%c0] : memref<2xmemref<8x8xf32>>",
+)
+"""A group, and an entry of it."""
+
+DISJOINT: dict[str, tuple[list[str], str, int]] = {
+    "neither": ([axpby("%a", "%b"), axpby("%c", "%l")], "", 1),
+    "what is written": ([axpby("%a", "%b"), axpby("%c", "%l")], "b", 0),
+    "what is read": ([axpby("%a", "%b"), axpby("%c", "%l")], "c", 0),
+    "the same argument": ([axpby("%a", "%b"), axpby("%b", "%l")], "ab", 1),
+    "two others may overlap": ([axpby("%a", "%b"), axpby("%c", "%l")], "a", 1),
+    "a view": (
+        [
+            axpby("%a", "%b"),
+            f"%view = memref.cast %b : {GLOBAL} to {GLOBAL}",
+            axpby("%view", "%l").replace(LOCAL, GLOBAL, 1),
+        ],
+        "b",
+        1,
+    ),
+    "an entry of a group and an argument": (
+        [ENTRY[1], axpby("%e", "%b"), axpby("%c", "%l")],
+        "b",
+        0,
+    ),
+    "entries of a group": ([ENTRY[1], axpby("%a", "%e"), axpby("%e", "%l")], "g", 1),
+    "an entry of a group that overlaps nothing": (
+        [ENTRY[1], axpby("%a", "%e"), axpby("%c", "%l")],
+        "g",
+        0,
+    ),
+    "what may be any argument": (
+        [
+            f"%any = arith.select %condition, %a, %c : {GLOBAL}",
+            axpby("%any", "%b"),
+            axpby("%b", "%any"),
+        ],
+        "abc",
+        1,
+    ),
+    "any argument and one": (
+        [
+            f"%any = arith.select %condition, %a, %c : {GLOBAL}",
+            axpby("%b", "%any"),
+            axpby("%a", "%l"),
+        ],
+        "abc",
+        1,
+    ),
+}
+"""Operations, the arguments that overlap no other, and the number of barriers."""
+
+
+@pytest.mark.parametrize("name", DISJOINT)
+def test_arguments_that_overlap_no_other(name: str) -> None:
+    operations, alone, expected = DISJOINT[name]
+    parameters = f"{PARAMETERS}, {ENTRY[0]}"
+    for letter in alone:
+        type = GLOBAL if letter in "abc" else f"memref<2x{GLOBAL}>"
+        parameters = parameters.replace(f"%{letter}: {type}", f"%{letter}: {type} {{core.noalias}}")
+    assert parameters.count("core.noalias") == len(alone)
+    lines = body_of(kernel(parameters, "\n".join([BEGIN, *operations])))
+    assert lines.count("gpu.barrier") == expected, "\n".join(lines)
+
+
 def test_place_in_a_loop() -> None:
     operations = loop(
         f"memref.store %alpha, %l[%c0, %c0] : {LOCAL}",

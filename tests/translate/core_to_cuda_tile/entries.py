@@ -52,9 +52,9 @@ def tile_function(parameters: str, body: str, attributes: str = "", name: str = 
     )
 
 
-def lowered(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:
+def lowered(text: str, chip: str = "sm_90") -> ModuleOp:
     """What a module at tile level becomes; it is verified, printed and read again."""
-    return _checked(translate_module(read(text), NVIDIA.chips[chip], may_overlap=may_overlap))
+    return _checked(translate_module(read(text), NVIDIA.chips[chip]))
 
 
 def from_block_level(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:

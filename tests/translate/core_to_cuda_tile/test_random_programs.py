@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ _CONDITIONS = """
 
 def _text(seed: int) -> str:
     parameters = PARAMETERS.replace("%yes: i1, %no: i1", "%yes_bits: i8, %no_bits: i8")
+    parameters = re.sub("(%[abv]: [^%]*), %", r"\1 {core.noalias}, %", parameters)
     return kernel(parameters, _CONDITIONS + TileWriter(seed).program())
 
 

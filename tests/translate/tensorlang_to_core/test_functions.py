@@ -25,25 +25,30 @@ SIGNATURES = {
     "%a: bool, %b: i16, %c: index, %d: bf16, %e: c64": (
         "%a: i1, %b: i16, %c: index, %d: bf16, %e: complex<f64>"
     ),
-    "%A: memref<f32>": "%A: memref<f32>",
-    "%A: memref<f32x?>": "%A: memref<?xf32>",
-    "%A: memref<f32x4x8x2>": "%A: memref<2x8x4xf32>",
-    "%A: memref<f32x4x?>": "%A: memref<?x4xf32>",
-    "%A: memref<f32x?x4>": "%A: memref<4x?xf32, strided<[?, 1]>>",
-    "%A: memref<f32x4x8,strided<1,16>>": "%A: memref<8x4xf32, strided<[16, 1]>>",
-    "%A: memref<f32x?x?x3,strided<2,?,?>>": "%A: memref<3x?x?xf32, strided<[?, ?, 2]>>",
-    "%G: group<memref<f32x4x?>x?>": "%G: memref<?xmemref<?x4xf32>>",
-    "%G: group<memref<f32>x5, offset: 3>, %x: f32": "%G: memref<5xmemref<f32>>, %x: f32",
+    "%A: memref<f32>": "%A: memref<f32> {core.noalias}",
+    "%A: memref<f32x?>": "%A: memref<?xf32> {core.noalias}",
+    "%A: memref<f32x4x8x2>": "%A: memref<2x8x4xf32> {core.noalias}",
+    "%A: memref<f32x4x?>": "%A: memref<?x4xf32> {core.noalias}",
+    "%A: memref<f32x?x4>": "%A: memref<4x?xf32, strided<[?, 1]>> {core.noalias}",
+    "%A: memref<f32x4x8,strided<1,16>>": "%A: memref<8x4xf32, strided<[16, 1]>> {core.noalias}",
+    "%A: memref<f32x?x?x3,strided<2,?,?>>": (
+        "%A: memref<3x?x?xf32, strided<[?, ?, 2]>> {core.noalias}"
+    ),
+    "%G: group<memref<f32x4x?>x?>": "%G: memref<?xmemref<?x4xf32>> {core.noalias}",
+    "%G: group<memref<f32>x5, offset: 3>, %x: f32": (
+        "%G: memref<5xmemref<f32>> {core.noalias}, %x: f32"
+    ),
     "%G: group<memref<f32x4>x?, offset: ?>, %x: f32": (
-        "%G: memref<?xmemref<4xf32>>, %G_offset: index, %x: f32"
+        "%G: memref<?xmemref<4xf32>> {core.noalias}, %G_offset: index, %x: f32"
     ),
     "%A: memref<f32x?x?> {alignment=64, shape_gcd=[8], stride_gcd=[1,16]}, %x: f32": (
         "%A: memref<?x?xf32, strided<[?, 1]>> {core.alignment = 64 : i64, "
-        "core.shape_gcd = array<i64: 1, 8>, core.stride_gcd = array<i64: 16, 1>}, %x: f32"
+        "core.noalias, core.shape_gcd = array<i64: 1, 8>, core.stride_gcd = array<i64: 16, 1>}, "
+        "%x: f32"
     ),
     "%x: f32, %G: group<memref<f32x?x4>x?, offset: ?> {shape_gcd=[8]}, %y: f32": (
         "%x: f32, %G: memref<?xmemref<4x?xf32, strided<[?, 1]>>> "
-        "{core.shape_gcd = array<i64: 1, 8>}, %G_offset: index, %y: f32"
+        "{core.noalias, core.shape_gcd = array<i64: 1, 8>}, %G_offset: index, %y: f32"
     ),
 }
 """Parameters, and what they become."""
@@ -55,6 +60,14 @@ def test_parameters(parameters: str) -> None:
         f'gpu.func @f({SIGNATURES[parameters]}) kernel attributes {{core.level = "block"}} {{'
     )
     assert _header(parameters) == expected
+
+
+def test_parameters_that_may_overlap() -> None:
+    parameters = "%A: memref<f32> {alignment=64}, %G: group<memref<f32>x5>"
+    module = xtile.parse(f"func @f({parameters}) {{\n}}\n", language="tensorlang")
+    text = xtile.to_text(translate_module(module, may_overlap=True), "mlir")
+    expected = "%A: memref<f32> {core.alignment = 64 : i64}, %G: memref<5xmemref<f32>>"
+    assert f"gpu.func @f({expected}) kernel" in text
 
 
 def test_sizes_of_the_launch() -> None:

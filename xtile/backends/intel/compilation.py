@@ -60,7 +60,11 @@ class Program:
 
 
 def compile_program(
-    module: ModuleOp, target: LaneTarget, diagnostics: Diagnostics | None = None
+    module: ModuleOp,
+    target: LaneTarget,
+    diagnostics: Diagnostics | None = None,
+    *,
+    may_overlap: bool = False,
 ) -> Program:
     """Compiles the kernels of a module.
 
@@ -68,14 +72,17 @@ def compile_program(
         module: Kernels of the tensor language, the core form or XeGPU.
         target: What they are compiled for.
         diagnostics: Collects warnings and remarks.
+        may_overlap: Whether arguments may overlap although a kernel writes to one of them.
 
     Raises:
         DiagnosticError: A kernel cannot be compiled for the chip.
     """
     from xtile.dialects.spirv import encode
+    from xtile.translate.route import Options, translate_to
 
-    lanes = _translate(module, "lane", target, diagnostics)
-    spirv = _translate(lanes, "spirv", target, diagnostics)
+    options = Options(target.name, target.spelling.name, may_overlap)
+    lanes = translate_to(module, "lane", options, diagnostics)
+    spirv = translate_to(lanes, "spirv", options, diagnostics)
     parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
     kernels = {
         _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
@@ -108,14 +115,6 @@ def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
         return operations[0]
     message = "expected one module of SPIR-V"
     raise DiagnosticError([Diagnostic(Severity.ERROR, message, source_of(module), None)])
-
-
-def _translate(
-    module: ModuleOp, language: str, target: LaneTarget, diagnostics: Diagnostics | None
-) -> ModuleOp:
-    from xtile.translate.route import Options, translate_to
-
-    return translate_to(module, language, Options(target.name, target.spelling.name), diagnostics)
 
 
 def _kernels(module: ModuleOp) -> Iterable[Operation]:

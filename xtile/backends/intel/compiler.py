@@ -12,13 +12,17 @@ from xtile.launch.signature import Signature
 from xtile.targets.lanes import LaneTarget
 
 
-def compiler_for(target: LaneTarget) -> Compiler[Program]:
-    """The compiler for a chip and what its driver takes."""
+def compiler_for(target: LaneTarget, *, may_overlap: bool = False) -> Compiler[Program]:
+    """The compiler for a chip and what its driver takes, and maybe for arguments that overlap."""
+    name = f"{target.name} {target.spelling.name}"
     return Compiler(
-        f"{target.name} {target.spelling.name}",
-        lambda module, diagnostics: compile_program(module, target, diagnostics),
+        f"{name}, may overlap" if may_overlap else name,
+        lambda module, diagnostics: compile_program(
+            module, target, diagnostics, may_overlap=may_overlap
+        ),
         encode,
         decode,
+        may_overlap,
     )
 
 

@@ -34,12 +34,10 @@ class KernelInterface:
     Attributes:
         hints: What the kernel told the assembler, as MLIR text.
         heap: Bytes that each tile block allocates while it runs.
-        may_overlap: Whether its arguments may overlap although it writes to one of them.
     """
 
     hints: str = ""
     heap: int = 0
-    may_overlap: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def compile_to_cubin(
     from xtile.backends.nvidia.tools import find_tileiras
     from xtile.launch.kernel import signatures_of
 
-    signatures = signatures_of(module)
+    signatures = signatures_of(module, may_overlap=may_overlap)
     program = compile_program(module, chip, diagnostics, may_overlap=may_overlap)
     source = source_of(module)
     code = build_cubin(
@@ -129,7 +127,7 @@ def compile_program(
     options = Options(chip, may_overlap=may_overlap)
     lowered = _read_once(translate_to(module, "cuda_tile", options, diagnostics))
     kernels = {
-        _name(operation): _interface(operation, may_overlap)
+        _name(operation): _interface(operation)
         for operation in lowered.walk()
         if operation.name == _ENTRY
     }
@@ -137,12 +135,12 @@ def compile_program(
     return Program(encode(lowered, line_info=True), kernels)
 
 
-def _interface(entry: Operation, may_overlap: bool) -> KernelInterface:
+def _interface(entry: Operation) -> KernelInterface:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
 
     hints = entry.properties.get("optimization_hints")
     heap = sum(_bytes(operation) for operation in entry.walk() if isinstance(operation, AllocaOp))
-    return KernelInterface("" if hints is None else str(hints), heap, may_overlap)
+    return KernelInterface("" if hints is None else str(hints), heap)
 
 
 def _bytes(allocation: AllocaOp) -> int:

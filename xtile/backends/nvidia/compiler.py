@@ -20,6 +20,7 @@ def compiler_for(chip: str, *, may_overlap: bool = False) -> Compiler[Program]:
         ),
         _encode,
         _decode,
+        may_overlap,
     )
 
 

@@ -5,15 +5,16 @@ JSON, `k.cubin.json` for `k.cubin`:
 
 | field | what it holds |
 |---|---|
-| `format`, `version` | "xtile cubin" and 1 |
+| `format`, `version` | "xtile cubin" and 2 |
 | `xtile`, `tool` | what compiled and what assembled it |
 | `chip` | the architecture |
 | `sha256` | the checksum of the cubin, in hexadecimal digits |
 | `kernels` | for each its `name`, `parameters`, `written`, `slots`, and its `KernelInterface` |
 
-A parameter has the type of the kernel's source, as MLIR writes it. `written` are the numbers of
-those that the kernel writes to. `slots` are offset and size of each parameter of the machine code,
-`0:4 8:8`, which follow from the types.
+A parameter has the type of the kernel's source, as MLIR writes it. `is_noalias` says whether the
+code relies on it that no other argument overlaps this one where either is written. `written` are
+the numbers of those that the kernel writes to. `slots` are offset and size of each parameter of the
+machine code, `0:4 8:8`, which follow from the types.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SIDECAR = ".json"
 """What follows the path of a cubin in that of its sidecar."""
 
 _FORMAT = "xtile cubin"
-_VERSION = 1
+_VERSION = 2
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
@@ -138,9 +139,7 @@ def decode(source: Source, code: bytes) -> Cubin:
     try:
         signatures = _read_kernels(source, words["kernels"])
         kernels = {
-            str(kernel["name"]): KernelInterface(
-                str(kernel["hints"]), _heap(kernel["heap"]), kernel["may_overlap"] is True
-            )
+            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel["heap"]))
             for kernel in words["kernels"]
         }
         return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, kernels)

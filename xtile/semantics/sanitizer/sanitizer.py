@@ -17,6 +17,7 @@ from xtile.semantics.errors import ExecutionError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
 from xtile.semantics.ordering import Order, Token
+from xtile.semantics.sanitizer.disjointness import Disjointness
 from xtile.semantics.sanitizer.memories import Memories, Memory, Places
 from xtile.semantics.sanitizer.promises import broken_promises
 from xtile.semantics.sanitizer.report import Kind, Report, word_of
@@ -64,6 +65,7 @@ class Sanitizer:
         self._operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._launch: Launch | None = None
+        self._disjointness: Disjointness | None = None
         self._group: Size3 = (0, 0, 0)
         self._group_number = -1
         self._token_order = TokenOrder(self._memories)
@@ -74,6 +76,7 @@ class Sanitizer:
         """Checks what the parameters' attributes promise."""
         self._launch = launch
         self._memories.add_arguments(launch.arguments)
+        self._disjointness = Disjointness(launch)
         for report in broken_promises(launch):
             self._add(report, report.message)
 
@@ -156,7 +159,16 @@ class Sanitizer:
             )
         if access.kind.reads:
             self._check_content(access, shadow, places)
+        self._check_arguments(access, places)
         return places
+
+    def _check_arguments(self, access: Access, places: Places) -> None:
+        """Checks that memory is reached through one argument where the kernel says so."""
+        memory = self._memories.of(access.buffer)
+        broken = self._disjointness and self._disjointness.broken(access, memory, places)
+        if broken:
+            at, what = broken
+            self._report_access(Kind.BROKEN_PROMISE, access, at, what)
 
     def _check_bounds(self, access: Access) -> None:
         for mode, (index, size) in enumerate(zip(access.indices, access.shape, strict=True)):

@@ -20,6 +20,7 @@ from xtile.dialects.core import (
     ComplexPartOp,
     ParallelOp,
 )
+from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.effects import leaves_memory, read_operands, written_operands
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -30,18 +31,20 @@ from xtile.transforms.distribute.numbers import constant_of
 class Space(Enum):
     """Memory that is not told apart any further.
 
-    GLOBAL: all global memory, because any two arguments may overlap.
+    GLOBAL: global memory that may be that of any argument.
+    SHARED: the global memory of all arguments that may overlap.
     LOCAL: local memory that may be any of the buffers.
     PRIVATE: a work-item's own memory.
     """
 
     GLOBAL = "global"
+    SHARED = "shared"
     LOCAL = "local"
     PRIVATE = "private"
 
 
 Root: TypeAlias = Space | SSAValue
-"""Memory: a buffer in local memory, or any of a space."""
+"""Memory: a buffer in local memory, an argument that overlaps no other, or any of a space."""
 
 
 class Kind(Enum):
@@ -70,18 +73,24 @@ class Access:
 
 
 def _may_overlap(a: Root, b: Root) -> bool:
-    if Space.PRIVATE in (a, b):
-        return False
-    if Space.LOCAL in (a, b):
-        return Space.GLOBAL not in (a, b)
-    return a == b
+    if a == b:
+        return a is not Space.PRIVATE
+    space = _space_around(a)
+    return space is _space_around(b) and space in (a, b)
+
+
+def _space_around(root: Root) -> Space:
+    """The space that memory is a part of."""
+    if isinstance(root, Space):
+        return Space.GLOBAL if root is Space.SHARED else root
+    return space_of(root)
 
 
 def root_of(value: SSAValue) -> Root:
     """The memory that a memref is part of.
 
-    A view is part of its source. Local memory comes from an `alloca` or an argument of the
-    function; a memref from anywhere else may be any of its space.
+    A view is part of its source, and so is an entry of a group. Local memory comes from an `alloca`
+    or an argument of the function; a memref from anywhere else may be any of its space.
     """
     space = space_of(value)
     if space is Space.GLOBAL:
@@ -103,10 +112,12 @@ def _private_or_global(value: SSAValue) -> Root:
     while not isinstance(value.owner, Block):
         if isinstance(value.owner, memref.AllocaOp):
             return Space.PRIVATE
-        if not _is_view(value.owner):
-            break
+        if not _is_view(value.owner) and not isinstance(value.owner, memref.LoadOp):
+            return Space.GLOBAL
         value = value.owner.operands[0]
-    return Space.GLOBAL
+    if not isinstance(value.owner.parent_op(), FuncOp):
+        return Space.GLOBAL
+    return value if is_noalias(value) else Space.SHARED
 
 
 def _is_view(operation: Operation) -> bool:

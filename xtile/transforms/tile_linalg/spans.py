@@ -9,6 +9,7 @@ from typing import cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.dialects.core.arguments import SHAPE_GCD_ATTRIBUTE, promises_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.memref.views import SubviewOp
@@ -129,11 +130,8 @@ class SizeFacts(Facts):
 
     def add_promises(self, body: Block) -> None:
         """Records what the function promises about the arguments of its new body."""
-        given = self._function.arg_attrs
-        if given is None:
-            return
-        for argument, attributes in zip(body.args, given, strict=False):
-            divisors = attributes.data.get("core.shape_gcd")
+        for argument in body.args[: len(self._function.arguments)]:
+            divisors = promises_of(self._function, argument.index).get(SHAPE_GCD_ATTRIBUTE)
             if isinstance(divisors, DenseArrayBase):
                 numbers = cast("DenseArrayBase[IntegerType]", divisors).get_values()
                 for dimension, divisor in enumerate(numbers):

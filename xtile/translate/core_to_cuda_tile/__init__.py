@@ -21,11 +21,7 @@ from xtile.translate.core_to_cuda_tile.rules import RULES
 
 
 def translate_module(
-    module: ModuleOp,
-    target: Target,
-    diagnostics: Diagnostics | None = None,
-    *,
-    may_overlap: bool = False,
+    module: ModuleOp, target: Target, diagnostics: Diagnostics | None = None
 ) -> ModuleOp:
     """Translates kernels at tile level.
 
@@ -33,9 +29,6 @@ def translate_module(
         module: The module, with one or more `gpu.module`.
         target: What the code is for.
         diagnostics: Where remarks go; None drops them.
-        may_overlap: Whether different arguments of a kernel may be the same memory although one of
-            them is written. Accesses of all arguments are ordered then, which makes loops that
-            read one and write another several times slower.
 
     Returns:
         A module with one `cuda_tile.module`.
@@ -44,7 +37,7 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     module = pad(module, diagnostics)
-    lowering = Lowering(RULES, target, source_of(module), diagnostics, may_overlap)
+    lowering = Lowering(RULES, target, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)

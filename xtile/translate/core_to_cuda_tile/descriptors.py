@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.rewrite.indices import Index
 
 GLOBAL_MEMORY = "global"
-"""The memory of all arguments, where it is not known which is which."""
+"""The memory of all arguments that may overlap, or any memory where it is not known which."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.dialects.core.arguments import (
+    ALIGNMENT_ATTRIBUTE,
+    SHAPE_GCD_ATTRIBUTE,
+    STRIDE_GCD_ATTRIBUTE,
+    promises_of,
+)
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.ops import control_flow
@@ -57,7 +63,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
         given = iter(block.args)
         for index, (old, own) in enumerate(zip(function.arguments, parameters, strict=True)):
             values = [(argument, next(given)) for argument in own]
-            lowering.define(old, _parameter(old, values, _promises(function, index), lowering))
+            lowering.define(old, _parameter(old, values, promises_of(function, index), lowering))
         lowering.translate_block(function.body.block)
     types = [argument.type for argument in block.args]
     hints = _hints(function, lowering)
@@ -101,13 +107,6 @@ def _hints(function: FuncOp, lowering: Lowering) -> OptimizationHintsAttr | None
 # --- what is promised of arguments ---
 
 
-def _promises(function: FuncOp, index: int) -> Mapping[str, Attribute]:
-    """The attributes of a parameter."""
-    if function.arg_attrs is None:
-        return {}
-    return cast("Mapping[str, Attribute]", function.arg_attrs.data[index].data)
-
-
 def _divisors(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequence[int]:
     """A divisor for each dimension."""
     given = promises.get(name)
@@ -119,7 +118,7 @@ def _divisors(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequen
 
 def _alignment(promises: Mapping[str, Attribute], element: Attribute) -> int:
     """Bytes that the address of memory is a multiple of."""
-    promised = promises.get("core.alignment")
+    promised = promises.get(ALIGNMENT_ATTRIBUTE)
     natural = size_in_bytes(element)
     if isa(promised, IntegerAttr):
         return max(natural, promised.value.data)
@@ -180,8 +179,8 @@ def _memref(
 ) -> Descriptor:
     layout, element = layout_of(type_), type_.element_type
     rank, scale = len(layout.sizes), parts_per_element(element)
-    shape_divisors = _divisors(promises, "core.shape_gcd", rank)
-    stride_divisors = _divisors(promises, "core.stride_gcd", rank)
+    shape_divisors = _divisors(promises, SHAPE_GCD_ATTRIBUTE, rank)
+    stride_divisors = _divisors(promises, STRIDE_GCD_ATTRIBUTE, rank)
     sizes = [
         size if isinstance(size, int) else _named(size, lowering.promise_size(size, divisor))
         for size, divisor in zip(

@@ -45,7 +45,6 @@ class Lowering(IndexBuilder):
         target: What the code is for.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
-        may_overlap: Whether different arguments may be the same memory.
 
     Attributes:
         target: What the code is for.
@@ -62,15 +61,13 @@ class Lowering(IndexBuilder):
         target: Target,
         source: Source | None = None,
         diagnostics: Diagnostics | None = None,
-        may_overlap: bool = False,
     ) -> None:
         super().__init__(rules, TARGET, source, diagnostics)
-        self._may_overlap = may_overlap
         self.target = target
 
     def start_function(self, function: Operation) -> None:
         """Forgets what held for the last kernel."""
-        self.plan = MemoryPlan(function, self._may_overlap)
+        self.plan = MemoryPlan(function)
         self.order = MemoryOrder(self, self.plan)
 
     @override

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
@@ -57,12 +58,10 @@ class MemoryPlan:
 
     Args:
         function: The kernel, as it was written.
-        may_overlap: Whether different arguments may be the same memory.
     """
 
-    def __init__(self, function: Operation, may_overlap: bool = False) -> None:
+    def __init__(self, function: Operation) -> None:
         self._function = function
-        self._may_overlap = may_overlap
         self._accesses = list(self._find(function))
         self._of = {access.operation: access for access in self._accesses}
 
@@ -82,13 +81,12 @@ class MemoryPlan:
         ) or any(_root(memory) is None for memory in self._accessed())
 
     def place_of(self, memory: SSAValue) -> Hashable:
-        """The place of a memref: what is allocated, or an argument, or all arguments as one."""
+        """The place of a memref: what is allocated, an argument, or all that may overlap."""
         if self._is_one_place:
             return GLOBAL_MEMORY
         root = _root(memory)
-        if root is None or (self._may_overlap and isinstance(root, BlockArgument)):
-            return GLOBAL_MEMORY
-        return root
+        is_shared = isinstance(root, BlockArgument) and not is_noalias(root)
+        return GLOBAL_MEMORY if root is None or is_shared else root
 
     def _accessed(self) -> Iterator[SSAValue]:
         """The memrefs that operations read or write."""

@@ -8,7 +8,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseArrayBase,
-    DictionaryAttr,
     FunctionType,
     IntegerAttr,
     IntegerType,
@@ -20,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core.arguments import promises_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
@@ -129,11 +129,8 @@ def _define_parameter(
 
 def _known(function: FuncOp, index: int) -> dict[str, Any]:
     """What attributes of a parameter tell of its memory."""
-    if function.arg_attrs is None:
-        return {}
-    attributes: DictionaryAttr = function.arg_attrs.data[index]
     known: dict[str, Any] = {}
-    for name, attribute in attributes.data.items():
+    for name, attribute in promises_of(function, index).items():
         if isinstance(attribute, DenseArrayBase):
             known[name] = attribute.get_values()
         elif isinstance(attribute, IntegerAttr):

@@ -27,6 +27,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core.arguments import (
+    ALIGNMENT_ATTRIBUTE,
+    SHAPE_GCD_ATTRIBUTE,
+    STRIDE_GCD_ATTRIBUTE,
+)
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
@@ -48,9 +53,6 @@ INDEX = IndexType()
 DEFAULT_ALIGNMENT = 128
 """Bytes that the memory of a parameter is aligned to where nothing else is said."""
 
-ALIGNMENT_ATTRIBUTE = "core.alignment"
-SHAPE_GCD_ATTRIBUTE = "core.shape_gcd"
-STRIDE_GCD_ATTRIBUTE = "core.stride_gcd"
 
 _MOST_COMPONENTS = 1 << 13
 """Components of a matrix that a lane holds, each of which is code: registers hold a sixteenth."""

@@ -8,12 +8,11 @@ from math import lcm
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from xtile.dialects.core.arguments import SHAPE_GCD_ATTRIBUTE, STRIDE_GCD_ATTRIBUTE
 from xtile.rewrite.facts import Facts
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu.lowering import (
     DEFAULT_ALIGNMENT,
-    SHAPE_GCD_ATTRIBUTE,
-    STRIDE_GCD_ATTRIBUTE,
     Lowering,
     Measure,
 )

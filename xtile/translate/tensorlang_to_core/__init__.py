@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 
+from xtile.dialects.core.arguments import forget_noalias
 from xtile.dialects.gpu.functions import ModuleOp as GpuModuleOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.rewrite.rebuilder import Rebuilder, Rules, RuleTable
@@ -49,12 +50,16 @@ RULES = RuleTable({kind.name: rule for kind, rule in _WITH_PARTS.items()})
 """What each instruction becomes."""
 
 
-def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+def translate_module(
+    module: ModuleOp, diagnostics: Diagnostics | None = None, *, may_overlap: bool = False
+) -> ModuleOp:
     """Translates a verified module of the tensor language to the core form.
 
     Args:
         module: The tensor language's functions.
         diagnostics: Collects remarks; None drops them.
+        may_overlap: Whether parameters may overlap although one of them is written, which the
+            language's own compiler excludes (docs/semantics.md, 2.6).
 
     Returns:
         A module with one `gpu.module @kernels`, which holds one `gpu.func` for each function, and
@@ -75,6 +80,8 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
             with rebuilder.at_end_of(others):
                 rebuilder.keep(operation)
     translated = ModuleOp([GpuModuleOp(KERNELS, body)], {CONTAINER_MODULE: UnitAttr()})
+    if may_overlap:
+        forget_noalias(translated)
     for operation in list(others.ops):
         operation.detach()
         translated.body.block.add_op(operation)

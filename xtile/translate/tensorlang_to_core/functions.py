@@ -15,11 +15,18 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IntegerAttr,
     StringAttr,
+    UnitAttr,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
+from xtile.dialects.core.arguments import (
+    ALIGNMENT_ATTRIBUTE,
+    NOALIAS_ATTRIBUTE,
+    SHAPE_GCD_ATTRIBUTE,
+    STRIDE_GCD_ATTRIBUTE,
+)
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
@@ -33,9 +40,9 @@ SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
 """The attribute of a `gpu.func` that says how many work-items a subgroup has."""
 
 _PARAMETER_ATTRIBUTES = {
-    "alignment": "core.alignment",
-    "shape_gcd": "core.shape_gcd",
-    "stride_gcd": "core.stride_gcd",
+    "alignment": ALIGNMENT_ATTRIBUTE,
+    "shape_gcd": SHAPE_GCD_ATTRIBUTE,
+    "stride_gcd": STRIDE_GCD_ATTRIBUTE,
 }
 """Promises about a memref parameter; divisors are for the outermost dimension first."""
 
@@ -104,11 +111,12 @@ def _parameter_attributes(
     type = parameter.type.memref_type if isinstance(parameter.type, GroupType) else parameter.type
     if not isinstance(type, MemrefType):
         return {}
-    return {
+    promised = {
         _PARAMETER_ATTRIBUTES[name]: _promise(attribute, type.order)
         for name, attribute in given.items()
         if name in _PARAMETER_ATTRIBUTES
     }
+    return {**promised, NOALIAS_ATTRIBUTE: UnitAttr()}
 
 
 def _promise(attribute: Attribute, order: int) -> Attribute:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    DictionaryAttr,
     FunctionType,
     IntegerAttr,
     IntegerType,
@@ -16,6 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE, promises_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
@@ -34,9 +34,6 @@ from xtile.translate.xegpu_to_spirv.types import (
     natural_alignment,
     register_type,
 )
-
-ALIGNMENT_ATTRIBUTE = "core.alignment"
-"""The attribute of a parameter that promises an alignment in bytes."""
 
 _VECTORS_OF_FLOATS = 16 << 16 | 5
 """An operand of VecTypeHint: 16 components of 32-bit floats.
@@ -108,11 +105,9 @@ def _argument_type(argument: KernelArgument) -> Attribute:
 
 def _alignment(function: FuncOp, index: int, parameter: BlockArgument) -> int:
     """Bytes that the memory of a parameter is sure to be aligned to."""
-    if function.arg_attrs is not None:
-        attributes: DictionaryAttr = function.arg_attrs.data[index]
-        promised = attributes.data.get(ALIGNMENT_ATTRIBUTE)
-        if isinstance(promised, IntegerAttr):
-            return cast("IntegerAttr[IntegerType]", promised).value.data
+    promised = promises_of(function, index).get(ALIGNMENT_ATTRIBUTE)
+    if isinstance(promised, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", promised).value.data
     return 0
 
 

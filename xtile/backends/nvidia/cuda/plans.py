@@ -15,8 +15,8 @@ from xtile.backends.argument_values import bytes_before
 from xtile.backends.calling_convention import KernelArgument, Role
 from xtile.backends.host_memory import promised_alignment
 from xtile.backends.nvidia.cuda.arguments import layout_values, scalar_values
-from xtile.backends.nvidia.cuda.overlaps import size_in_bytes
 from xtile.backends.nvidia.parameters import POINTER_SIZE, sizes_of_element
+from xtile.backends.overlaps import size_in_bytes
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.gpu_arrays import GpuMemory, layout_of, place_of
@@ -35,20 +35,27 @@ class Places:
 
     Attributes:
         streams: The streams in which they may still be computed.
-        ranges: For each its first byte, past its last one, and whether the kernel writes to it.
+        ranges: For each its first byte, past its last one, whether the kernel writes to it, and
+            whether it relies on it that no other array overlaps it.
     """
 
     streams: set[int | None] = field(default_factory=set[int | None])
-    ranges: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
+    ranges: list[tuple[int, int, bool, bool]] = field(
+        default_factory=list[tuple[int, int, bool, bool]]
+    )
 
     @property
     def overlap(self) -> bool:
-        """Whether two arrays overlap of which the kernel writes to one."""
+        """Whether two arrays overlap of which the kernel writes to one and relies on one."""
         return any(
-            (is_written or is_other_written) and start < other_end and other_start < end
-            for (start, end, is_written), (other_start, other_end, is_other_written) in (
-                combinations(self.ranges, 2)
-            )
+            start < other_end and other_start < end and (written or other_written)
+            for (start, end, written, alone), (
+                other_start,
+                other_end,
+                other_written,
+                other_alone,
+            ) in combinations(self.ranges, 2)
+            if alone or other_alone
         )
 
 
@@ -78,6 +85,7 @@ class _Array:
         alignment: Bytes that its address is a multiple of.
         size: Its bytes from the first element to past the last one.
         is_written: Whether the kernel writes to it.
+        is_noalias: Whether the kernel relies on it that no other array overlaps it.
         rest: The kernel's parameters behind the pointer.
     """
 
@@ -85,6 +93,7 @@ class _Array:
     alignment: int
     size: int
     is_written: bool
+    is_noalias: bool
     rest: tuple[bytes, ...]
 
     def values(self, value: Any, places: Places) -> Sequence[bytes] | None:
@@ -93,7 +102,7 @@ class _Array:
         if address % self.alignment:
             return None
         places.streams.add(stream)
-        places.ranges.append((address, address + self.size, self.is_written))
+        places.ranges.append((address, address + self.size, self.is_written, self.is_noalias))
         return ((address - self.before).to_bytes(POINTER_SIZE, "little"), *self.rest)
 
 
@@ -119,15 +128,12 @@ class Plans:
     def __init__(self) -> None:
         self._plans: dict[Hashable, _Plan] = {}
 
-    def repeated(
-        self, signature: Signature, arguments: Arguments, *, may_overlap: bool
-    ) -> Repeated | None:
+    def repeated(self, signature: Signature, arguments: Arguments) -> Repeated | None:
         """The launch for arguments of a layout that is known; None where it is not.
 
         Args:
             signature: The function's.
             arguments: As the caller gives them.
-            may_overlap: Whether arrays may overlap although the kernel writes to one of them.
 
         Raises:
             ArgumentError: A number does not fit its parameter.
@@ -143,7 +149,7 @@ class Plans:
             if found is None:
                 return None
             parts.extend(found)
-        if not may_overlap and places.overlap:
+        if places.overlap:
             return None
         return Repeated(parts, frozenset(places.streams))
 
@@ -207,7 +213,8 @@ def _step(
         natural = sizes_of_element(convention[0])[0]
         alignment = math.lcm(natural, promised_alignment(parameter))
         size = size_in_bytes(parameter, argument.shape, argument.strides)
-        return _Array(bytes_before(parameter), alignment, size, is_written, tuple(rest))
+        before, is_noalias = bytes_before(parameter), parameter.is_noalias
+        return _Array(before, alignment, size, is_written, is_noalias, tuple(rest))
     if convention[0].role is Role.VALUE and not parameter.may_be_address:
         return _Scalar(parameter, convention[0]) if hasattr(argument, "tobytes") else None
     return None

@@ -1,7 +1,7 @@
 """Arguments of a launch that are the same memory, at least in part.
 
-A compiled kernel orders accesses to one argument only, unless it was compiled to expect more:
-tokens between what different arguments hold would keep it from loading ahead.
+A kernel may rely on it that what is written through an argument is accessed through no other one
+(`core.noalias`). Then it neither orders such accesses nor waits between them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from xtile.backends.host_memory import host_address
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
+from xtile.launch.errors import ArgumentError
 from xtile.launch.gpu_arrays import GpuMemory
 from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter, Signature
@@ -25,12 +26,12 @@ from xtile.launch.views import View
 Range: TypeAlias = tuple[int, int]
 """The first byte, and past the last one."""
 
-_TILE = "cuda_tile.tile"
-
 _FIRST_ADDRESS = 2**32
 """Numbers for parameters that may be addresses are taken for some from here on."""
 
-_EVERYTHING: Range = (0, 2**64)
+_ADDRESSES = 2**64
+
+_EVERYTHING: Range = (0, _ADDRESSES)
 
 
 @dataclass(frozen=True)
@@ -50,31 +51,45 @@ class _Piece:
     is_written: bool
 
 
-def orders_everything(signature: Signature) -> bool:
-    """Whether a kernel itself says in which order all memory is accessed, as CUDA Tile IR does."""
-    return any(parameter.type.name == _TILE for parameter in signature.parameters)
-
-
 def overlapping(
     signature: Signature, arguments: Sequence[BoundArgument]
 ) -> tuple[Parameter, Parameter] | None:
-    """Two arguments that overlap, the second of which is written; None if there are none.
+    """Two arguments that overlap although the kernel relies on it that they do not.
 
     Arrays whose elements alternate in memory overlap, too.
+
+    Returns:
+        The two, the second of which is written; None if there are none.
     """
+    if not signature.has_disjoint_memory:
+        return None
     pieces = sorted(_pieces(signature, arguments), key=lambda piece: (piece.start, piece.end))
     latest: dict[int, _Piece] = {}
     for piece in pieces:
         for other in latest.values():
-            if other.index != piece.index and other.end > piece.start:
-                if piece.is_written:
-                    return signature.parameters[other.index], signature.parameters[piece.index]
-                if other.is_written:
-                    return signature.parameters[piece.index], signature.parameters[other.index]
+            if other.index == piece.index or other.end <= piece.start:
+                continue
+            one, two = signature.parameters[other.index], signature.parameters[piece.index]
+            if (one.is_noalias or two.is_noalias) and (other.is_written or piece.is_written):
+                return (one, two) if piece.is_written else (two, one)
         before = latest.get(piece.index)
         if before is None or piece.end > before.end:
             latest[piece.index] = piece
     return None
+
+
+def refusal(signature: Signature, found: tuple[Parameter, Parameter], reason: str) -> ArgumentError:
+    """The error for arguments that overlap, of a kernel that cannot be compiled again.
+
+    Args:
+        signature: The kernel's.
+        found: The arguments, as `overlapping` returns them.
+        reason: Why it does not take them, and what to do.
+    """
+    one, written = found
+    return ArgumentError(
+        f"@{signature.name} writes to '{written.name}', which overlaps '{one.name}', but {reason}"
+    )
 
 
 def _pieces(signature: Signature, arguments: Sequence[BoundArgument]) -> Iterator[_Piece]:
@@ -110,15 +125,25 @@ def _of_host(view: View) -> Range:
 
 
 def _of_device(parameter: Parameter, view: DeviceView) -> Range:
-    """The bytes of an array on a GPU; those of another device are of no account."""
-    memory = view.memory
-    if isinstance(memory, GpuMemory):
-        start = memory.address + view.offset
-    elif isinstance(memory, int):
-        start = memory + view.offset
-    else:
-        return 0, 0
+    """The bytes of an array on a device."""
+    start = _address_of(view.memory) + view.offset
     return start, start + size_in_bytes(parameter, view.shape, view.strides)
+
+
+def _address_of(memory: Any) -> int:
+    """Where memory of a device begins.
+
+    A buffer of OpenCL has no address. It gets one beyond all others, as if each had all addresses
+    that there are for itself.
+    """
+    if isinstance(memory, int):
+        return memory
+    if isinstance(memory, GpuMemory):
+        return memory.address
+    if hasattr(memory, "svm_ptr"):
+        return memory.svm_ptr
+    whole = memory.associated_memobject
+    return (memory if whole is None else whole).int_ptr * _ADDRESSES + memory.offset
 
 
 def _of_group(parameter: Parameter, group: GroupView) -> Iterator[Range]:

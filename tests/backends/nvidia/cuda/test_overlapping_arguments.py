@@ -13,7 +13,7 @@ import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel, installed
 from tests.backends.nvidia.fake_gpu import STORE, Gpu, address_of
 from tests.backends.nvidia.gpu_arrays import Interface, Tensor, install_torch, random
-from xtile.backends.nvidia.cuda.overlaps import overlapping
+from xtile.backends.overlaps import overlapping
 from xtile.launch import ArgumentError, DeviceArray
 from xtile.launch.binding import bind
 from xtile.launch.cuda_prepared import prepare
@@ -147,7 +147,7 @@ class TestAddresses:
     def read_memref(self) -> Parameter:
         from xdsl.dialects.builtin import MemRefType
 
-        return Parameter("A", MemRefType(f32, [4]), {})
+        return Parameter("A", MemRefType(f32, [4]), {}, is_noalias=True)
 
     def names_of(self, signature: Signature, *arguments: Any) -> tuple[str, ...] | None:
         found = overlapping(signature, bind(signature, list(arguments)))
