@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import i64
 
 import xtile
 from tests.backends.nvidia.gpu_arrays import Interface
 from tests.launch.test_binding import bind_one
 from tests.seeds import fresh_generator
 from xtile.launch import DeviceArray
+from xtile.launch.memory_types import MemoryType
 from xtile.launch.strides import settled_strides
 from xtile.launch.words import bind_words
+from xtile.semantics.upstream.numbers import number_of
 from xtile.text.diagnostics import DiagnosticError
 
 COPY = """
@@ -152,8 +155,11 @@ def test_every_kind_of_array(value: Any) -> None:
     assert bind_one(TYPE, value).strides == (1, 6, 6)
 
 
+WORDS = MemoryType((), (), number_of(i64), True, has_any_shape=True)
+
+
 def test_lists_of_addresses() -> None:
     array = np.zeros((8, 6), np.float32)[:, None, :3]
     on_gpu = Interface(array, strides=(24, 0, 4))
-    words = bind_words("W", [array, on_gpu], False)
+    words = bind_words("W", WORDS, [array, on_gpu], False)
     assert [view.strides for view in words.entries if not isinstance(view, int)] == [(6, 6, 1)] * 2

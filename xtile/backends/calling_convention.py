@@ -3,7 +3,7 @@
 A memref becomes a pointer, then one i64 for each dynamic size, then one for each dynamic stride. A
 group becomes a pointer to pointers, then one `i64*` for each dynamic size and stride of its memrefs
 with an entry for each pointer, then its size and its offset as i64 where they are dynamic. `index`
-is i64, and a complex number a vector of its two parts.
+is i64, and a complex number a vector of its two parts. A pointer is one, to addresses as i64.
 
 The modes of a tensor language memref are counted from the first, those of an MLIR memref from the
 last. Both begin with the one that is contiguous by default, so a kernel that was translated from
@@ -43,7 +43,7 @@ class Role(Enum):
     """What an argument of a kernel says about a parameter of the function."""
 
     VALUE = "the scalar itself"
-    POINTER = "the memory of a memref"
+    POINTER = "a pointer, or the memory of a memref"
     SIZE = "a dynamic size of a memref"
     STRIDE = "a dynamic stride of a memref"
     OFFSET = "the dynamic offset of a memref, or of a group"
@@ -95,7 +95,13 @@ def kernel_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
             return _group_arguments(*_upstream_group(memref), offset=0)
     if isinstance(type, MemrefType | MemRefType):
         return _memref_arguments(cast("MemrefType | MemRefType[Attribute]", type))
+    if type.name == _POINTER:
+        pointee: Attribute = getattr(type, "pointee_type", type)
+        return (KernelArgument(Role.POINTER, i64 if pointee.name == _POINTER else pointee),)
     return (KernelArgument(Role.VALUE, _scalar_type(type)),)
+
+
+_POINTER = "core.ptr"
 
 
 @dataclass(frozen=True)

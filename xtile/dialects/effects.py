@@ -209,15 +209,22 @@ def only_reads(operation: Operation) -> bool:
     return operation.name in READS and operation.name not in WRITES
 
 
-_ORDERS_OTHERS = frozenset({"core.atomic_compare_and_swap", "core.atomic_rmw"})
-_RELAXED = "relaxed"
+_ORDERS_OTHERS = frozenset(
+    {
+        "core.atomic_compare_and_swap",
+        "core.atomic_rmw",
+        "core.gather_load",
+        "core.scatter_store",
+    }
+)
+_RELAXED = (None, "relaxed")
 
 
 def synchronizes(operation: Operation) -> bool:
-    """Whether an atomic update orders accesses of other memory, too: an acquire or a release."""
+    """Whether an atomic access orders accesses of other memory, too: an acquire or a release."""
     if operation.name not in _ORDERS_OTHERS:
         return False
-    return getattr(operation.properties["order"], "data", None) != _RELAXED
+    return getattr(operation.properties.get("order"), "data", None) not in _RELAXED
 
 
 def leaves_memory(operation: Operation) -> bool:

@@ -29,6 +29,12 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
     return vector_type(value).get_shape()
 
 
+def with_element(type: Attribute, element: Attribute) -> Attribute:
+    """The type of as many elements of another type as there are in a vector or in a number."""
+    vector = as_vector(type)
+    return element if vector is None else VectorType(element, vector.get_shape())
+
+
 def verify_type(given: Attribute, expected: Attribute, what: str) -> None:
     """Checks a type.
 

@@ -104,7 +104,7 @@ def _bind_one(
         if _is_null(parameter.memory, value):
             return None
         if are_words(parameter.memory, value):
-            return bind_words(label, value, is_written)
+            return bind_words(label, parameter.memory, value, is_written)
         view = bind_memref(label, parameter.memory, value, is_written)
         views, bound = [view], view
     elif parameter.may_be_address and not isinstance(value, int | float | np.generic):

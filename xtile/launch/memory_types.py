@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
-from xtile.semantics.upstream.numbers import Kind, Number, number_of
+from xtile.semantics.upstream.numbers import POINTER, Kind, Number, is_pointer, number_of
 
 DYNAMIC: int = DYNAMIC_INDEX
 """Stands for what a type leaves open in shapes and strides."""
@@ -65,6 +65,13 @@ class MemoryType:
         return self.number.kind is Kind.INTEGER and self.number.bits > 1
 
     @property
+    def may_be_list(self) -> bool:
+        """Whether it may be a list of arrays, whose addresses are the elements."""
+        return self.number == POINTER or (
+            self.has_any_shape and self.is_integer and self.number.bits == POINTER.bits
+        )
+
+    @property
     def order(self) -> int:
         """The number of modes."""
         return len(self.shape)
@@ -100,6 +107,9 @@ def memory_type_of(type: Attribute) -> MemoryType | None:
         return MemoryType(type.shape, type.strides, number_of(type.element_type), False)
     if type.name == _TILE:
         return _pointed_memory(type)
+    if is_pointer(type):
+        pointee: Attribute = getattr(type, "pointee_type", type)
+        return MemoryType((), (), number_of(pointee), True, has_any_shape=True)
     if not isinstance(type, MemRefType):
         return None
     memref = cast("MemRefType[Attribute]", type)

@@ -13,7 +13,7 @@ from xtile.launch.gpu_arrays import gpu_array_of
 from xtile.launch.groups import Group
 from xtile.launch.memory_types import MemoryType
 from xtile.launch.strides import settled_strides
-from xtile.launch.views import View, flat_memory, list_text
+from xtile.launch.views import View, check_shape, flat_memory, list_text
 
 _BITS = 64
 
@@ -30,24 +30,28 @@ class WordsView:
 
 
 def are_words(type: MemoryType, value: Any) -> bool:
-    """Whether a list is given for a pointer to numbers that may be addresses."""
-    holds_addresses = type.has_any_shape and type.is_integer and type.number.bits == _BITS
-    return holds_addresses and isinstance(value, list | tuple | Group)
+    """Whether a list is given for memory of numbers that may be addresses."""
+    return type.may_be_list and isinstance(value, list | tuple | Group)
 
 
-def bind_words(label: str, value: Sequence[Any] | Group, is_written: bool) -> WordsView:
+def bind_words(
+    label: str, type: MemoryType, value: Sequence[Any] | Group, is_written: bool
+) -> WordsView:
     """Checks a list of arrays of any element types, and of numbers.
 
     cuTile's kernels take a list of arrays so: for each array its address, sizes and strides.
 
     Raises:
-        ArgumentError: An entry is neither an integer nor an array, has negative strides, or is
-            read-only although the kernel writes.
+        ArgumentError: The memory has several dimensions or another size, or an entry is neither
+            an integer nor an array, has negative strides, or is read-only although the kernel
+            writes.
     """
     if isinstance(value, Group):
         if value.offset or value.shapes is not None:
             raise ArgumentError(f"{label}: expected a list, or a group without offset and shapes")
         value = value.entries
+    if not type.has_any_shape:
+        check_shape(label, type, (len(value),))
     entries = enumerate(value)
     return WordsView(tuple(_word(f"{label}: entry {i}", entry, is_written) for i, entry in entries))
 

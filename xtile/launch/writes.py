@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from xtile.dialects.effects import written_operands
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
+from xtile.launch.pointer_writes import is_pointer, written_pointers
 
 
 def written_parameters(function: Operation) -> frozenset[int]:
     """The indices of the memref and group parameters that an operation may write to."""
-    if function.name == "cuda_tile.entry":
-        from xtile.launch.tile_writes import written_pointers
-
+    if any(is_pointer(value.type) for value in _values(function)):
         return written_pointers(function)
     written: set[int] = set()
     for operation in function.walk():
@@ -24,6 +23,14 @@ def written_parameters(function: Operation) -> frozenset[int]:
             if isinstance(root, BlockArgument) and root.owner.parent_op() is function:
                 written.add(root.index)
     return frozenset(written)
+
+
+def _values(function: Operation) -> Iterator[SSAValue]:
+    """The parameters of a function and all results in it."""
+    for block in function.regions[0].blocks if function.regions else ():
+        yield from block.args
+    for operation in function.walk():
+        yield from operation.results
 
 
 def _written_memrefs(operation: Operation) -> Sequence[SSAValue]:

@@ -11,7 +11,7 @@ from math import gcd, lcm, prod
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 COUNTS = frozenset(
     {
@@ -31,7 +31,16 @@ COUNTS = frozenset(
 """Operations that count memory or work-items: their results are never negative."""
 
 _KEEP_THE_VALUE = frozenset(
-    {"arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui", "arith.trunci"}
+    {
+        "arith.extsi",
+        "arith.extui",
+        "arith.index_cast",
+        "arith.index_castui",
+        "arith.trunci",
+        "core.integer_to_pointer",
+        "core.pointer_cast",
+        "core.pointer_to_integer",
+    }
 )
 
 _ONE_OF = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui", "arith.select"})
@@ -66,7 +75,7 @@ class Facts:
         return facts
 
     def name_of(self, operation: Operation) -> str:
-        """The operation of `arith` that computes the same, or `core.assume`."""
+        """The operation of `arith` that computes the same, or one of `core`."""
         return operation.name
 
     def constant(self, value: SSAValue) -> int | None:
@@ -83,7 +92,7 @@ class Facts:
         """A number that divides the value; 0 if the value is 0, 1 if nothing is known.
 
         Where a number wraps around, or a negative one is taken as unsigned, the powers of two in
-        it still do.
+        it still do. Of a pointer, or of each in a vector, it divides the address in bytes.
         """
         if isinstance(value, int):
             return abs(value)
@@ -123,6 +132,9 @@ class Facts:
             return self.divisor(operation.operands[0])
         if name in _ONE_OF:
             return gcd(*(self.divisor(operand) for operand in operation.operands[-2:]))
+        if name == "core.pointer_add":
+            address, offset = (self.divisor(operand) for operand in operation.operands)
+            return gcd(address, offset * _pointee_bytes(value.type))
         combine = _DIVISORS.get(name)
         return 1 if combine is None else combine([self.divisor(x) for x in operation.operands])
 
@@ -154,6 +166,13 @@ class Facts:
             return signs[0]
         keeps = name in _KEEP_THE_VALUE or name in _ONE_OF or name in _SIGN_KEEPING
         return keeps and all(signs)
+
+
+def _pointee_bytes(type: Attribute) -> int:
+    """The bytes of what pointers point to, or 1 where they are not counted here."""
+    pointee: Attribute = getattr(getattr(type, "element_type", type), "pointee_type", type)
+    bits = cast("int", getattr(pointee, "bitwidth", 8))
+    return max(1, bits // 8)
 
 
 def assumed(operation: Operation, what: str) -> int | None:

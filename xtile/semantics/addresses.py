@@ -16,7 +16,7 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, ViewChoice
 
 _RANGE = 2**40
-"""The distance of two buffers in bytes."""
+"""The distance of two buffers in bytes; an address belongs to the buffer that begins nearest."""
 
 
 class AddressSpace:
@@ -51,12 +51,14 @@ class AddressSpace:
                 elements.
         """
         if isinstance(address, int):
-            return self._view(address // _RANGE, address % _RANGE, dtype)
+            number = _nearest(address)
+            return self._view(number, address - number * _RANGE, dtype)
         if mask is None and address.size:
-            number = int(address.min()) // _RANGE
-            if int(address.max()) // _RANGE == number:
+            number = _nearest(int(address.min()))
+            if _nearest(int(address.max())) == number:
                 return self._view(number, address - number * _RANGE, dtype)
-        numbers, offsets = address // _RANGE, address % _RANGE
+        numbers = _nearest(address)
+        offsets = address - numbers * _RANGE
         shown = numbers if mask is None else _active(numbers, mask)
         keys = [int(key) for key in np.unique(shown)]
         # What is not active gets the place of something that is.
@@ -78,6 +80,11 @@ class AddressSpace:
                 f"{dtype.itemsize} bytes"
             )
         return View(buffer, offset // dtype.itemsize, (), ())
+
+
+def _nearest(address: Any) -> Any:
+    """The number of the buffer that begins nearest."""
+    return (address + _RANGE // 2) // _RANGE
 
 
 def _active(numbers: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

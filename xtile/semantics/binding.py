@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xtile.semantics.addresses import AddressSpace
-from xtile.semantics.arguments import MemrefArgument
+from xtile.semantics.arguments import MemrefArgument, WordsArgument
 from xtile.semantics.memory import Buffer, View
 
 
@@ -30,6 +30,23 @@ class Buffers:
         """
         shape, strides = tuple(argument.shape), tuple(argument.strides)
         return View(self._buffer(argument, dtype, name), argument.offset, shape, strides)
+
+    def address(self, argument: MemrefArgument, name: str) -> np.int64:
+        """The address of memory's first element in bytes; 0 without memory."""
+        if argument.base is None:
+            return np.int64(0)
+        dtype = argument.base.dtype
+        view = self.view(argument, dtype, name)
+        start = self.addresses.address_of(view.buffer)
+        return np.int64(start + argument.offset * dtype.itemsize)
+
+    def words(self, argument: WordsArgument, name: str) -> MemrefArgument:
+        """Memory that holds addresses and other numbers of 64 bits."""
+        words = [
+            entry if isinstance(entry, int) else self.address(entry, f"entry {index} of {name}")
+            for index, entry in enumerate(argument.entries)
+        ]
+        return MemrefArgument(np.array(words, np.int64), (len(words),), (1,))
 
     def _buffer(self, argument: MemrefArgument, dtype: np.dtype[Any], name: str) -> Buffer:
         base = argument.base

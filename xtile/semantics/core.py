@@ -28,6 +28,7 @@ from xtile.semantics import (
     core_cooperative_matrix,
     core_elements,
     core_matrix,
+    core_pointers,
     core_reductions,
     core_scattered,
 )
@@ -194,6 +195,7 @@ HANDLERS: dict[str, Handler] = {
     **core_cooperative_matrix.HANDLERS,
     **core_elements.HANDLERS,
     **core_matrix.HANDLERS,
+    **core_pointers.HANDLERS,
     **core_reductions.HANDLERS,
     **core_scattered.HANDLERS,
     "core.atomic_update": _atomic_update,

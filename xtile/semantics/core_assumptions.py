@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from xtile.dialects.core import AssumeOp
+from xtile.dialects.core.pointers import pointer_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.promises import report_broken_promise, shared
 from xtile.semantics.state import State
@@ -49,14 +50,21 @@ def _checks(operation: AssumeOp) -> Iterator[_Check]:
         groups = operation.groups
         yield f"equal {list(groups)}", lambda numbers: numbers != _firsts(numbers, groups)
     if operation.run is not None:
-        yield _contiguous(*operation.run)
+        yield _contiguous(*operation.run, _distance(operation))
     if divisor != 1:
         yield _divisible(divisor, operation.run)
 
 
-def _contiguous(length: int, along: int) -> _Check:
+def _distance(operation: AssumeOp) -> int:
+    """How far numbers that follow each other are apart: pointers count bytes."""
+    pointer = pointer_of(operation.value.type)
+    return 1 if pointer is None else number_of(pointer.pointee_type).dtype.itemsize
+
+
+def _contiguous(length: int, along: int, distance: int) -> _Check:
     def is_broken(numbers: Array) -> Array:
-        return numbers != _first_along(numbers, length, along) + _place(numbers, length, along)
+        steps = distance * _place(numbers, length, along)
+        return numbers != _first_along(numbers, length, along) + steps
 
     return f"contiguous {length} along {along}", is_broken
 

@@ -21,7 +21,7 @@ from xtile.semantics.upstream.access import update_elements
 from xtile.semantics.upstream.memref import UPDATES
 from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Array, Value, choose
-from xtile.semantics.vector.arrays import AXES, as_array, as_number, spread
+from xtile.semantics.vector.arrays import AXES, as_array, spread
 
 Update = Callable[[Value, Value], Value]
 
@@ -39,22 +39,15 @@ def _updating(
         update: Gives an operand for each element of an array of some shape, and what is stored of
             the old element and its operand.
     """
-    memory, result = compiler.slots((operation.memory, operation.result))
-    places = Places(operation.indices, operation.mask, operation.value, compiler)
+    result = compiler.slot(operation.result)
+    places = Places(operation.memory, operation.indices, operation.mask, operation.value, compiler)
 
     def step(state: State) -> None:
         shape = (*state.actors(is_vector=bool(places.shape)), *places.shape)
         operands, function = update(state, shape)
-        old = update_elements(
-            state,
-            operation,
-            state.values[memory],
-            places.indices(state),
-            operands,
-            function,
-            places.where(state),
-        )
-        state.values[result] = old if places.shape else as_number(old)
+        memory, indices, where = places.find(state)
+        old = update_elements(state, operation, memory, indices, operands, function, where)
+        state.values[result] = places.result(old)
 
     return step
 

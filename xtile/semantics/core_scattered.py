@@ -1,4 +1,4 @@
-"""The meaning of the `core` dialect's accesses to elements at indices of their own.
+"""The meaning of the `core` dialect's accesses to elements of memory anywhere.
 
 Source: docs/core-form.md, "Gathers and scatters".
 """
@@ -12,37 +12,44 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.pointers import pointer_of
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.memory import Index, as_index
+from xtile.semantics.core_pointers import memory_at, pointee_dtype
+from xtile.semantics.memory import Index, Memref, as_index
+from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
 from xtile.semantics.upstream.constants import filled
 from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.upstream.numbers import shape_of as shape_of_type
-from xtile.semantics.values import Array, Value, choose
-from xtile.semantics.vector.arrays import AXES, shape_of, spread
+from xtile.semantics.values import Array, Value, choose, with_axes
+from xtile.semantics.vector.arrays import AXES, as_array, as_number, shape_of, spread
 
 _ALL_BITS = 0xFF
 
 
 class Places:
-    """The indices of the elements of a vector, of which some are the same for all.
+    """The elements of memory that are accessed, and which of them.
 
     Args:
+        memory: A memref or pointers.
         indices: Those of the operation.
         mask: Which elements are accessed; None: all.
-        value: The vector of elements.
+        value: The vector of elements, or the one element.
         compiler: Compiles the operation.
     """
 
     def __init__(
         self,
+        memory: SSAValue,
         indices: Sequence[SSAValue],
         mask: SSAValue | None,
         value: SSAValue,
         compiler: Compiler,
     ) -> None:
         self.shape = shape_of_type(value.type)
+        self._memory = compiler.slot(memory)
+        self._dtype = None if pointer_of(memory.type) is None else pointee_dtype(memory.type)
         self._slots = compiler.slots(indices)
         self._numbers = [number_of(index.type) for index in indices]
         self._mask = None if mask is None else compiler.slot(mask)
@@ -51,48 +58,62 @@ class Places:
             for index in indices
         )
 
-    def indices(self, state: State) -> list[Index]:
-        """The indices, with the axes of the vector."""
+    def find(self, state: State) -> tuple[Memref, list[Index], Value]:
+        """A memref, indices with the axes of the vector, and which elements; None: all.
+
+        Raises:
+            UnlocatedError: A pointer points to no memory.
+        """
+        where = None if self._mask is None else as_array(state.values[self._mask])
+        if self._dtype is None:
+            return state.values[self._memory], self._indices(state), where
+        addresses = as_array(state.values[self._memory])
+        mask = where
+        if state.mask is not None:
+            active = with_axes(state.mask, len(self.shape))
+            mask = active if where is None else active & where
+        return memory_at(state, addresses, self._dtype, mask), [], where
+
+    def _indices(self, state: State) -> list[Index]:
         rank = len(self.shape)
         pairs = zip(self._slots, self._numbers, strict=True)
         made = [as_index(spread(number.signed(state.values[slot]), rank)) for slot, number in pairs]
-        if not self._has_all_axes:
+        if made and not self._has_all_axes:
             # One of them says how many elements there are.
             made[0] = np.broadcast_to(np.asarray(made[0]), (*np.shape(made[0])[:AXES], *self.shape))
         return made
 
-    def where(self, state: State) -> Value:
-        """Which elements are accessed; None: all."""
-        return None if self._mask is None else state.values[self._mask]
+    def result(self, elements: Array) -> Value:
+        """Elements as the value of a vector, or of a number."""
+        return elements if self.shape else as_number(as_array(elements))
 
 
 def _gather_load(operation: GatherLoadOp, compiler: Compiler) -> Step:
-    memory, result = compiler.slots((operation.memory, operation.result))
-    places = Places(operation.indices, operation.mask, operation.result, compiler)
+    result = compiler.slot(operation.result)
+    places = Places(operation.memory, operation.indices, operation.mask, operation.result, compiler)
+    kind = AccessKind.READ if operation.order is None else AccessKind.ATOMIC_READ
     padding = None if operation.padding is None else compiler.slot(operation.padding)
     anything = filled(operation.result.type, _ALL_BITS)
 
     def step(state: State) -> None:
-        values, where = state.values, places.where(state)
-        loaded: Array = read_elements(
-            state, operation, values[memory], places.indices(state), where
-        )
+        memory, indices, where = places.find(state)
+        loaded: Array = read_elements(state, operation, memory, indices, where, kind)
         if where is not None:
-            loaded = choose(where, loaded, anything if padding is None else values[padding])
-        values[result] = loaded
+            other = anything if padding is None else state.values[padding]
+            loaded = choose(where, loaded, other)
+        state.values[result] = places.result(loaded)
 
     return step
 
 
 def _scatter_store(operation: ScatterStoreOp, compiler: Compiler) -> Step:
-    value, memory = compiler.slots((operation.value, operation.memory))
-    places = Places(operation.indices, operation.mask, operation.value, compiler)
+    value = compiler.slot(operation.value)
+    places = Places(operation.memory, operation.indices, operation.mask, operation.value, compiler)
+    kind = AccessKind.WRITE if operation.order is None else AccessKind.ATOMIC_WRITE
 
     def step(state: State) -> None:
-        values, where = state.values, places.where(state)
-        write_elements(
-            state, operation, values[memory], places.indices(state), values[value], where
-        )
+        memory, indices, where = places.find(state)
+        write_elements(state, operation, memory, indices, state.values[value], where, kind)
 
     return step
 

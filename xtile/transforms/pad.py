@@ -35,6 +35,8 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp, Level, level_of
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.dialects.core.elements import GatherOp, HistogramOp
+from xtile.dialects.core.extents import unknown_extents
+from xtile.dialects.core.pointers import IntegerToPointerOp, PointerType
 from xtile.dialects.core.reductions import ReduceOp, ScanOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import YieldOp
@@ -143,6 +145,14 @@ class _Padder(Emitter):
             ("splat", number, type_), (), lambda: self.emit(arith.ConstantOp(attribute)).result
         )
 
+    def zero(self, element: Attribute) -> SSAValue:
+        """The number 0, or the null pointer."""
+        if isinstance(element, PointerType):
+            address = self.constant(0, i64)
+            null = IntegerToPointerOp.build(operands=[address], result_types=[element])
+            return self.emit(null).results[0]
+        return self.constant(0, element)
+
     def both(self, old: SSAValue) -> SSAValue:
         """What a mask has become, false beyond its own elements."""
         return self.filled(old, range(len(_shape(old))), IntegerAttr(0, i1))
@@ -163,6 +173,10 @@ _ELEMENTWISE = frozenset({"arith", "math", "ub"})
 
 _OF_ANY_SIZE = frozenset(
     {
+        "core.integer_to_pointer",
+        "core.pointer_add",
+        "core.pointer_cast",
+        "core.pointer_to_integer",
         "scf.condition",
         "scf.for",
         "scf.if",
@@ -467,11 +481,15 @@ def _ending(
     shape, results = _shape(vector), operation.permutation_map.data.results
     flags = [bool(flag.value.data) for flag in operation.in_bounds]
     ends: dict[int, tuple[int, bool]] = {}
+    counts: dict[int, int] = {}
     for position, result in enumerate(results):
-        if isinstance(result, AffineDimExpr) and padder.mask(shape, [position]) is not None:
+        if not isinstance(result, AffineDimExpr):
+            continue
+        counts[result.position] = shape[position]
+        if padder.mask(shape, [position]) is not None:
             ends[result.position] = shape[position], flags[position]
             flags[position] = False
-    memory, indices = _part(padder, operation.source, operation.indices, ends)
+    memory, indices = _part(padder, operation.source, operation.indices, ends, counts)
     return memory, indices, ArrayAttr([BoolAttr.from_bool(flag) for flag in flags])
 
 
@@ -479,7 +497,8 @@ def _part(
     padder: _Padder,
     old: SSAValue,
     indices: Sequence[SSAValue],
-    ends: Mapping[int, tuple[int, bool]],
+    ends: dict[int, tuple[int, bool]],
+    counts: Mapping[int, int],
 ) -> tuple[SSAValue, Sequence[SSAValue]]:
     """Memory that ends so many elements after an index along some dimensions, and indices in it.
 
@@ -488,15 +507,19 @@ def _part(
         old: The memory.
         indices: Where accesses of it begin.
         ends: For a dimension the number of elements, and whether memory has all of them.
+        counts: How many elements are accessed along dimensions, if it is not one.
     """
     memory, starts = padder.value(old), [_index(padder, index) for index in indices]
     offsets: list[Index] = [0] * len(starts)
-    sizes = [padder.size((memory, dimension)) for dimension in range(len(starts))]
+    unknown = unknown_extents(old) if ends else ()
+    # Memory of unknown extent has what is accessed.
+    sizes = [0 if i in unknown else padder.size((memory, i)) for i in range(len(starts))]
+    ends |= {dimension: (counts.get(dimension, 1), True) for dimension in unknown}
     is_cut = False
     for dimension, (count, has_all) in ends.items():
         start, size = starts[dimension], sizes[dimension]
         end = padder.add(start, count)
-        if isinstance(end, int) and end == size:
+        if isinstance(end, int) and end == size and dimension not in unknown:
             continue
         is_cut = True
         if has_all:
@@ -519,7 +542,7 @@ def _load(operation: Operation, padder: _Padder) -> None:
     base, *indices = operation.operands
     (result,) = operation.results
     memory, starts, properties = _whole(padder, base, indices, result)
-    padding = padder.constant(0, _element(result))
+    padding = padder.zero(_element(result))
     new = TransferReadOp.build(
         operands=[memory, starts, padding, []],
         result_types=[padded(result.type)],
@@ -546,7 +569,9 @@ def _whole(
     shape, rank = _shape(vector), len(indices)
     first = rank - len(shape)
     uneven = [i for i in range(len(shape)) if padder.mask(shape, [i]) is not None]
-    memory, starts = _part(padder, base, indices, {first + i: (shape[i], True) for i in uneven})
+    counts = {first + i: size for i, size in enumerate(shape)}
+    ends = {first + i: (shape[i], True) for i in uneven}
+    memory, starts = _part(padder, base, indices, ends, counts)
     map_ = AffineMap(rank, 0, tuple(AffineDimExpr(first + i) for i in range(len(shape))))
     inside = ArrayAttr([BoolAttr.from_bool(i not in uneven) for i in range(len(shape))])
     return memory, starts, {"permutation_map": AffineMapAttr(map_), "in_bounds": inside}
@@ -621,7 +646,8 @@ def _atomic_update(operation: AtomicUpdateOp, padder: _Padder) -> None:
         for i in order
         if padder.mask(shape, [i]) is not None
     }
-    memory, indices = _part(padder, operation.memory, operation.indices, ends)
+    counts = {dimensions[i]: shape[i] for i in order}
+    memory, indices = _part(padder, operation.memory, operation.indices, ends, counts)
     new = AtomicUpdateOp.build(
         operands=[padder.value(operation.value), memory, indices],
         result_types=[padded(operation.result.type)],

@@ -20,7 +20,7 @@ RIGHT = [
 ]
 
 WRONG = [
-    ("%r = core.assume %f at_least 0 : f32", "expected integers, got f32"),
+    ("%r = core.assume %f at_least 0 : f32", "expected integers or pointers, got f32"),
     ("%r = core.assume %i : index", "expected at_least, at_most, equal, contiguous or divisible"),
     ("%r = core.assume %x at_most 128 : i8", "128 is no signed number of type i8"),
     ("%r = core.assume %i at_least 3 at_most 2 : index", "nothing is at least 3 and at most 2"),

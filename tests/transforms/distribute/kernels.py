@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from io import StringIO
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
-from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument
+from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument, WordsArgument
 from xtile.semantics.engine import launch
 from xtile.targets import INTEL
 from xtile.targets.lanes import for_either
@@ -95,13 +95,17 @@ def function_of(module: ModuleOp) -> FuncOp:
 
 
 def arguments_of(values: Iterable[Any]) -> list[Argument]:
-    """Arrays and numbers as the engine takes them."""
+    """Arrays, lists of arrays and numbers as the engine takes them."""
     return [_argument(value) for value in values]
 
 
 def _argument(value: Any) -> Argument:
-    if not isinstance(value, np.ndarray):
-        return ScalarArgument(value)
+    if isinstance(value, list):
+        return WordsArgument([_memory(array) for array in cast("list[Any]", value)])
+    return _memory(value) if isinstance(value, np.ndarray) else ScalarArgument(value)
+
+
+def _memory(value: Any) -> MemrefArgument:
     array: np.ndarray[Any, Any] = value
     strides = tuple(stride // array.itemsize for stride in array.strides)
     span = 1 + sum((size - 1) * stride for size, stride in zip(array.shape, strides, strict=True))

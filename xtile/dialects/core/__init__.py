@@ -6,15 +6,15 @@ from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.atomics import (
     AtomicCompareAndSwapOp,
     AtomicRMWOp,
-    MemoryOrderAttr,
-    MemoryScopeAttr,
 )
 from xtile.dialects.core.attributes import (
     AtomicKind,
     ComplexPart,
     Level,
     MemoryOrder,
+    MemoryOrderAttr,
     MemoryScope,
+    MemoryScopeAttr,
     ScanKind,
     level_of,
 )
@@ -40,6 +40,13 @@ from xtile.dialects.core.cooperative_matrix import (
     MatrixUse,
 )
 from xtile.dialects.core.elements import GatherOp, HistogramOp
+from xtile.dialects.core.pointers import (
+    IntegerToPointerOp,
+    PointerAddOp,
+    PointerCastOp,
+    PointerToIntegerOp,
+    PointerType,
+)
 from xtile.dialects.core.printing import PrintOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
@@ -55,6 +62,7 @@ from xtile.dialects.core.subgroup import (
     SubgroupScanOp,
     YieldOp,
 )
+from xtile.dialects.core.views import ViewOp
 
 __all__ = [
     "AggregateOperation",
@@ -87,6 +95,7 @@ __all__ = [
     "GerOp",
     "HadamardOp",
     "HistogramOp",
+    "IntegerToPointerOp",
     "Level",
     "MapOp",
     "MatrixUse",
@@ -95,6 +104,10 @@ __all__ = [
     "MemoryScope",
     "MemoryScopeAttr",
     "ParallelOp",
+    "PointerAddOp",
+    "PointerCastOp",
+    "PointerToIntegerOp",
+    "PointerType",
     "PrefetchOp",
     "PrintOp",
     "ReduceOp",
@@ -104,6 +117,7 @@ __all__ = [
     "ScatterStoreOp",
     "SubgroupScanOp",
     "SumOp",
+    "ViewOp",
     "YieldOp",
     "level_of",
 ]
@@ -131,8 +145,12 @@ Core = Dialect(
         GerOp,
         HadamardOp,
         HistogramOp,
+        IntegerToPointerOp,
         MapOp,
         ParallelOp,
+        PointerAddOp,
+        PointerCastOp,
+        PointerToIntegerOp,
         PrefetchOp,
         PrintOp,
         ReduceOp,
@@ -140,6 +158,7 @@ Core = Dialect(
         ScatterStoreOp,
         SubgroupScanOp,
         SumOp,
+        ViewOp,
         YieldOp,
     ],
     [
@@ -148,6 +167,7 @@ Core = Dialect(
         CooperativeMatrixType,
         MemoryOrderAttr,
         MemoryScopeAttr,
+        PointerType,
         ScanKindAttr,
     ],
 )

@@ -32,12 +32,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core.pointers import PointerType
 from xtile.dialects.shapes import as_vector, bits_of
 
 
 @irdl_op_definition
 class AssumeOp(IRDLOperation):
-    """An integer, or a vector of some, of which something is known.
+    """An integer or a pointer, or a vector of some, of which something is known.
 
     ```
     %b = core.assume %a at_least 0 at_most 4095 divisible_by 16 : index
@@ -46,8 +47,9 @@ class AssumeOp(IRDLOperation):
 
     Bounds are signed numbers. `equal` cuts a vector into groups of some sizes with equal elements.
     `contiguous` cuts it into groups along a dimension, each element of which is 1 more than the one
-    before it; then `divisible_by` is about the first ones. Where something does not hold, anything
-    may happen.
+    before it; then `divisible_by` is about the first ones. Of pointers, `divisible_by` is a number
+    of bytes and `contiguous` says that the elements pointed to follow each other; they have no
+    bounds. Where something does not hold, anything may happen.
     """
 
     name = "core.assume"
@@ -102,8 +104,8 @@ class AssumeOp(IRDLOperation):
         vector = as_vector(self.value.type)
         element = self.value.type if vector is None else vector.element_type
         shape = () if vector is None else vector.get_shape()
-        if not isa(element, IntegerType | IndexType):
-            raise VerifyException(f"expected integers, got {self.value.type}")
+        if not isa(element, IntegerType | IndexType | PointerType):
+            raise VerifyException(f"expected integers or pointers, got {self.value.type}")
         if not self.properties:
             raise VerifyException(
                 "expected at_least, at_most, equal, contiguous or divisible_by with what is known"
@@ -120,6 +122,8 @@ class AssumeOp(IRDLOperation):
             _verify_sizes((length,), shape[along : along + 1])
 
     def _verify_bounds(self, element: Attribute) -> None:
+        if isinstance(element, PointerType) and not self.least is self.most is None:
+            raise VerifyException(f"pointers have no bounds, got {self.value.type}")
         limit = 2 ** (bits_of(element) - 1)
         for bound in (self.least, self.most):
             if bound is not None and not -limit <= bound < limit:

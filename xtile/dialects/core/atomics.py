@@ -1,4 +1,4 @@
-"""Atomic updates of elements of memory, each at indices of its own, with an order and a scope.
+"""Atomic updates of elements of memory anywhere, with an order and a scope.
 
 Source: CUDA Tile IR specification, "Atomics" (`atomic_rmw_tko`, `atomic_cas_tko`);
 triton-lang/triton, `TritonOps.td` (`tt.atomic_rmw`, `tt.atomic_cas`).
@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, MemRefType
-from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -29,24 +27,10 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.atomic_kinds import AtomicKind, AtomicRMWKind, kind_of
-from xtile.dialects.core.attributes import MemoryOrder, MemoryScope
-from xtile.dialects.core.scattered import INDICES, verify_access
+from xtile.dialects.core.attributes import MemoryOrderAttr, MemoryScopeAttr
+from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.scattered import INDICES, MEMORY, verify_access
 from xtile.dialects.shapes import as_vector
-
-
-@irdl_attr_definition
-class MemoryOrderAttr(EnumAttribute[MemoryOrder], SpacedOpaqueSyntaxAttribute):
-    """`#core<memory_order acq_rel>`."""
-
-    name = "core.memory_order"
-
-
-@irdl_attr_definition
-class MemoryScopeAttr(EnumAttribute[MemoryScope], SpacedOpaqueSyntaxAttribute):
-    """`#core<memory_scope device>`."""
-
-    name = "core.memory_scope"
-
 
 _OF_FLOATS = frozenset(
     {
@@ -69,7 +53,7 @@ class AtomicRMWOp(IRDLOperation):
         : vector<8xf32>, memref<?x?xf32>[index, vector<8xi32>], vector<8xi1>
     ```
 
-    The indices are those of `core.gather_load`. The value may be one number, too. Elements at one
+    The memory is a memref with indices, or pointers, as in `core.gather_load`. Elements at one
     place are updated one after the other, in any order. The old value of an element that is left
     out is 0.
     """
@@ -82,7 +66,7 @@ class AtomicRMWOp(IRDLOperation):
     order = prop_def(MemoryOrderAttr)
     scope = prop_def(MemoryScopeAttr)
     value = operand_def(T)
-    memory = operand_def(MemRefType)
+    memory = operand_def(MEMORY)
     indices = var_operand_def(INDICES)
     mask = opt_operand_def(Attribute)
     result = result_def(T)
@@ -90,8 +74,8 @@ class AtomicRMWOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
 
     assembly_format = (
-        "custom<AtomicKind>($kind) $order $scope $value `,` $memory `[` $indices `]` "
-        "(`,` $mask^)? attr-dict `:` type($value) `,` type($memory) `[` type($indices) `]` "
+        "custom<AtomicKind>($kind) $order $scope $value `,` $memory (`[` $indices^ `]`)? "
+        "(`,` $mask^)? attr-dict `:` type($value) `,` type($memory) (`[` type($indices)^ `]`)? "
         "(`,` type($mask)^)?"
     )
     custom_directives: ClassVar = (AtomicKind,)
@@ -99,6 +83,7 @@ class AtomicRMWOp(IRDLOperation):
     @override
     def verify_(self) -> None:
         verify_access(self.memory, self.indices, self.mask, self.value)
+        _verify_number(self.value.type)
         kind, element = kind_of(self.kind), _element(self.value.type)
         is_for_floats = kind in _OF_FLOATS
         if kind is not AtomicRMWKind.assign and is_for_floats != isinstance(element, AnyFloat):
@@ -126,7 +111,7 @@ class AtomicCompareAndSwapOp(IRDLOperation):
     scope = prop_def(MemoryScopeAttr)
     expected = operand_def(T)
     value = operand_def(T)
-    memory = operand_def(MemRefType)
+    memory = operand_def(MEMORY)
     indices = var_operand_def(INDICES)
     mask = opt_operand_def(Attribute)
     result = result_def(T)
@@ -134,13 +119,23 @@ class AtomicCompareAndSwapOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
 
     assembly_format = (
-        "$order $scope $expected `,` $value `,` $memory `[` $indices `]` (`,` $mask^)? attr-dict "
-        "`:` type($value) `,` type($memory) `[` type($indices) `]` (`,` type($mask)^)?"
+        "$order $scope $expected `,` $value `,` $memory (`[` $indices^ `]`)? (`,` $mask^)? "
+        "attr-dict `:` type($value) `,` type($memory) (`[` type($indices)^ `]`)? "
+        "(`,` type($mask)^)?"
     )
 
     @override
     def verify_(self) -> None:
         verify_access(self.memory, self.indices, self.mask, self.value)
+        _verify_number(self.value.type)
+
+
+def _verify_number(type_: Attribute) -> None:
+    if pointer_of(type_) is not None:
+        raise VerifyException(
+            "pointers are updated as integers: expected memory of i64 and core.pointer_to_integer, "
+            f"got {type_}"
+        )
 
 
 def _element(type_: Attribute) -> Attribute:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute
+from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 LEVEL_ATTRIBUTE = "core.level"
@@ -69,6 +71,20 @@ class MemoryScope(StrEnum):
     BLOCK = "block"
     DEVICE = "device"
     SYSTEM = "system"
+
+
+@irdl_attr_definition
+class MemoryOrderAttr(EnumAttribute[MemoryOrder], SpacedOpaqueSyntaxAttribute):
+    """`#core<memory_order acq_rel>`."""
+
+    name = "core.memory_order"
+
+
+@irdl_attr_definition
+class MemoryScopeAttr(EnumAttribute[MemoryScope], SpacedOpaqueSyntaxAttribute):
+    """`#core<memory_scope device>`."""
+
+    name = "core.memory_scope"
 
 
 class ScanKind(StrEnum):

@@ -11,7 +11,10 @@ from xdsl.utils.hints import isa
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.blas import BlasOperation
 from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
+from xtile.dialects.core.extents import has_unknown_extents, problem_of_extents
+from xtile.dialects.core.pointers import PointerType, is_on_pointers
 from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.number_attributes import problem_of, says_how_to_round
 
 Problem = tuple[Operation, str]
@@ -50,21 +53,44 @@ def find_problems(function: Operation) -> Iterator[Problem]:
         levels = ", ".join(f'"{level}"' for level in Level)
         yield function, f"{LEVEL_ATTRIBUTE} must be one of {levels}"
         return
-    for operation in function.walk():
-        if says_how_to_round(operation):
-            problem = problem_of(operation)
-            if problem is not None:
-                yield operation, problem
+    yield from _find_any_level(function)
     if level is None:
         return
     for operation in function.walk():
         if operation is function:
             continue
         problem = _CHECKS[level](operation)
-        if level is not Level.TILE and operation.name in _OF_TILES:
-            problem = f"{operation.name} is an operation on tiles"
+        if level is not Level.TILE:
+            problem = _problem_of_tiles(operation) or problem
         if problem is not None:
             yield operation, f"{problem}; the kernel is at level {level}"
+
+
+def _find_any_level(function: Operation) -> Iterator[Problem]:
+    """Finds what is wrong at any level."""
+    has_unknown = has_unknown_extents(function)
+    for operation in function.walk():
+        problem = problem_of(operation) if says_how_to_round(operation) else None
+        if problem is None and has_unknown:
+            problem = problem_of_extents(operation)
+        if problem is not None:
+            yield operation, problem
+
+
+def _problem_of_tiles(operation: Operation) -> str | None:
+    """What only level tile may have of an operation."""
+    if operation.name in _OF_TILES:
+        return f"{operation.name} is an operation on tiles"
+    if _has_tile_of_pointers(operation):
+        return f"{operation.name} has a vector of pointers, which is a tile"
+    return None
+
+
+def _has_tile_of_pointers(operation: Operation) -> bool:
+    types = (*operation.operand_types, *operation.result_types)
+    return any(
+        isa(type_, VectorType) and isinstance(type_.element_type, PointerType) for type_ in types
+    )
 
 
 def _check_block(operation: Operation) -> str | None:
@@ -92,7 +118,9 @@ def _check_subgroup(operation: Operation) -> str | None:
 
 def is_for_lanes(operation: Operation) -> bool:
     """Whether an operation may stand in the code of a work-item: of `core`, few do."""
-    return operation.dialect_name() != "core" or is_on_cooperative_matrices(operation)
+    if operation.dialect_name() != "core" or is_on_cooperative_matrices(operation):
+        return True
+    return is_on_pointers(operation) or isinstance(operation, ViewOp)
 
 
 def _check_lane(operation: Operation) -> str | None:
@@ -132,7 +160,7 @@ def _check_tile(operation: Operation) -> str | None:
 def _check_tile_type(type: Attribute) -> str | None:
     if not isa(type, VectorType):
         return None
-    if not isinstance(type.element_type, FixedBitwidthType | IndexType):
+    if not isinstance(type.element_type, FixedBitwidthType | IndexType | PointerType):
         return f"the elements of {type} are no real numbers"
     if type.get_num_scalable_dims():
         return f"the sizes of {type} are not known"

@@ -31,6 +31,12 @@ from xtile.dialects.core.elements import (
     GatherOp,
     HistogramOp,
 )
+from xtile.dialects.core.pointers import (
+    IntegerToPointerOp,
+    PointerAddOp,
+    PointerCastOp,
+    PointerToIntegerOp,
+)
 from xtile.dialects.core.printing import (
     PrintOp,
 )
@@ -51,6 +57,9 @@ from xtile.dialects.core.subgroup import (
     PrefetchOp,
     SubgroupScanOp,
     YieldOp,
+)
+from xtile.dialects.core.views import (
+    ViewOp,
 )
 
 __all__ = [
@@ -74,8 +83,12 @@ __all__ = [
     "GerOp",
     "HadamardOp",
     "HistogramOp",
+    "IntegerToPointerOp",
     "MapOp",
     "ParallelOp",
+    "PointerAddOp",
+    "PointerCastOp",
+    "PointerToIntegerOp",
     "PrefetchOp",
     "PrintOp",
     "ReduceOp",
@@ -83,5 +96,6 @@ __all__ = [
     "ScatterStoreOp",
     "SubgroupScanOp",
     "SumOp",
+    "ViewOp",
     "YieldOp",
 ]

@@ -160,6 +160,13 @@ def are_compatible(one: Sequence[Extent], other: Sequence[Extent]) -> bool:
     )
 
 
+def claims_no_more(claimed: Sequence[Extent], known: Sequence[Extent]) -> bool:
+    """Whether a type claims no more than what is known."""
+    return len(claimed) == len(known) and all(
+        a is None or a == b for a, b in zip(claimed, known, strict=True)
+    )
+
+
 def is_reduction(type: Attribute, full: MemRefType) -> bool:
     """Whether a memref type is another one, possibly without some dimensions of size 1."""
     if not isa(type, MemRefType):

@@ -30,6 +30,7 @@ from xtile.dialects.memref.layouts import (
     Extent,
     Layout,
     are_compatible,
+    claims_no_more,
     extents,
     is_reduction,
     layout_of,
@@ -314,21 +315,14 @@ class ReinterpretCastOp(memref.ReinterpretCastOp):
             (self.strides, strides),
         ):
             verify_count(len(values), known.count(None), "values", result)
-        if not _says(layout.sizes, sizes):
+        if not claims_no_more(layout.sizes, sizes):
             raise VerifyException(f"expected a result of the sizes {text_of(sizes)}, got {result}")
-        if not _says((layout.offset,), offsets):
+        if not claims_no_more((layout.offset,), offsets):
             raise VerifyException(f"expected a result of offset {text_of(offsets)}, got {result}")
-        if not _says(layout.strides, strides):
+        if not claims_no_more(layout.strides, strides):
             raise VerifyException(
                 f"expected a result of the strides {text_of(strides)}, got {result}"
             )
-
-
-def _says(claimed: Sequence[Extent], known: Sequence[Extent]) -> bool:
-    """Whether a type claims no more than what is known."""
-    return len(claimed) == len(known) and all(
-        a is None or a == b for a, b in zip(claimed, known, strict=True)
-    )
 
 
 OPERATIONS: list[type[Operation]] = [

@@ -46,9 +46,9 @@ def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> V
         case ScalarArgument() if not isinstance(element, PointerType):
             return element_number(type).number(argument.value)
         case MemrefArgument():
-            return _scale(element) * _address(name, argument, buffers)
+            return _scale(element) * buffers.address(argument, name)
         case WordsArgument() if isinstance(element, PointerType):
-            return _words(name, argument, buffers)
+            return buffers.address(buffers.words(argument, name), name)
         case _:
             raise ValueError(f"{name} has type {type}, given {argument}")
 
@@ -57,25 +57,6 @@ def _scale(element: Attribute) -> np.int64:
     """What a pointer counts in a byte: 1, or 2 elements of four bits."""
     is_packed = isinstance(element, PointerType) and storage_of(element.pointee_type).is_packed
     return np.int64(2 if is_packed else 1)
-
-
-def _address(name: str, argument: MemrefArgument, buffers: Buffers) -> np.int64:
-    """The address of the first element in bytes; 0 without memory."""
-    if argument.base is None:
-        return np.int64(0)
-    dtype = argument.base.dtype
-    view = buffers.view(argument, dtype, name)
-    start = buffers.addresses.address_of(view.buffer)
-    return np.int64(start + argument.offset * dtype.itemsize)
-
-
-def _words(name: str, argument: WordsArgument, buffers: Buffers) -> np.int64:
-    """The address of memory that holds addresses and other numbers."""
-    words = [
-        entry if isinstance(entry, int) else _address(f"entry {index} of {name}", entry, buffers)
-        for index, entry in enumerate(argument.entries)
-    ]
-    return _address(name, MemrefArgument(np.array(words, np.int64)), buffers)
 
 
 def _compile(entry: Operation, compiler: Compiler) -> Body:

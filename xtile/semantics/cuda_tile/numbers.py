@@ -26,14 +26,11 @@ import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.types import PointerType, TileType
-from xtile.semantics.upstream.numbers import Kind, Number, number_of
+from xtile.semantics.upstream.numbers import POINTER, Kind, Number, number_of
 from xtile.semantics.values import Array, Value
 
 Tile: TypeAlias = Value
 """What a tile is at run time."""
-
-POINTER = Number("ptr", Kind.INTEGER, 64, np.dtype(np.int64))
-"""How pointers are held."""
 
 _STORAGE_BITS = {"tf32": 32}
 """The bits that an element has in memory, where these are not its width."""

@@ -7,14 +7,14 @@ axes of the indices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from xdsl.ir import Operation
 
 from xtile.semantics import access
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, parts
+from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, ViewChoice, parts
 from xtile.semantics.observer import Access, AccessKind, IntArray
 from xtile.semantics.state import State
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes
@@ -26,6 +26,7 @@ def read_elements(
     memref: Memref,
     indices: Sequence[Index],
     where: Value = None,
+    kind: AccessKind = AccessKind.READ,
 ) -> Value:
     """The elements at indices.
 
@@ -36,21 +37,18 @@ def read_elements(
         indices: An index for each dimension.
         where: Which elements are read, in active work-items; None: all. What is not read is any
             number.
+        kind: How they are read.
 
     Raises:
         UnlocatedError: An element that is read lies outside of the memory.
     """
-    rank = _rank(indices, where)
+    rank = _rank(memref, indices, where)
     loaded: Value = None
-    for view, active in parts(memref, state.mask):
-        mask = _mask(active, where, rank)
+    for view, mask in _accessed(state, memref, where, rank):
         place = _place(view, indices, rank)
-        _check(state, operation, AccessKind.READ, view, indices, place, mask)
+        _check(state, operation, kind, view, indices, place, mask)
         value = _read(view.buffer, place, mask)
-        if loaded is None or mask is None:
-            loaded = value
-        else:
-            loaded = choose(with_axes(active, rank), value, loaded)
+        loaded = value if loaded is None or mask is None else choose(mask, value, loaded)
     return loaded
 
 
@@ -67,6 +65,7 @@ def write_elements(
     indices: Sequence[Index],
     value: Value,
     where: Value = None,
+    kind: AccessKind = AccessKind.WRITE,
 ) -> None:
     """Writes elements at indices; where several are written to one place, the last one stays.
 
@@ -79,15 +78,15 @@ def write_elements(
         indices: An index for each dimension.
         value: What is written.
         where: Which elements are written, in active work-items; None: all.
+        kind: How they are written.
 
     Raises:
         UnlocatedError: An element that is written lies outside of the memory, or is constant.
     """
-    rank = _rank(indices, where, value)
-    for view, active in parts(memref, state.mask):
-        mask = _mask(active, where, rank)
+    rank = _rank(memref, indices, where, value)
+    for view, mask in _accessed(state, memref, where, rank):
         place = _place(view, indices, rank)
-        _check(state, operation, AccessKind.WRITE, view, indices, place, mask, value)
+        _check(state, operation, kind, view, indices, place, mask, value)
         if state.observer is not None and rank > 0:
             _check_duplicates(state, operation, place, value, mask)
         if mask is None or mask.any():
@@ -142,11 +141,10 @@ def update_elements(
     Raises:
         UnlocatedError: An element lies outside of the memory, or is constant.
     """
-    rank = _rank(indices, where, value)
-    shape = _acting_shape(state, rank, indices, where, value)
+    rank = _rank(memref, indices, where, value)
+    shape = _acting_shape(state, rank, (*indices, *_offsets(memref)), where, value)
     old: Array | None = None
-    for view, active in parts(memref, state.mask):
-        mask = _mask(active, where, rank)
+    for view, mask in _accessed(state, memref, where, rank):
         place = _place(view, indices, rank)
         _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, place, mask)
         acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
@@ -175,18 +173,33 @@ def check_updatable(
     return np.broadcast_to(np.asarray(place, np.int64), shape), acting
 
 
-def _rank(indices: Sequence[Index], *others: Value) -> int:
+def _rank(memref: Memref, indices: Sequence[Index], *others: Value) -> int:
     """The number of axes after rows and lanes."""
-    return max([0, *(np.ndim(value) - 2 for value in (*indices, *others))])
+    return _axes(*_offsets(memref), *indices, *others)
 
 
-def _mask(active: Mask, where: Value, rank: int) -> Mask:
-    """Which elements are accessed."""
-    mask = None if active is None else with_axes(active, rank)
-    if where is None:
-        return mask
-    where = with_axes(where, rank + 2 - np.ndim(where)) if is_array(where) else np.asarray(where)
-    return where if mask is None else where & mask
+def _axes(*values: Value) -> int:
+    return max([0, *(np.ndim(value) - 2 for value in values)])
+
+
+def _offsets(memref: Memref) -> list[Index]:
+    """Where views begin; those of pointers have a place for each element of a vector."""
+    views = [memref] if isinstance(memref, View) else memref.views.values()
+    return [view.offset for view in views]
+
+
+def _accessed(state: State, memref: Memref, where: Value, rank: int) -> Iterator[tuple[View, Mask]]:
+    """Each view that a memref is somewhere, and which elements are accessed through it."""
+    active = None if state.mask is None else with_axes(state.mask, rank)
+    if isinstance(memref, ViewChoice):
+        selector = with_axes(memref.selector, rank + 2 - memref.selector.ndim)
+        memref = ViewChoice(selector, memref.views)
+    for view, mask in parts(memref, active):
+        if where is None:
+            yield view, mask
+            continue
+        chosen = with_axes(where, rank + 2 - np.ndim(where)) if is_array(where) else where
+        yield view, np.asarray(chosen) if mask is None else chosen & mask
 
 
 def _place(view: View, indices: Sequence[Index], rank: int) -> Index:
@@ -253,7 +266,7 @@ def _report(
 ) -> None:
     """Reports the elements that active work-items access."""
     assert state.observer is not None
-    rank = _rank(indices, mask, value)
+    rank = _axes(place, *indices, mask, value)
     shape = _acting_shape(state, rank, (*indices, place), value)
     active = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
     threads = with_axes(state.threads()[: shape[0], : shape[1]], rank)

@@ -24,7 +24,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.effects import updates_memory
-from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
+from xtile.semantics.arguments import (
+    Argument,
+    GroupArgument,
+    MemrefArgument,
+    ScalarArgument,
+    WordsArgument,
+)
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Level, Size3, require_full_subgroups
@@ -32,7 +38,7 @@ from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.memory import Group
 from xtile.semantics.upstream.allocation import attributions
-from xtile.semantics.upstream.numbers import memref_type, number_of
+from xtile.semantics.upstream.numbers import is_pointer, memref_type, number_of
 from xtile.semantics.upstream.unspecified import FollowingUpstream
 from xtile.semantics.values import Value
 
@@ -142,8 +148,14 @@ def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> V
             return buffers.view(argument, number_of(type).dtype, name)
         case UnrankedMemRefType(), MemrefArgument():
             return buffers.view(argument, number_of(type).dtype, name)
+        case MemRefType(), WordsArgument() if type.get_num_dims() == 1:
+            return buffers.view(buffers.words(argument, name), number_of(type).dtype, name)
         case IntegerType() | IndexType(), MemrefArgument() if argument.base is not None:
             return _address(type, name, argument, buffers)
+        case _, MemrefArgument() if is_pointer(type):
+            return _address(type, name, argument, buffers)
+        case _, WordsArgument() if is_pointer(type):
+            return _address(type, name, buffers.words(argument, name), buffers)
         case _, ScalarArgument() if not isinstance(type, MemRefType | UnrankedMemRefType):
             return number_of(type).number(argument.value)
         case _:
@@ -163,14 +175,11 @@ def _group(
 
 
 def _address(type: Attribute, name: str, argument: MemrefArgument, buffers: Buffers) -> Value:
-    """Memory that is given for an integer: the address of its first element."""
+    """Memory that is given for an integer or a pointer: the address of its first element."""
     number = number_of(type)
     if number.bits < np.dtype(np.int64).itemsize * 8:
         raise ValueError(f"{name} has type {type}, which cannot hold an address")
-    assert argument.base is not None
-    view = buffers.view(argument, argument.base.dtype, name)
-    start = buffers.addresses.address_of(view.buffer)
-    return number.number(start + argument.offset * argument.base.itemsize)
+    return number.number(buffers.address(argument, name))
 
 
 def _compile(function: Operation, compiler: Compiler) -> Body:

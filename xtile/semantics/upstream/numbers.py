@@ -1,7 +1,8 @@
 """How numbers of the builtin types are held in numpy.
 
 Integers have no sign: they are held as signed numbers, those whose width numpy does not have in the
-next larger type with their sign extended, i1 as bool. `index` has 64 bits. Floating types with
+next larger type with their sign extended, i1 as bool. `index` has 64 bits, and so has a pointer:
+its address in the launch's `AddressSpace`. Floating types with
 fewer than 32 bits are computed in f32 and rounded; tf32 is held as f32.
 """
 
@@ -169,6 +170,11 @@ COMPLEX: dict[int, np.dtype[Any]] = {
 }
 """How numpy holds complex numbers, by the width of a part."""
 
+POINTER = Number("ptr", Kind.INTEGER, 64, np.dtype(np.int64))
+"""How pointers are held."""
+
+_POINTER_TYPE = "core.ptr"
+
 _LARGEST_INTEGER = 64
 
 
@@ -183,6 +189,8 @@ def number_of(type: Attribute) -> Number:
         return number_of(given.element_type)
     if isinstance(type, IndexType):
         return Number("index", Kind.INTEGER, INDEX_BITS, np.dtype(np.int64))
+    if is_pointer(type):
+        return POINTER
     text = str(given)
     if isinstance(type, IntegerType) and given.width.data <= _LARGEST_INTEGER:
         return _integer(text, given.width.data)
@@ -193,6 +201,11 @@ def number_of(type: Attribute) -> Number:
     if text not in FLOATS:
         raise ValueError(f"values of type {text} cannot be computed")
     return FLOATS[text]
+
+
+def is_pointer(type: Attribute) -> bool:
+    """Whether a type is that of a pointer; importing the dialect is not needed to tell."""
+    return type.name == _POINTER_TYPE
 
 
 def _integer(text: str, bits: int) -> Number:

@@ -89,15 +89,17 @@ class FollowingUpstream(FollowingCompiler):
         mask = _named(operation, "mask")
         places = [each for name in _PLACES for each in _named(operation, name)]
         padding = [each for name in _PADDING for each in _named(operation, name)]
+        pointers = [each for each in _named(operation, "memory") if not _is_memory(each)]
         others = [
             each
             for each in operation.operands
-            if each not in (*mask, *places, *padding) and not _is_memory(each)
+            if each not in (*mask, *places, *padding, *pointers) and not _is_memory(each)
         ]
         if operation.name in _CHECKED_BY_HANDLERS:
             others = []
         masks = self.slots(mask)
         checks = [(self.slot(each), "an index") for each in places]
+        checks += [(self.slot(each), "a pointer") for each in pointers]
         checks += [(self.slot(each), STORED) for each in others]
         loaded = self._loaded(operation, step, padding)
 

@@ -56,6 +56,8 @@ def widest(lowering: Lowering, access: Access) -> Access:
 
 def _wider(lowering: Lowering, access: Access, window: Window) -> Access | None:
     """The same tile in the memref of which this is a part; None if it is not known to be."""
+    if window.memory.unbounded:
+        return None
     starts = list(window.starts)
     for dimension, start in enumerate(access.starts):
         outer = window.axes[dimension]

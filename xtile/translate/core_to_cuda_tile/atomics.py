@@ -6,7 +6,7 @@ no instruction for is a loop of compare-and-swap.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import BFloat16Type, ComplexType, IntegerAttr, IntegerType
@@ -14,22 +14,19 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects import core
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core import AtomicUpdateOp, MemoryOrder
-from xtile.dialects.cuda_tile.enumerations import (
-    AtomicRMWMode,
-    MemoryOrderingSemantics,
-    MemoryScope,
-)
+from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
 from xtile.dialects.cuda_tile.ops import atomics, memory
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
-from xtile.translate.core_to_cuda_tile.compare_and_swap import RELAXED, Semantics, swapped
+from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor
-from xtile.translate.core_to_cuda_tile.gathers import pointers_to
+from xtile.translate.core_to_cuda_tile.gathers import places_of
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.memory import parts_of, pointer_to
+from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
 from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
 
 _INTEGER_MODES = {
@@ -50,19 +47,19 @@ _WIDTHS = (32, 64)
 def update(
     lowering: Lowering,
     kind: str,
-    described: Descriptor,
+    place: Hashable,
     pointers: SSAValue,
     value: SSAValue,
     mask: SSAValue | None,
     is_used: bool,
-    how: Semantics = RELAXED,
+    how: Ordering = RELAXED,
 ) -> SSAValue | None:
     """Updates elements atomically.
 
     Args:
         lowering: Where to emit.
         kind: How, such as `addf`.
-        described: The memory.
+        place: The memory.
         pointers: Points to the elements.
         value: The operands.
         mask: Which elements are updated; None: all.
@@ -72,7 +69,7 @@ def update(
     Returns:
         What the elements were before, where the mask holds; None if nobody looks at it.
     """
-    order, place = lowering.order, described.place
+    order = lowering.order
     token = order.before_write(place)
     mode = _mode(kind, element_type(value), lowering.target.name)
     if mode is not None:
@@ -134,7 +131,8 @@ def _update_element(
     old: list[SSAValue | None] = []
     for part, number in zip(parts_of(described), given, strict=True):
         pointer = pointer_to(lowering, described, numbers, part)
-        before = update(lowering, kind, described, pointer, number, mask, bool(result.uses))
+        is_used = bool(result.uses)
+        before = update(lowering, kind, described.place, pointer, number, mask, is_used)
         old.append(_kept(lowering, before, mask))
     if any(each is None for each in old):
         return
@@ -182,7 +180,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         mask = lowering.both(mask, None if fits is None else lowering.spread(fits, shape))
     pointers = pointer_tiles.pointers(lowering, access)
     value, (result,) = lowering.value(operation.value), operation.results
-    old = update(lowering, kind, described, pointers, value, mask, bool(result.uses))
+    old = update(lowering, kind, described.place, pointers, value, mask, bool(result.uses))
     if old is not None:
         lowering.define(result, _kept(lowering, old, mask))
 
@@ -200,46 +198,23 @@ def _is_element_inside(
     return mask
 
 
-# --- elements at indices of their own ---
-
-_ORDERINGS = {
-    MemoryOrder.RELAXED: MemoryOrderingSemantics.RELAXED,
-    MemoryOrder.ACQUIRE: MemoryOrderingSemantics.ACQUIRE,
-    MemoryOrder.RELEASE: MemoryOrderingSemantics.RELEASE,
-    MemoryOrder.ACQUIRE_RELEASE: MemoryOrderingSemantics.ACQ_REL,
-}
-_SCOPES = {
-    core.MemoryScope.BLOCK: MemoryScope.TL_BLK,
-    core.MemoryScope.DEVICE: MemoryScope.DEVICE,
-    core.MemoryScope.SYSTEM: MemoryScope.SYS,
-}
-
-
-def _semantics(operation: core.AtomicRMWOp | core.AtomicCompareAndSwapOp) -> Semantics:
-    return Semantics(_ORDERINGS[operation.order.data], _SCOPES[operation.scope.data])
-
-
-def _pointers_and_mask(
-    operation: core.AtomicRMWOp | core.AtomicCompareAndSwapOp, lowering: Lowering
-) -> tuple[SSAValue, SSAValue | None]:
-    described = lowering.descriptor(operation.memory)
-    shape = shape_of(operation.value.type)
-    pointers = pointers_to(lowering, described, operation.indices, shape)
-    return pointers, None if operation.mask is None else lowering.value(operation.mask)
+# --- elements anywhere ---
 
 
 def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
-    pointers, mask = _pointers_and_mask(operation, lowering)
-    described, value = lowering.descriptor(operation.memory), lowering.value(operation.value)
+    pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
+    mask = None if operation.mask is None else lowering.value(operation.mask)
+    value = lowering.value(operation.value)
     kind, is_used = kind_of(operation.kind).name, bool(operation.result.uses)
-    how = _semantics(operation)
-    old = update(lowering, kind, described, pointers, value, mask, is_used, how)
+    how = ordering_of(operation)
+    old = update(lowering, kind, place, pointers, value, mask, is_used, how)
     if old is not None:
         lowering.define(operation.result, _kept(lowering, old, mask))
 
 
 def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
-    pointers, mask = _pointers_and_mask(operation, lowering)
+    pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
+    mask = None if operation.mask is None else lowering.value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
     element = element_type(value)
     if cast(Any, element).bitwidth not in _WIDTHS:
@@ -247,7 +222,7 @@ def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering
             f"core.atomic_compare_and_swap of {element} cannot be translated to {TARGET}, which "
             "has it for 32 and 64 bits"
         )
-    how, place = _semantics(operation), lowering.descriptor(operation.memory).place
+    how = ordering_of(operation)
     token = lowering.order.before_write(place)
     swap = atomics.AtomicCASTkoOp(
         pointers, expected, value, mask, token, ordering=how.ordering, scope=how.scope

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonPredicate,
-    MemoryOrderingSemantics,
-    MemoryScope,
     Signedness,
 )
 from xtile.dialects.cuda_tile.ops import (
@@ -27,18 +25,10 @@ from xtile.dialects.cuda_tile.types import PointerType, TokenType
 from xtile.translate.core_to_cuda_tile.combining import combine
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering
 from xtile.translate.core_to_cuda_tile.reductions import holds_anywhere
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
 
-
-class Semantics(NamedTuple):
-    """What an atomic update orders beside the element, and for whom."""
-
-    ordering: MemoryOrderingSemantics
-    scope: MemoryScope
-
-
-RELAXED = Semantics(MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE)
 _WORD = 32
 
 
@@ -49,7 +39,7 @@ def swapped(
     value: SSAValue,
     mask: SSAValue | None,
     token: SSAValue | None,
-    how: Semantics = RELAXED,
+    how: Ordering = RELAXED,
 ) -> tuple[SSAValue, SSAValue]:
     """Tries to replace elements until nobody else did meanwhile.
 

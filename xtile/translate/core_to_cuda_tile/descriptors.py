@@ -44,6 +44,7 @@ class Descriptor:
         alignment: Bytes that the pointer is a multiple of.
         place: What the memory is: accesses of one place are ordered.
         window: The larger memref that it is a part of, if there is one.
+        unbounded: The dimensions of whose extents nothing is known, which have any size here.
     """
 
     pointer: SSAValue
@@ -54,6 +55,7 @@ class Descriptor:
     alignment: int
     place: Hashable = GLOBAL_MEMORY
     window: Window | None = None
+    unbounded: frozenset[int] = frozenset()
 
     @property
     def rank(self) -> int:
@@ -62,7 +64,14 @@ class Descriptor:
 
     def moved(self, offset: Index, sizes: Iterable[Index], strides: Iterable[Index]) -> Descriptor:
         """Other elements of the same memory."""
-        return replace(self, offset=offset, sizes=tuple(sizes), strides=tuple(strides), window=None)
+        return replace(
+            self,
+            offset=offset,
+            sizes=tuple(sizes),
+            strides=tuple(strides),
+            window=None,
+            unbounded=frozenset(),
+        )
 
 
 @dataclass(frozen=True)

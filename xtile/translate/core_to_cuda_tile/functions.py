@@ -25,6 +25,7 @@ from xtile.dialects.core.arguments import (
     promises_of,
 )
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
@@ -125,6 +126,13 @@ def _alignment(promises: Mapping[str, Attribute], element: Attribute) -> int:
     return natural
 
 
+def _aligned(pointer: SSAValue, alignment: int, element: Attribute, lowering: Lowering) -> SSAValue:
+    """A pointer with the promise of its alignment, if that is more than an element's."""
+    if alignment <= size_in_bytes(element):
+        return pointer
+    return _named(pointer, lowering.promise_divisor(pointer, alignment))
+
+
 def _named(old: SSAValue, new: SSAValue) -> SSAValue:
     give_name(new, old.name_hint)
     return new
@@ -142,6 +150,10 @@ def _parameter(
     values = [value for _, value in given]
     if isinstance(old.type, ComplexType):
         return Complex(*values)
+    pointer = pointer_of(old.type)
+    if pointer is not None:
+        alignment = _alignment(promises, pointer.pointee_type)
+        return _aligned(values[0], alignment, pointer.pointee_type, lowering)
     if not isa(old.type, MemRefType):
         return values[0]
     type_ = memref_type(old.type)
@@ -198,9 +210,7 @@ def _memref(
     offsets = [value for argument, value in given if argument.role is Role.OFFSET]
     offset = offsets[0] if layout.offset is None else layout.offset
     alignment = _alignment(promises, element)
-    pointer = given[0][1]
-    if alignment > size_in_bytes(element):
-        pointer = _named(pointer, lowering.promise_divisor(pointer, alignment))
+    pointer = _aligned(given[0][1], alignment, element, lowering)
     return Descriptor(
         pointer,
         element,

@@ -1,25 +1,29 @@
-"""Elements at positions that a tile holds.
+"""Elements of memory anywhere: at positions that a tile holds, or through pointers.
 
 Source: MLIR (LLVM 22), `vector.gather`, `vector.scatter`; CUDA Tile IR specification, "Memory".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
-from xdsl.dialects.builtin import VectorType, i64
+from xdsl.dialects.builtin import ComplexType, VectorType, i64
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.ops import core, integer, memory
+from xtile.dialects.effects import synchronizes
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
-from xtile.translate.core_to_cuda_tile.types import shape_of, tile_of, tile_type
+from xtile.translate.core_to_cuda_tile.orderings import WEAK, Anywhere, Ordering, optional_ordering
+from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory, to_memory
+from xtile.translate.core_to_cuda_tile.types import shape_of, tile_type
 from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
 
 
@@ -57,32 +61,70 @@ def pointers_to(
     return pointers
 
 
+def places_of(
+    lowering: Lowering, operation: Anywhere, shape: Sequence[int]
+) -> tuple[SSAValue, Hashable]:
+    """Points to the elements that an operation accesses, and the place that they are in."""
+    memory_ = operation.memory
+    pointer = pointer_of(memory_.type)
+    if pointer is None:
+        described = lowering.descriptor(memory_)
+        if isinstance(described.element, ComplexType):
+            raise lowering.error(f"{operation.name} of complex numbers has no form in {TARGET}")
+        return pointers_to(lowering, described, operation.indices, shape), described.place
+    if isinstance(pointer.pointee_type, ComplexType):
+        raise lowering.error(
+            f"complex numbers cannot be accessed through a pointer in {TARGET}; use core.view"
+        )
+    return lowering.value(memory_), lowering.plan.place_of(memory_)
+
+
 def _load(
     operation: GatherLoadOp | GatherOp,
     lowering: Lowering,
-    described: Descriptor,
+    place: Hashable,
     pointers: SSAValue,
     mask: SSAValue | None,
     padding: SSAValue | None,
+    how: Ordering | None = None,
 ) -> None:
     """Reads what pointers point to, after the last write of that memory."""
-    token = lowering.order.before_read(described.place)
-    loaded = lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
-    lowering.order.after_read(operation, described.place, loaded.results[1])
-    lowering.define(operation.result, loaded.results[0])
+    order = lowering.order
+    # An acquire is before all accesses that follow.
+    is_acquire = synchronizes(operation)
+    token = order.before_write(place) if is_acquire else order.before_read(place)
+    if padding is not None:
+        padding = to_memory(lowering, padding)
+    ordering, scope = how or WEAK
+    load = memory.LoadPtrTkoOp(pointers, mask, padding, token, ordering=ordering, scope=scope)
+    value, done = lowering.emit(load).results
+    if is_acquire:
+        order.after_write(place, done)
+    else:
+        order.after_read(operation, place, done)
+    lowering.define(operation.result, from_memory(lowering, value, operation.result.type))
 
 
 def _store(
     lowering: Lowering,
-    described: Descriptor,
+    place: Hashable,
     pointers: SSAValue,
     value: SSAValue,
     mask: SSAValue | None,
+    how: Ordering | None = None,
 ) -> None:
     """Writes what pointers point to, after all other accesses of that memory."""
-    token = lowering.order.before_write(described.place)
-    stored = lowering.emit(memory.StorePtrTkoOp(pointers, value, mask, token))
-    lowering.order.after_write(described.place, stored.results[0])
+    token = lowering.order.before_write(place)
+    given = to_memory(lowering, value)
+    ordering, scope = how or WEAK
+    stored = lowering.emit(
+        memory.StorePtrTkoOp(pointers, given, mask, token, ordering=ordering, scope=scope)
+    )
+    lowering.order.after_write(place, stored.results[0])
+
+
+def _optional(lowering: Lowering, value: SSAValue | None) -> SSAValue | None:
+    return None if value is None else lowering.value(value)
 
 
 def _padding(
@@ -92,26 +134,21 @@ def _padding(
     if leaves_out(given, operation.result):
         return None
     if given is None:
-        return lowering.constant(0, tile_of(operation.result.type))
+        return lowering.constant(0, tile_in_memory(operation.result.type))
     return lowering.value(given)
 
 
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
-    described = lowering.descriptor(operation.memory)
-    shape = shape_of(operation.result.type)
-    pointers = pointers_to(lowering, described, operation.indices, shape)
-    mask = None if operation.mask is None else lowering.value(operation.mask)
-    padding = _padding(operation, operation.padding, lowering) if mask is not None else None
-    _load(operation, lowering, described, pointers, mask, padding)
+    pointers, place = places_of(lowering, operation, shape_of(operation.result.type))
+    mask = _optional(lowering, operation.mask)
+    padding = None if mask is None else _padding(operation, operation.padding, lowering)
+    _load(operation, lowering, place, pointers, mask, padding, optional_ordering(operation))
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
-    described = lowering.descriptor(operation.memory)
-    value = lowering.value(operation.value)
-    mask = None if operation.mask is None else lowering.value(operation.mask)
-    shape = tile_type(value).get_shape()
-    pointers = pointers_to(lowering, described, operation.indices, shape)
-    _store(lowering, described, pointers, value, mask)
+    pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
+    value, mask = lowering.value(operation.value), _optional(lowering, operation.mask)
+    _store(lowering, place, pointers, value, mask, optional_ordering(operation))
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
@@ -119,7 +156,7 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
     positions, mask = lowering.values((operation.indices, operation.mask))
     rest = _padding(operation, operation.pass_thru, lowering)
     pointers = pointers_at(lowering, described, operation.offsets, positions)
-    _load(operation, lowering, described, pointers, mask, rest)
+    _load(operation, lowering, described.place, pointers, mask, rest)
 
 
 def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
@@ -128,7 +165,7 @@ def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
         (operation.indices, operation.mask, operation.valueToStore)
     )
     pointers = pointers_at(lowering, described, operation.offsets, positions)
-    _store(lowering, described, pointers, value, mask)
+    _store(lowering, described.place, pointers, value, mask)
 
 
 RULES: dict[str, Rule] = {

@@ -24,6 +24,7 @@ _NAMES = {
     "cuda_tile.maxi": "arith.maxsi",
     "cuda_tile.mini": "arith.minsi",
     "cuda_tile.muli": "arith.muli",
+    "cuda_tile.offset": "core.pointer_add",
     "cuda_tile.remi": "arith.remsi",
     "cuda_tile.select": "arith.select",
     "cuda_tile.subi": "arith.subi",

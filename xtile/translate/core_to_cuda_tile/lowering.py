@@ -126,6 +126,10 @@ class Lowering(IndexBuilder):
     def _flat_descriptor(
         self, descriptor: Descriptor, type_: MemRefType[Attribute]
     ) -> list[SSAValue]:
+        if descriptor.unbounded:
+            raise self.error(
+                "a view of unknown extent cannot pass through control flow; pass the pointer"
+            )
         layout, scale = layout_of(type_), parts_per_element(descriptor.element)
         told = (layout.offset, *layout.sizes, *layout.strides)
         # The carried numbers count as the memory does: parts of complex numbers.

@@ -15,6 +15,7 @@ from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.pointers import from_memory, to_memory
 from xtile.translate.core_to_cuda_tile.types import (
     element_type,
     part_of,
@@ -56,7 +57,7 @@ def _load(operation: Operation, lowering: Lowering) -> None:
         pointer = pointer_to(lowering, described, numbers, part)
         value, done = lowering.emit(memory.LoadPtrTkoOp(pointer, None, None, token)).results
         lowering.order.after_read(operation, described.place, done)
-        values.append(value)
+        values.append(from_memory(lowering, value, result.type))
     lowering.define(result, Complex(*values) if len(values) > 1 else values[0])
 
 
@@ -68,7 +69,8 @@ def _store(operation: Operation, lowering: Lowering) -> None:
     for part, number in enumerate(parts):
         token = lowering.order.before_write(described.place)
         pointer = pointer_to(lowering, described, numbers, part)
-        stored = lowering.emit(memory.StorePtrTkoOp(pointer, number, None, token))
+        given = to_memory(lowering, number)
+        stored = lowering.emit(memory.StorePtrTkoOp(pointer, given, None, token))
         lowering.order.after_write(described.place, stored.results[0])
 
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
+from xtile.dialects.core.extents import carried
 from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
-from xtile.translate.core_to_cuda_tile.types import memref_type
+from xtile.translate.core_to_cuda_tile.types import is_of_pointers, memref_type
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})
@@ -67,7 +68,7 @@ class MemoryPlan:
 
     @cached_property
     def _is_one_place(self) -> bool:
-        """Whether a memref could be any memory, as one that passes through control flow.
+        """Whether memory could be any, as a memref that passes through control flow.
 
         An acquire or a release is ordered with accesses of all memory.
         """
@@ -81,7 +82,10 @@ class MemoryPlan:
         ) or any(_root(memory) is None for memory in self._accessed())
 
     def place_of(self, memory: SSAValue) -> Hashable:
-        """The place of a memref: what is allocated, an argument, or all that may overlap."""
+        """The place of a memref or of pointers.
+
+        It is what is allocated, or an argument, or all that may overlap.
+        """
         if self._is_one_place:
             return GLOBAL_MEMORY
         root = _root(memory)
@@ -89,7 +93,7 @@ class MemoryPlan:
         return GLOBAL_MEMORY if root is None or is_shared else root
 
     def _accessed(self) -> Iterator[SSAValue]:
-        """The memrefs that operations read or write."""
+        """The memrefs and pointers through which operations read or write."""
         for operation in self._function.walk():
             yield from _memory_of(operation)
 
@@ -98,10 +102,11 @@ class MemoryPlan:
             if operation.name in _PRINTS:
                 yield _Access(operation, OUTPUT, number, True, tuple(_around(operation)))
             for memory in _memory_of(operation):
-                if isa(memref_type(memory.type).element_type, MemRefType):
+                if _is_group(memory.type):
                     continue  # The addresses of a group do not change.
                 around = tuple(_around(operation))
-                is_write = changes_memory(operation)
+                # What follows an acquire comes after it, reads as well.
+                is_write = changes_memory(operation) or synchronizes(operation)
                 yield _Access(operation, self.place_of(memory), number, is_write, around)
 
     # --- what tokens are needed ---
@@ -137,9 +142,17 @@ class MemoryPlan:
 
 
 def _memory_of(operation: Operation) -> list[SSAValue]:
-    """The memrefs that an operation reads or writes."""
+    """The memrefs and pointers that an operation reads or writes."""
     accessed = written_operands(operation) or read_operands(operation)
-    return [memory for memory in accessed if isa(memory.type, MemRefType)]
+    return [memory for memory in accessed if _leads_to_memory(memory.type)]
+
+
+def _leads_to_memory(type_: Attribute) -> bool:
+    return isa(type_, MemRefType) or is_of_pointers(type_)
+
+
+def _is_group(type_: Attribute) -> bool:
+    return isa(type_, MemRefType) and isa(memref_type(type_).element_type, MemRefType)
 
 
 def _repeats(region: Operation) -> bool:
@@ -147,15 +160,54 @@ def _repeats(region: Operation) -> bool:
     return region.name in _LOOPS and INDEPENDENT_ATTRIBUTE not in region.attributes
 
 
+_SAME_MEMORY = frozenset(
+    {
+        "core.assume",
+        "core.pointer_add",
+        "core.pointer_cast",
+        "vector.broadcast",
+        "vector.extract",
+        "vector.extract_strided_slice",
+        "vector.shape_cast",
+        "vector.splat",
+        "vector.transpose",
+    }
+)
+"""Operations whose pointers point to the memory that those of the first operand point to."""
+
+
 def _root(memory: SSAValue) -> SSAValue | None:
-    """What a memref is a part of: an argument or what is allocated; None if it is not known."""
-    owner = memory.owner
-    while isinstance(owner, Operation) and owner.name != "memref.alloca":
-        if not owner.operands or not isa(owner.operands[0].type, MemRefType):
+    """What a memref or pointers are a part of: an argument or what is allocated.
+
+    None if it is not known, or if it may be one of several.
+    """
+    found: set[SSAValue] = set()
+    seen: set[SSAValue] = set()
+    left = [memory]
+    while left:
+        value = left.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        sources = _sources(value)
+        if sources is None:
             return None
-        memory = owner.operands[0]
-        owner = memory.owner
-    return memory
+        if not sources:
+            found.add(value)
+        left += sources
+    return found.pop() if len(found) == 1 else None
+
+
+def _sources(value: SSAValue) -> list[SSAValue] | None:
+    """What a memref or pointers are made of; nothing for memory itself, None if not known."""
+    sources = list(carried(value))
+    owner = value.owner
+    if sources or isinstance(owner, Block) or owner.name == "memref.alloca":
+        return sources
+    is_part = owner.name in _SAME_MEMORY or not is_of_pointers(value.type)
+    if not is_part or not owner.operands or not _leads_to_memory(owner.operands[0].type):
+        return None
+    return [owner.operands[0]]
 
 
 def _around(operation: Operation) -> Iterator[Operation]:

@@ -65,7 +65,9 @@ def tile_in_view(
 
 
 def _has_view(memory: Descriptor) -> bool:
-    """Whether the elements of memory can be a tensor: strides are positive, sizes are, too."""
+    """Whether memory can be a tensor: it has an end, and strides and sizes are positive."""
+    if memory.unbounded:
+        return False
     is_known_wrong = any(isinstance(n, int) and n <= 0 for n in (*memory.strides, *memory.sizes))
     return not is_known_wrong and part_of(memory.element) != i1
 

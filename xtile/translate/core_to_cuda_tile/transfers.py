@@ -25,6 +25,7 @@ from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.pointers import from_memory, to_memory
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
 from xtile.translate.core_to_cuda_tile.types import shape_of
 from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
@@ -82,7 +83,7 @@ def _read(operation: TransferReadOp, lowering: Lowering) -> None:
     loaded, done = tile.results
     order.after_read(operation, place, done)
     value = _repeated(operation, loaded, access, lowering)
-    lowering.define(operation.result, value)
+    lowering.define(operation.result, from_memory(lowering, value, operation.result.type))
 
 
 def _read_view(
@@ -130,7 +131,8 @@ def _read_pointers(
     mask = lowering.both(mask, pointer_tiles.is_inside(lowering, access))
     padding: SSAValue | None = None
     if mask is not None and not leaves_out(operation.padding, operation.result):
-        padding = lowering.spread(lowering.value(operation.padding), access.shape)
+        other = to_memory(lowering, lowering.value(operation.padding))
+        padding = lowering.spread(other, access.shape)
     return lowering.emit(memory.LoadPtrTkoOp(pointers, mask, padding, token))
 
 
@@ -157,6 +159,7 @@ def _write(operation: TransferWriteOp, lowering: Lowering) -> None:
 
 def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAValue) -> None:
     """Writes the elements of a tile that memory has, where the mask holds."""
+    value = to_memory(lowering, value)
     order, place = lowering.order, access.memory.place
     token = order.before_write(place)
     tile: TileInView | None = None
@@ -196,7 +199,8 @@ def _load(operation: Operation, lowering: Lowering) -> None:
         loaded = memory.LoadPtrTkoOp(pointers, None, None, token)
     value, done = lowering.emit(loaded).results
     order.after_read(operation, place, done)
-    lowering.define(result, lowering.reshape(value, access.shape))
+    value = lowering.reshape(value, access.shape)
+    lowering.define(result, from_memory(lowering, value, result.type))
 
 
 def _store(operation: Operation, lowering: Lowering) -> None:

@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.core.pointers import PointerType as CorePointerType
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.types import PointerType, TileType, is_integer, is_number
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -22,17 +24,22 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 INDEX = i64
 """What `index` is (docs/semantics.md, 1.3)."""
 
+ADDRESS = i64
+"""What pointers are in memory: CUDA Tile IR has none to pointers."""
+
 
 def element_of(type_: Attribute) -> Attribute:
-    """The type of the numbers of a vector or of a scalar, as CUDA Tile IR has it.
+    """The type of the elements of a vector or of a scalar, as CUDA Tile IR has it.
 
     Raises:
-        ValueError: It has no such numbers.
+        ValueError: It has no such elements.
     """
     if isinstance(type_, VectorType):
         type_ = cast("VectorType[Attribute]", type_).element_type
     if isinstance(type_, IndexType):
         return INDEX
+    if isinstance(type_, CorePointerType):
+        return PointerType(part_of(type_.pointee_type))
     if not is_number(type_):
         raise ValueError(f"there are no tiles of {type_}")
     return type_
@@ -64,6 +71,11 @@ def pointer_tile(element: Attribute, shape: Sequence[int] = ()) -> TileType:
     return TileType(shape, PointerType(element))
 
 
+def is_of_pointers(type_: Attribute) -> bool:
+    """Whether a type of the source is a pointer or a vector of pointers."""
+    return pointer_of(type_) is not None
+
+
 def tile_type(value: SSAValue) -> TileType:
     """The type of a tile."""
     assert isinstance(value.type, TileType)
@@ -87,7 +99,9 @@ def memref_type(type_: Attribute) -> MemRefType[Attribute]:
 
 
 def part_of(type_: Attribute) -> Attribute:
-    """The type of the numbers that memory holds: the parts of complex numbers."""
+    """The type of the numbers that memory holds: parts of complex numbers, addresses."""
+    if isinstance(type_, CorePointerType):
+        return ADDRESS
     if isinstance(type_, ComplexType):
         return cast("ComplexType[AnyFloat]", type_).element_type
     return element_of(type_)

@@ -64,6 +64,7 @@ def _cast(operation: Operation, lowering: Lowering) -> None:
         meaning = replace(
             meaning.moved(known[0], (a if b is None else b for a, b in sizes), known[1:]),
             window=meaning.window,
+            unbounded=meaning.unbounded,
         )
     lowering.define(result, meaning)
 
@@ -129,7 +130,9 @@ def _transpose(operation: Operation, lowering: Lowering) -> None:
     map_ = cast(AffineMapAttr, operation.properties["permutation"]).data
     order = [cast(AffineDimExpr, result).position for result in map_.results]
     sizes, strides = ([numbers[i] for i in order] for numbers in (source.sizes, source.strides))
-    lowering.define(operation.results[0], source.moved(source.offset, sizes, strides))
+    unbounded = frozenset(i for i, dimension in enumerate(order) if dimension in source.unbounded)
+    moved = source.moved(source.offset, sizes, strides)
+    lowering.define(operation.results[0], replace(moved, unbounded=unbounded))
 
 
 def _assume_alignment(operation: Operation, lowering: Lowering) -> None:

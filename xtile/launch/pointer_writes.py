@@ -1,26 +1,25 @@
-"""Which parameters an entry of CUDA Tile IR may write to."""
+"""Which parameters a kernel may write to that computes with pointers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType, VectorType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.effects import written_operands
-
-_ADDRESS = "i64"
 
 _Sources: TypeAlias = "dict[SSAValue, frozenset[int]]"
 """For a value the parameters that it may follow from."""
 
 
-def written_pointers(entry: Operation) -> frozenset[int]:
+def written_pointers(kernel: Operation) -> frozenset[int]:
     """The indices of the parameters from whose value an address follows that is written to.
 
     An address may lie in memory itself, as those of a list of arrays do.
     """
-    (body,) = entry.regions[0].blocks
+    (body,) = kernel.regions[0].blocks
     sources: _Sources = {
         argument: frozenset([argument.index])
         for argument in body.args
@@ -29,18 +28,33 @@ def written_pointers(entry: Operation) -> frozenset[int]:
     while _flow(body, sources):
         pass
     written: set[int] = set()
-    for operation in entry.walk():
+    for operation in kernel.walk():
         for target in written_operands(operation):
             written.update(sources.get(target, ()))
     return frozenset(written)
 
 
+_TILES = ("cuda_tile.tile", VectorType.name)
+
+
+def is_pointer(type: Attribute) -> bool:
+    """Whether a value is a pointer, or a tile of pointers."""
+    is_tile = type.name in _TILES
+    element: Attribute = getattr(type, "element_type", type) if is_tile else type
+    return element.name in _POINTERS
+
+
+_POINTERS = ("core.ptr", "cuda_tile.ptr")
+
+
 def _leads_to_memory(type: Attribute) -> bool:
     """Whether a value of a type is an address, or may be one."""
-    if type.name != "cuda_tile.tile":
-        return type.name.startswith("cuda_tile.") and type.name.endswith("_view")
-    element = getattr(type, "element_type", None)
-    return getattr(element, "name", None) == "cuda_tile.ptr" or str(element) == _ADDRESS
+    if is_pointer(type) or isinstance(type, MemRefType | UnrankedMemRefType):
+        return True
+    if type.name.startswith("cuda_tile.") and type.name.endswith("_view"):
+        return True
+    element = getattr(type, "element_type", type)
+    return element == i64 or isinstance(element, IndexType)
 
 
 _NONE: frozenset[int] = frozenset()
@@ -60,20 +74,33 @@ def _flow(block: Block, sources: _Sources) -> bool:
 
 def _edges(operation: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
     """From which operands an operation's results, and the values of its regions, may follow."""
-    targets = [*operation.results]
-    for region in operation.regions:
-        targets += [argument for block in region.blocks for argument in block.args]
+    targets = [*operation.results, *_arguments(operation)]
     around = operation.parent_op()
     while around is not None and operation.name in _TERMINATORS and around.name in _PASSING:
-        targets += around.results
-        targets += [argument for block in around.regions[0].blocks for argument in block.args]
+        targets += [*around.results, *_arguments(around)]
         around = around.parent_op()
     for source in operation.operands:
         for target in targets:
             yield source, target
 
 
-_TERMINATORS = ("cuda_tile.break", "cuda_tile.continue", "cuda_tile.yield")
+def _arguments(operation: Operation) -> Iterator[SSAValue]:
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.args
 
-_PASSING = ("cuda_tile.for", "cuda_tile.if", "cuda_tile.loop")
+
+_TERMINATORS = frozenset(
+    {
+        "cuda_tile.break",
+        "cuda_tile.continue",
+        "cuda_tile.yield",
+        "scf.condition",
+        "scf.yield",
+    }
+)
+
+_PASSING = frozenset(
+    {"cuda_tile.for", "cuda_tile.if", "cuda_tile.loop", "scf.for", "scf.if", "scf.while"}
+)
 """What the operands of a terminator are passed on by, however deep it lies in them."""

@@ -1,0 +1,51 @@
+"""What an atomic access orders beside the elements that it accesses, and for whom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from xtile.dialects import core
+from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
+
+Anywhere: TypeAlias = (
+    core.AtomicCompareAndSwapOp | core.AtomicRMWOp | core.GatherLoadOp | core.ScatterStoreOp
+)
+"""An access to elements of memory anywhere."""
+
+
+class Ordering(NamedTuple):
+    """What an access orders, and for whom."""
+
+    ordering: MemoryOrderingSemantics
+    scope: MemoryScope
+
+
+RELAXED = Ordering(MemoryOrderingSemantics.RELAXED, MemoryScope.DEVICE)
+"""That of atomic updates that name none."""
+
+WEAK = (MemoryOrderingSemantics.WEAK, None)
+"""What an access says that is not atomic."""
+
+_ORDERINGS = {
+    core.MemoryOrder.RELAXED: MemoryOrderingSemantics.RELAXED,
+    core.MemoryOrder.ACQUIRE: MemoryOrderingSemantics.ACQUIRE,
+    core.MemoryOrder.RELEASE: MemoryOrderingSemantics.RELEASE,
+    core.MemoryOrder.ACQUIRE_RELEASE: MemoryOrderingSemantics.ACQ_REL,
+}
+_SCOPES = {
+    core.MemoryScope.BLOCK: MemoryScope.TL_BLK,
+    core.MemoryScope.DEVICE: MemoryScope.DEVICE,
+    core.MemoryScope.SYSTEM: MemoryScope.SYS,
+}
+
+
+def ordering_of(operation: core.AtomicCompareAndSwapOp | core.AtomicRMWOp) -> Ordering:
+    """What an atomic update of the source says of it."""
+    return Ordering(_ORDERINGS[operation.order.data], _SCOPES[operation.scope.data])
+
+
+def optional_ordering(operation: core.GatherLoadOp | core.ScatterStoreOp) -> Ordering | None:
+    """What a load or store of the source says of it; None if it is not atomic."""
+    if operation.order is None or operation.scope is None:
+        return None
+    return Ordering(_ORDERINGS[operation.order.data], _SCOPES[operation.scope.data])

@@ -1,0 +1,122 @@
+"""Pointers: tiles of pointers without dimensions or with some, and memrefs that are made of them.
+
+Source: CUDA Tile IR specification, "Pointer Type", "offset", "int_to_ptr", "ptr_to_int".
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.core import PointerAddOp, ViewOp
+from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.cuda_tile.ops import conversions, core, integer
+from xtile.dialects.cuda_tile.types import PointerType, TileType
+from xtile.rewrite.memref_layouts import number_lists
+from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_cuda_tile.conversions import resize
+from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
+from xtile.translate.core_to_cuda_tile.index_builder import GREATEST_SIZE
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import (
+    ADDRESS,
+    element_type,
+    is_of_pointers,
+    memref_type,
+    parts_per_element,
+    size_in_bytes,
+    tile_of,
+    tile_type,
+)
+
+
+def from_memory(lowering: Lowering, loaded: SSAValue, type_: Attribute) -> SSAValue:
+    """What was loaded as a value of a type of the source: pointers are integers in memory."""
+    if not is_of_pointers(type_):
+        return loaded
+    pointers = tile_type(loaded).with_element_type(tile_of(type_).element_type)
+    return lowering.compute(conversions.IntToPtrOp, loaded, pointers)
+
+
+def tile_in_memory(type_: Attribute) -> TileType:
+    """The type of what is loaded for a value of a type of the source."""
+    tile = tile_of(type_)
+    return tile.with_element_type(ADDRESS) if is_of_pointers(type_) else tile
+
+
+def to_memory(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """What is stored for a value."""
+    if not isinstance(element_type(value), PointerType):
+        return value
+    integers = tile_type(value).with_element_type(ADDRESS)
+    return lowering.compute(conversions.PtrToIntOp, value, integers)
+
+
+def _pointer_add(operation: PointerAddOp, lowering: Lowering) -> None:
+    pointers, offsets = lowering.values((operation.pointers, operation.offsets))
+    if element_type(offsets) not in (i32, i64):
+        offsets = resize(lowering, offsets, i64)
+    pointer = pointer_of(operation.pointers.type)
+    assert pointer is not None
+    parts = parts_per_element(pointer.pointee_type)
+    if parts > 1:
+        wide = resize(lowering, offsets, i64)
+        offsets = lowering.compute(integer.MulIOp, wide, lowering.like(parts, wide))
+    lowering.define(operation.result, lowering.compute(core.OffsetOp, pointers, offsets))
+
+
+def _cast(operation: Operation, lowering: Lowering) -> None:
+    (source,), (result,) = lowering.values(operation.operands), operation.results
+    type_ = tile_of(result.type)
+    if source.type != type_:
+        source = lowering.compute(_CASTS[operation.name], source, type_)
+    lowering.define(result, source)
+
+
+_CASTS = {
+    "core.integer_to_pointer": conversions.IntToPtrOp,
+    "core.pointer_cast": conversions.PtrToPtrOp,
+    "core.pointer_to_integer": conversions.PtrToIntOp,
+}
+
+
+def _view(operation: ViewOp, lowering: Lowering) -> None:
+    """The memory that a pointer points to, of which the type or operands tell the layout."""
+    element = memref_type(operation.result.type).element_type
+    scale = parts_per_element(element)
+    pointer = lowering.value(operation.pointer)
+    numbers = lowering.numbers(operation.operands[1:])
+    (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
+    offset, *strides = (lowering.multiply(number, scale) for number in (offset, *strides))
+    unknown = operation.unknown_extents
+    lowering.define(
+        operation.result,
+        Descriptor(
+            pointer,
+            element,
+            offset,
+            tuple(GREATEST_SIZE if i in unknown else size for i, size in enumerate(sizes)),
+            tuple(strides),
+            _alignment(lowering, pointer, size_in_bytes(element)),
+            lowering.plan.place_of(operation.result),
+            unbounded=unknown,
+        ),
+    )
+
+
+_LARGEST_ALIGNMENT = 2**20
+
+
+def _alignment(lowering: Lowering, pointer: SSAValue, natural: int) -> int:
+    """Bytes that an address is known to be a multiple of."""
+    return max(natural, gcd(lowering.facts.divisor(pointer), _LARGEST_ALIGNMENT))
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_CASTS, _cast),
+    "core.pointer_add": _pointer_add,
+    "core.view": _view,
+}
+"""The rule of each operation, by name."""
