@@ -50,3 +50,13 @@ def bfloat16_bits(number: float) -> int:
     exponent = max(math.frexp(magnitude)[1] - 1, -126)
     steps = round(Fraction(magnitude) / Fraction(2) ** (exponent - 7))
     return sign | ((exponent + 126) * 128 + steps)
+
+
+def rounded_to_tf32(number: float) -> float:
+    """A number rounded to tf32, which has 11 bits and the exponents of f32, ties to even."""
+    if not math.isfinite(number) or number == 0:
+        return number
+    exponent = max(math.frexp(number)[1] - 1, -126)
+    steps = round(Fraction(number) / Fraction(2) ** (exponent - 10))
+    rounded = math.ldexp(steps, exponent - 10)
+    return rounded if abs(rounded) < 2.0**128 else math.copysign(math.inf, number)

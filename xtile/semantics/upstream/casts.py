@@ -49,9 +49,7 @@ def directed_truncation(source: Number, target: Number, mode: str) -> NumberFunc
         exact = source.wide(value).astype(np.float64)
         near = target.rounded(exact)
         is_above = near.astype(np.float64) > exact
-        neighbour = np.nextafter(
-            near, choose(is_above, target.number(-np.inf), target.number(np.inf))
-        )
+        neighbour = target.next_after(near, is_above)
         is_exact = (near.astype(np.float64) == exact) | np.isnan(exact)
         low, high = choose(is_above, neighbour, near), choose(is_above, near, neighbour)
         return choose(is_exact, near, choose(select(exact, low, high), high, low))

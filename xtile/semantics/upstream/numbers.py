@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xtile.semantics.rounding import f64_to_f32_by_odd
-from xtile.semantics.values import Value
+from xtile.semantics.values import Value, choose
 
 INDEX_BITS = 64
 """The width of `index`."""
@@ -94,6 +94,18 @@ class Number:
         wide = f64_to_f32_by_odd(value) if value.dtype == np.float64 else value
         return _to_tf32(wide) if self.bits == _TF32_BITS else wide.astype(self.dtype)
 
+    def next_after(self, value: Value, is_down: Value) -> Value:
+        """The neighbours of floating numbers of this type: the lower ones, or the upper ones."""
+        limit = choose(is_down, self.number(-np.inf), self.number(np.inf))
+        neighbour = np.nextafter(value, limit)
+        if self.bits != _TF32_BITS:
+            return neighbour
+        # The next f32 is in the direction of the next tf32, whose lower bits are 0.
+        bits = np.asarray(neighbour).view(np.uint32)
+        grows = np.abs(neighbour) > np.abs(value)
+        away = (bits | _UNUSED_OF_TF32) + np.uint32(1)
+        return np.where(grows, away, bits & ~_UNUSED_OF_TF32).view(np.float32)[()]
+
     def number(self, value: Any) -> Value:
         """A Python or numpy number, rounded once; integers wrap around."""
         match self.kind:
@@ -123,6 +135,9 @@ class Number:
 
 
 _TF32_BITS = 19
+
+_UNUSED_OF_TF32 = np.uint32(0x1FFF)
+"""The bits of an f32 that tf32 does not have."""
 
 _ROUNDED_BY_NUMPY = ("f16", "f32", "f64")
 """The types that numpy converts to from any other with one rounding."""

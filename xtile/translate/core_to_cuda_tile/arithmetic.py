@@ -21,6 +21,7 @@ from xtile.dialects.number_attributes import (
 )
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_cuda_tile.conversions import narrow
 from xtile.translate.core_to_cuda_tile.elementwise import (
     Compute,
     elementwise,
@@ -203,7 +204,9 @@ def _signed_upper_half(lowering: Lowering, high: SSAValue, a: SSAValue, b: SSAVa
 
 RULES: dict[str, Rule] = {
     **named("arith", {name: _integer(name) for name in INTEGERS}),
-    **named("arith", {name: as_said(elementwise(compute)) for name, compute in FLOATS.items()}),
+    **named(
+        "arith", {name: as_said(elementwise(narrow(compute))) for name, compute in FLOATS.items()}
+    ),
     "arith.addui_extended": _extended(_sum_and_carry),
     "arith.mulsi_extended": _extended(_product(is_signed=True)),
     "arith.mului_extended": _extended(_product(is_signed=False)),

@@ -14,6 +14,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import bitwise, conversions
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_cuda_tile.conversions import in_computed_type
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
 
@@ -66,7 +67,7 @@ def _as_number(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 
 def _compare_floats(operation: Operation, lowering: Lowering) -> None:
-    a, b = lowering.values(operation.operands)
+    a, b = (in_computed_type(lowering, value) for value in lowering.values(operation.operands))
     lowering.define(operation.results[0], _floats_compare(lowering, _predicate(operation), a, b))
 
 

@@ -11,9 +11,11 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float4E2M1FNType,
     Float8E4M3FNType,
     Float8E5M2Type,
     Float16Type,
+    FloatTF32Type,
     IntegerType,
     f32,
     f64,
@@ -30,7 +32,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 from xtile.dialects.cuda_tile.ops import bitwise, conversions, floating_point, integer
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.elementwise import converted, named
+from xtile.translate.core_to_cuda_tile.elementwise import Compute, converted, named
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_of, element_type, tile_type
 
@@ -104,16 +106,59 @@ def _convert(operation: Operation, lowering: Lowering) -> None:
     (result,) = operation.results
     element = element_of(result.type)
     mode = _rounding_mode(operation, lowering)
-    made = converted(lowering, value, element)
-    if mode is not RoundingMode.NEAREST_EVEN:
-        made = _moved(lowering, value, made, mode)
-    limits = _OVERFLOW.get(type(element)) if operation.name == "arith.truncf" else None
-    if limits is not None:
-        made = _overflown(lowering, value, made, *limits)
+    if mode is RoundingMode.NEAREST_EVEN:
+        made = rounded_to(lowering, value, element)
+    else:
+        made = _overflown(lowering, value, _directed(lowering, value, element, mode))
     lowering.define(result, made)
 
 
-def _moved(lowering: Lowering, value: SSAValue, made: SSAValue, mode: RoundingMode) -> SSAValue:
+def rounded_to(lowering: Lowering, value: SSAValue, element: Attribute) -> SSAValue:
+    """Floats in a type, rounded to nearest; what is too large becomes infinite, or NaN."""
+    return _overflown(lowering, value, converted(lowering, value, element))
+
+
+_ONLY_CONVERTED = FloatTF32Type | Float8E4M3FNType | Float8E5M2Type | Float4E2M1FNType
+"""Types that CUDA Tile IR has no arithmetic of."""
+
+
+def narrow(compute: Compute) -> Compute:
+    """A function of floats that is computed in f32 for types that are only converted."""
+
+    def wide(lowering: Lowering, *operands: SSAValue) -> SSAValue:
+        element = element_type(operands[0])
+        if not isinstance(element, _ONLY_CONVERTED):
+            return compute(lowering, *operands)
+        result = compute(lowering, *(converted(lowering, value, f32) for value in operands))
+        return rounded_to(lowering, result, element)
+
+    return wide
+
+
+def in_computed_type(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """Numbers of a type that is only converted as f32, which holds them."""
+    is_computed = not isinstance(element_type(value), _ONLY_CONVERTED)
+    return value if is_computed else converted(lowering, value, f32)
+
+
+_UNUSED_OF_TF32 = 13
+"""The bits of an f32 that tf32 does not have."""
+
+
+def _directed(
+    lowering: Lowering, value: SSAValue, element: Attribute, mode: RoundingMode
+) -> SSAValue:
+    """Floats in a type, rounded in a direction."""
+    made = converted(lowering, value, element)
+    if not isinstance(element, FloatTF32Type):
+        return _moved(lowering, value, made, mode)
+    moved = _moved(lowering, value, converted(lowering, made, f32), mode, 1 << _UNUSED_OF_TF32)
+    return converted(lowering, moved, element)
+
+
+def _moved(
+    lowering: Lowering, value: SSAValue, made: SSAValue, mode: RoundingMode, step: int = 1
+) -> SSAValue:
     """The neighbour of a rounded number, where it was rounded in the wrong direction.
 
     CUDA Tile IR 13.3 converts floats to nearest only. The bits of numbers of one sign are in the
@@ -121,7 +166,7 @@ def _moved(lowering: Lowering, value: SSAValue, made: SSAValue, mode: RoundingMo
     """
     back = converted(lowering, made, element_type(value))
     bits = bits_of(lowering, made)
-    one, zero = lowering.like(1, bits), lowering.like(0, bits)
+    one, zero = lowering.like(step, bits), lowering.like(0, bits)
     is_negative = lowering.compare(ComparisonPredicate.LESS_THAN, bits, zero)
     is_above = lowering.compare_floats(ComparisonPredicate.GREATER_THAN, back, value)
     is_below = lowering.compare_floats(ComparisonPredicate.LESS_THAN, back, value)
@@ -141,10 +186,12 @@ def _moved(lowering: Lowering, value: SSAValue, made: SSAValue, mode: RoundingMo
     return lowering.compute(conversions.BitcastOp, chosen, made.type)
 
 
-def _overflown(
-    lowering: Lowering, value: SSAValue, made: SSAValue, limit: float, instead: float
-) -> SSAValue:
+def _overflown(lowering: Lowering, value: SSAValue, made: SSAValue) -> SSAValue:
     """Replaces what is too large for a type."""
+    limits = _OVERFLOW.get(type(element_type(made)))
+    if limits is None or element_type(value) == element_type(made):
+        return made
+    limit, instead = limits
     wide = converted(lowering, value, f32)
     bits = lowering.like(limit, wide)
     is_large, is_small = (

@@ -14,7 +14,10 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     Float16Type,
+    FloatTF32Type,
     bf16,
     f16,
     f32,
@@ -37,7 +40,18 @@ from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.reductions import reduce
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
 
-_MATRIX_UNITS = frozenset({(f16, f32), (bf16, f32), (f32, f32), (f64, f64), (i8, i32)})
+_MATRIX_UNITS: frozenset[tuple[Attribute, Attribute]] = frozenset(
+    {
+        (f16, f32),
+        (bf16, f32),
+        (f32, f32),
+        (f64, f64),
+        (FloatTF32Type(), f32),
+        (Float8E4M3FNType(), f32),
+        (Float8E5M2Type(), f32),
+        (i8, i32),
+    }
+)
 """The types of factors and sums that `mmaf` and `mmai` multiply exactly."""
 
 _MOST_PRODUCTS = 2**14
@@ -126,7 +140,8 @@ def _product(lowering: Lowering, kind: str, a: SSAValue, b: SSAValue, total: SSA
     wide = f32 if isinstance(element, Float16Type | BFloat16Type) else element
     sums = _in_type(lowering, total, wide)
     factor = element_type(a)
-    if kind == "add" and (factor, wide) in _MATRIX_UNITS:
+    is_for_unit = factor == element_type(b) and (factor, wide) in _MATRIX_UNITS
+    if kind == "add" and is_for_unit:
         made = _multiplied(lowering, a, b, sums)
     else:
         a, b = (_in_type(lowering, value, wide) for value in (a, b))

@@ -27,6 +27,7 @@ from xtile.translate.core_to_vectors import (
 )
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_xegpu import RULES as SCALAR_RULES
+from xtile.translate.core_to_xegpu import tf32
 
 _ROWS: dict[str, Rule] = {
     **SCALAR_RULES,
@@ -58,6 +59,7 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     lowering = Vectors(RULES, target, source_of(module), diagnostics)
+    tf32.check(module, lowering)
     body = Block()
     with lowering.at_end_of(body):
         for operation in module.body.ops:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.vector import ShapeCastOp
@@ -14,7 +14,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_xegpu import constants
-from xtile.translate.core_to_xegpu.constants import bits_of
+from xtile.translate.core_to_xegpu.constants import carried_number
 from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.lowering import carried_type
 
@@ -70,9 +70,7 @@ def _constant(operation: Operation, lowering: Vectors) -> None:
     if len(set(map(repr, numbers))) > 1:
         copy_or_compute(operation, lowering)
         return
-    number = numbers[0]
-    if isinstance(type_.element_type, BFloat16Type):
-        number = bits_of(number)
+    number = carried_number(numbers[0], type_.element_type)
     scalar = lowering.constant(number, carried_type(type_.element_type))
     lowering.define(result, lowering.splat(scalar, shape_of(type_)))
 

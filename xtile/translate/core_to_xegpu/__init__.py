@@ -24,6 +24,7 @@ from xtile.translate.core_to_xegpu import (
     functions,
     memory,
     subgroup,
+    tf32,
 )
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.lowering import Lowering
@@ -72,6 +73,7 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     lowering = Lowering(rules_of(module), target, source_of(module), diagnostics)
+    tf32.check(module, lowering)
     body = Block()
     with lowering.at_end_of(body):
         for operation in module.body.ops:

@@ -55,7 +55,7 @@ def widen(lowering: Lowering, bits: SSAValue) -> SSAValue:
 def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
     """The bits of an f32 or f64 rounded to bf16, to nearest, ties to even; NaN stays NaN."""
     if element_of(value) == f64:
-        value = _to_odd(lowering, value)
+        value = to_odd(lowering, value)
     emit = lowering.emit
     word = like(value, i32)
     bits = emit(arith.BitcastOp(value, word)).result
@@ -68,11 +68,11 @@ def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
     short = emit(TruncIOp(rounded, cast("Any", half))).result
     # NaNs are what lies above infinity; LLVM cannot compare a vector of one float with itself.
     magnitude = emit(arith.AndIOp(bits, lowering.constant(_MAGNITUDE, word))).result
-    is_nan = _compare(lowering, arith.CmpiOp(magnitude, lowering.constant(_INFINITY, word), "ugt"))
+    is_nan = compare(lowering, arith.CmpiOp(magnitude, lowering.constant(_INFINITY, word), "ugt"))
     return lowering.select(is_nan, lowering.constant(_QUIET_NAN, half), short)
 
 
-def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
+def to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
     """An f64 rounded to f32 so that rounding again is as if it were rounded once.
 
     What is cut off leaves a one in the last place (Boldo and Melquiond, "When double rounding is
@@ -87,8 +87,8 @@ def _to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
     mask = lowering.constant(2**63 - 1, wide)
     given = emit(arith.AndIOp(emit(arith.BitcastOp(value, wide)).result, mask)).result
     rounded = emit(arith.AndIOp(emit(arith.BitcastOp(back, wide)).result, mask)).result
-    too_far = _compare(lowering, arith.CmpiOp(rounded, given, "ugt"))
-    inexact = _compare(lowering, arith.CmpfOp(back, value, "one"))
+    too_far = compare(lowering, arith.CmpiOp(rounded, given, "ugt"))
+    inexact = compare(lowering, arith.CmpfOp(back, value, "one"))
     bits = emit(arith.BitcastOp(near, word)).result
     less = emit(arith.SubiOp(bits, emit(ExtUIOp(too_far, cast("Any", word))).result)).result
     sticky = emit(ExtUIOp(inexact, cast("Any", word))).result
@@ -115,17 +115,17 @@ def integer_to_single(lowering: Lowering, value: SSAValue, is_signed: bool) -> S
     cut = emit(arith.MaxSIOp(emit(arith.SubiOp(excess, unused)).result, zero)).result
     high = emit(arith.ShRUIOp(size, cut)).result
     kept = emit(arith.ShLIOp(high, cut)).result
-    is_inexact = _compare(lowering, arith.CmpiOp(kept, size, "ne"))
+    is_inexact = compare(lowering, arith.CmpiOp(kept, size, "ne"))
     sticky = lowering.select(is_inexact, emit(arith.ShLIOp(one, cut)).result, zero)
     odd = emit(arith.OrIOp(kept, sticky)).result
     exact = emit(UIToFPOp(odd, cast("Any", single))).result
     if not is_signed:
         return exact
-    is_negative = _compare(lowering, arith.CmpiOp(value, zero, "slt"))
+    is_negative = compare(lowering, arith.CmpiOp(value, zero, "slt"))
     return lowering.select(is_negative, emit(arith.NegfOp(exact)).result, exact)
 
 
-def _compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSAValue:
+def compare(lowering: Lowering, comparison: arith.CmpiOp | arith.CmpfOp) -> SSAValue:
     """The answer of a comparison, one for each element of vectors, which xDSL forgets."""
     kind = CmpIOp if isinstance(comparison, arith.CmpiOp) else CmpFOp
     operation = kind.create(

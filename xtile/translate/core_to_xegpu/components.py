@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType, VectorType, f32
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    FloatTF32Type,
+    IntegerType,
+    VectorType,
+    f32,
+)
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.rewrite.indices import Index
@@ -28,9 +35,9 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 
 
 def wide_type(type_: Attribute) -> Attribute:
-    """The type in which numbers of a type are added up: f32 for f16 and bf16."""
+    """The type in which numbers of a type are added up: f32 for f16, bf16 and tf32."""
     element = element_of_type(type_)
-    return f32 if isinstance(element, Float16Type | BFloat16Type) else element
+    return f32 if isinstance(element, Float16Type | BFloat16Type | FloatTF32Type) else element
 
 
 def widened(

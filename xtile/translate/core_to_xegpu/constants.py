@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    FloatTF32Type,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -26,7 +27,7 @@ from xtile.text.mlir_attributes import splat_constant
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.fragments import build
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
-from xtile.translate.rounding import bfloat16_bits
+from xtile.translate.rounding import bfloat16_bits, rounded_to_tf32
 
 
 def _constant(operation: Operation, lowering: Lowering) -> None:
@@ -39,7 +40,7 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
     numbers = cast("tuple[float]", attribute.get_values())
     if len(set(map(repr, numbers))) != 1:
         raise lowering.error("only constant matrices whose components are equal are translated")
-    number = bits_of(numbers[0]) if isinstance(type_.element_type, BFloat16Type) else numbers[0]
+    number = carried_number(numbers[0], type_.element_type)
     element = carried_type(type_.element_type)
     layout = lowering.layout(type_)
     lowering.define(
@@ -50,14 +51,22 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
 
 def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
     result = operation.results[0]
-    if isinstance(result.type, BFloat16Type):
+    if isinstance(result.type, BFloat16Type | FloatTF32Type):
         number = cast("Any", operation.properties["value"]).value.data
-        lowering.define(result, lowering.constant(bits_of(number), carried_type(result.type)))
+        carried = carried_number(number, result.type)
+        lowering.define(result, lowering.constant(carried, carried_type(result.type)))
     elif isinstance(result.type, IndexType):
         number = cast("Any", operation.properties["value"]).value.data
         lowering.define(result, lowering.index(number))
     else:
         copy(operation, lowering)
+
+
+def carried_number(number: float, type: Attribute) -> float:
+    """A number in the type that carries it: the bits of bf16, and tf32 as f32."""
+    if isinstance(type, BFloat16Type):
+        return bits_of(number)
+    return rounded_to_tf32(number) if isinstance(type, FloatTF32Type) else number
 
 
 def bits_of(number: float) -> int:

@@ -12,16 +12,17 @@ from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.number_attributes import says_how_to_round
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.text.source import spelling_of
+from xtile.translate.core_to_xegpu import bfloat16, tf32
 from xtile.translate.core_to_xegpu.bfloat16 import (
     element_of,
     integer_to_single,
     is_bfloat16,
     like,
-    narrow,
     widen,
 )
 from xtile.translate.core_to_xegpu.fragments import Fragment
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+from xtile.translate.core_to_xegpu.tf32 import is_tf32
 
 _ON_BITS = frozenset({"arith.select", "arith.bitcast"})
 """Operations of arithmetic that treat bf16 as bits."""
@@ -78,7 +79,7 @@ def emit_on(
     result_types: Sequence[Attribute],
     lowering: Lowering,
 ) -> list[SSAValue]:
-    """Emits the operation on other operands; bf16 is computed in f32 and rounded.
+    """Emits the operation on other operands; bf16 and tf32 are computed in f32 and rounded.
 
     Raises:
         DiagnosticError: There is no such operation outside of the core form, or it says how it
@@ -94,11 +95,13 @@ def emit_on(
             widen(lowering, new) if is_bfloat16(old.type) else new
             for old, new in zip(operation.operands, operands, strict=True)
         ]
-    rounds = is_arithmetic and is_bfloat16(result_types[0])
+    is_bf16 = is_arithmetic and is_bfloat16(result_types[0])
+    rounds = is_bf16 or (is_arithmetic and is_tf32(result_types[0]))
+    narrow = bfloat16.narrow if is_bf16 else tf32.narrow
     types = [_computed_type(type_, rounds) for type_ in result_types]
     if rounds and _is_conversion(operation, operands, types):
         return [narrow(lowering, operands[0])]
-    if rounds and _is_of_wide_integers(operation):
+    if rounds and is_bf16 and _is_of_wide_integers(operation):
         is_signed = operation.name == "arith.sitofp"
         return [narrow(lowering, integer_to_single(lowering, operands[0], is_signed))]
     if operation.name == "arith.extf" and operands[0].type == types[0]:
@@ -117,7 +120,7 @@ def emit_on(
 
 
 def _computed_type(type_: Attribute, rounds: bool) -> Attribute:
-    """The type of a copied operation's result; what is rounded to bf16 afterwards is f32."""
+    """The type of a copied operation's result; what is rounded afterwards is f32."""
     if isinstance(type_, VectorType):
         vector = cast("VectorType[Attribute]", type_)
         element = f32 if rounds else carried_type(vector.element_type)
@@ -129,7 +132,7 @@ def _computed_type(type_: Attribute, rounds: bool) -> Attribute:
 def _is_conversion(
     operation: Operation, operands: list[SSAValue], types: Sequence[Attribute]
 ) -> bool:
-    """Whether the operation only rounds a wider float to bf16."""
+    """Whether the operation only rounds a wider float."""
     return operation.name == "arith.truncf"
 
 

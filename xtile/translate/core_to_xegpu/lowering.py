@@ -13,11 +13,13 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
     FloatAttr,
+    FloatTF32Type,
     IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
     VectorType,
+    f32,
     i1,
     i16,
     i32,
@@ -367,9 +369,14 @@ def matrix_shape(type_: Attribute) -> tuple[int, int]:
 
 
 def carried_type(type_: Attribute) -> Attribute:
-    """The type that holds a number or a memref: bf16 as its bits, local memory in space 3."""
+    """The type that holds a number or a memref.
+
+    It is that of the bits for bf16, f32 for tf32, and one in space 3 for local memory.
+    """
     if isinstance(type_, BFloat16Type):
         return i16
+    if isinstance(type_, FloatTF32Type):
+        return f32
     if not isinstance(type_, MemRefType):
         return type_
     memref = cast("MemRefType[Attribute]", type_)
