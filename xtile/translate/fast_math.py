@@ -9,6 +9,11 @@ from xdsl.ir import Operation
 
 
 def allows_approximation(operation: Operation) -> bool:
-    """Whether a function may be approximated (`fastmath<afn>`)."""
+    """Whether a function or a quotient may be approximated (`fastmath<afn>`)."""
+    return has_flag(operation, FastMathFlag.APPROX_FUNC)
+
+
+def has_flag(operation: Operation, flag: FastMathFlag) -> bool:
+    """Whether an operation has a flag of `fastmath`."""
     flags = operation.properties.get("fastmath")
-    return flags is not None and FastMathFlag.APPROX_FUNC in cast(Any, flags).data
+    return flags is not None and flag in cast(Any, flags).data

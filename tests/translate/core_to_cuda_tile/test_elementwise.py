@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -9,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.transforms.distribute.kernels import printed
 from tests.translate.core_to_cuda_tile.entries import lowered, tile_kernel
 from tests.translate.core_to_cuda_tile.tile_functions import (
     TileKernels,
@@ -269,6 +271,31 @@ def test_powers_of_integers(type: str) -> None:
     exponent = random.integers(-9, 10, 512).astype(np.int32)
     *_, (expected, found) = kernels.on_both("fpowi", base, exponent, unwritten(type))
     assert (same(expected, found) | _near(expected, found, type, 2.0)).all()
+
+
+# --- what flags allow ---
+
+
+@pytest.mark.parametrize(
+    ("operation", "type", "mode"),
+    [
+        ("arith.divf {0}, {0} fastmath<arcp> : <<f32>>", "f32", "approx"),
+        ("arith.divf {0}, {0} fastmath<afn> : <<f32>>", "f32", "full"),
+        ("arith.divf {0}, {0} fastmath<arcp,afn> : <<f32>>", "f32", "approx"),
+        ("arith.divf {0}, {0} fastmath<contract> : <<f32>>", "f32", None),
+        ("arith.divf {0}, {0} fastmath<arcp,afn> : <<f64>>", "f64", None),
+        ("math.tanh {0} fastmath<afn> : <<f32>>", "f32", "approx"),
+        ("math.tanh {0} fastmath<arcp> : <<f32>>", "f32", None),
+        ("math.sqrt {0} fastmath<afn> : <<f64>>", "f64", None),
+    ],
+)
+def test_flags(operation: str, type: str, mode: str | None) -> None:
+    kernels = TileKernels({"k": on_tile(operation, (type,), type)})
+    name = operation.partition(".")[2].partition(" ")[0]
+    (line,) = [each for each in printed(kernels.module).splitlines() if f" = {name} " in each]
+    found = re.search(r"rounding<(\w+)>", line)
+    assert (found and found[1]) == mode
+    kernels.assemble()
 
 
 # --- types that are stored only ---

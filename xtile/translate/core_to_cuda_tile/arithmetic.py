@@ -6,9 +6,10 @@ Source: CUDA Tile IR specification, "Integer", "Bitwise", "Floating Point"; docs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import f32, i1
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
@@ -31,6 +32,7 @@ from xtile.translate.core_to_cuda_tile.elementwise import (
 )
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import INDEX, element_type, scalar_tile
+from xtile.translate.fast_math import has_flag
 
 _AND, _OR, _DIFFER = (
     emitted(bitwise.AndIOp),
@@ -111,6 +113,30 @@ def as_said(rule: Rule) -> Rule:
         lowering.define(operation.results[0], made)
 
     return of_both
+
+
+def approximated(rule: Rule, allowed: Mapping[FastMathFlag, Compute]) -> Rule:
+    """The rule of an operation that is computed otherwise on f32 where a flag allows it."""
+    by_flag = {flag: elementwise(compute) for flag, compute in allowed.items()}
+
+    def chosen(operation: Operation, lowering: Lowering) -> None:
+        is_single = element_type(lowering.value(operation.operands[0])) == f32
+        flags = [flag for flag in by_flag if is_single and has_flag(operation, flag)]
+        (by_flag[flags[0]] if flags else rule)(operation, lowering)
+
+    return chosen
+
+
+_QUOTIENTS = {
+    FastMathFlag.ALLOW_RECIP: emitted(floating_point.DivFOp, rounding_mode=RoundingMode.APPROX),
+    FastMathFlag.APPROX_FUNC: emitted(floating_point.DivFOp, rounding_mode=RoundingMode.FULL),
+}
+"""A product with the reciprocal, which is 0 for divisors above 2^126, and one without that gap."""
+
+
+def _float(name: str) -> Rule:
+    rule = elementwise(narrow(FLOATS[name]))
+    return as_said(approximated(rule, _QUOTIENTS) if name == "divf" else rule)
 
 
 def of_integers(name: str) -> Compute:
@@ -204,9 +230,7 @@ def _signed_upper_half(lowering: Lowering, high: SSAValue, a: SSAValue, b: SSAVa
 
 RULES: dict[str, Rule] = {
     **named("arith", {name: _integer(name) for name in INTEGERS}),
-    **named(
-        "arith", {name: as_said(elementwise(narrow(compute))) for name, compute in FLOATS.items()}
-    ),
+    **named("arith", {name: _float(name) for name in FLOATS}),
     "arith.addui_extended": _extended(_sum_and_carry),
     "arith.mulsi_extended": _extended(_product(is_signed=True)),
     "arith.mului_extended": _extended(_product(is_signed=False)),

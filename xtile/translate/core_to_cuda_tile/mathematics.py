@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType, f32, f64
+from xdsl.dialects.builtin import IntegerType, f64
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import (
@@ -19,7 +20,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.arithmetic import as_said
+from xtile.translate.core_to_cuda_tile.arithmetic import approximated, as_said
 from xtile.translate.core_to_cuda_tile.composed import (
     acosh,
     arc,
@@ -47,7 +48,6 @@ from xtile.translate.core_to_cuda_tile.elementwise import (
 )
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type
-from xtile.translate.fast_math import allows_approximation
 
 _IS = ComparisonPredicate
 
@@ -112,14 +112,7 @@ def _rounded(name: str) -> Rule:
     rule = elementwise(in_f32(_ROUNDED[name]))
     if name not in _APPROXIMATE:
         return rule
-    approximate = elementwise(_APPROXIMATE[name])
-
-    def of_both(operation: Operation, lowering: Lowering) -> None:
-        is_single = element_type(lowering.value(operation.operands[0])) == f32
-        allowed = is_single and allows_approximation(operation)
-        (approximate if allowed else rule)(operation, lowering)
-
-    return of_both
+    return approximated(rule, {FastMathFlag.APPROX_FUNC: _APPROXIMATE[name]})
 
 
 def _clamp(lowering: Lowering, value: SSAValue, least: SSAValue, largest: SSAValue) -> SSAValue:
