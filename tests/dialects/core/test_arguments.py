@@ -85,3 +85,37 @@ def test_functions_that_are_called() -> None:
     called = "func.func @g(%a: memref<8xf32> {core.noalias}) {\nreturn\n}\n"
     _, errors = read(KERNEL + called)
     assert errors == ["core.noalias is for the arguments of a kernel"]
+
+
+def test_pointers_lead_to_arguments() -> None:
+    function, errors = read("""
+gpu.module @m {
+  gpu.func @k(%p: !core.ptr<f32> {core.noalias}, %q: !core.ptr<!core.ptr<f32>>, %n: i32) kernel {
+    %far = core.pointer_add %p, %n : !core.ptr<f32>, i32
+    %bits = core.pointer_cast %far : !core.ptr<f32> -> !core.ptr<i32>
+    %view = core.view %bits to offset: [0], sizes: [8], strides: [1]
+        : !core.ptr<i32> to memref<8xi32>
+    %address = core.pointer_to_integer %p : !core.ptr<f32> -> i64
+    %any = core.integer_to_pointer %address : i64 -> !core.ptr<f32>
+    %table = core.view %q to offset: [0], sizes: [], strides: []
+        : !core.ptr<!core.ptr<f32>> to memref<!core.ptr<f32>>
+    %loaded = memref.load %table[] : memref<!core.ptr<f32>>
+    gpu.return
+  }
+}
+""")
+    assert errors == []
+    names: dict[str | None, str | None] = {}
+    for each in function.body.block.ops:
+        for value in each.results:
+            root = argument_of(value)
+            names[value.name_hint] = None if root is None else root.name_hint
+    assert names == {
+        "far": "p",
+        "bits": "p",
+        "view": "p",
+        "address": "p",
+        "any": None,
+        "table": "q",
+        "loaded": None,
+    }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, MemRefType, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.gpu.functions import FuncOp
 
 ALIGNMENT_ATTRIBUTE = "core.alignment"
@@ -40,15 +41,52 @@ def is_noalias(memory: SSAValue) -> bool:
     return NOALIAS_ATTRIBUTE in promises_of(function, memory.index)
 
 
+_SAME_MEMORY = frozenset(
+    {
+        "core.assume",
+        "core.pointer_add",
+        "core.pointer_cast",
+        "vector.broadcast",
+        "vector.extract",
+        "vector.extract_strided_slice",
+        "vector.shape_cast",
+        "vector.splat",
+        "vector.transpose",
+    }
+)
+"""Operations whose pointers point to the memory that those of the first operand point to."""
+
+
+def leads_to_memory(type: Attribute) -> bool:
+    """Whether a type is that of a memref, of a pointer or of a vector of pointers."""
+    return isinstance(type, MemRefType) or pointer_of(type) is not None
+
+
+def source_of(operation: Operation) -> SSAValue | None:
+    """The memref or the pointers that the result of an operation is a part of, or computed from.
+
+    None where nothing tells: a pointer that was in memory may be any.
+    """
+    if operation.regions or operation.name == "func.call":
+        return None
+    if not operation.operands or not leads_to_memory(operation.operands[0].type):
+        return None
+    is_pointer = any(pointer_of(each.type) is not None for each in operation.results)
+    if is_pointer and operation.name not in _SAME_MEMORY:
+        return None
+    return operation.operands[0]
+
+
 def argument_of(memory: SSAValue) -> BlockArgument | None:
     """The argument of a kernel that memory is a part of; None for any other, or if nothing tells.
 
     A view is part of its source, and so is an entry of a group.
     """
     while isinstance(memory.owner, Operation):
-        if not memory.owner.operands or not isinstance(memory.owner.operands[0].type, MemRefType):
+        source = source_of(memory.owner)
+        if source is None:
             return None
-        memory = memory.owner.operands[0]
+        memory = source
     function = memory.owner.parent_op()
     is_argument = isinstance(function, FuncOp) and memory in function.arguments
     return memory if is_argument and isinstance(memory, BlockArgument) else None
@@ -80,5 +118,5 @@ def find_problems(function: Operation) -> Iterator[str]:
             yield f"{what} takes no value, given {promise}"
         if not function.is_kernel:
             yield f"{what} is for the arguments of a kernel"
-        if not isinstance(argument.type, MemRefType):
+        if not leads_to_memory(argument.type):
             yield f"{what} is for memory, but the argument is of type {argument.type}"

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation
 
-from xtile.dialects.core.arguments import NOALIAS_ATTRIBUTE, argument_of, is_noalias
+from xtile.dialects.core.arguments import (
+    NOALIAS_ATTRIBUTE,
+    argument_of,
+    is_noalias,
+    leads_to_memory,
+)
 from xtile.dialects.effects import read_operands, written_operands
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
@@ -46,7 +50,7 @@ class Disjointness:
     def __init__(self, launch: Launch) -> None:
         function = launch.function
         arguments = function.arguments if isinstance(function, FuncOp) else ()
-        memory = [each for each in arguments if isinstance(each.type, MemRefType)]
+        memory = [each for each in arguments if leads_to_memory(each.type)]
         alone = [each for each in memory if is_noalias(each)]
         self._bits = {each: 1 << number for number, each in enumerate(memory)}
         self._alone = sum(self._bits[each] for each in alone)

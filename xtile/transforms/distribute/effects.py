@@ -20,7 +20,7 @@ from xtile.dialects.core import (
     ComplexPartOp,
     ParallelOp,
 )
-from xtile.dialects.core.arguments import is_noalias
+from xtile.dialects.core.arguments import is_noalias, source_of
 from xtile.dialects.effects import leaves_memory, read_operands, written_operands
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -112,9 +112,10 @@ def _private_or_global(value: SSAValue) -> Root:
     while not isinstance(value.owner, Block):
         if isinstance(value.owner, memref.AllocaOp):
             return Space.PRIVATE
-        if not _is_view(value.owner) and not isinstance(value.owner, memref.LoadOp):
+        source = source_of(value.owner)
+        if source is None:
             return Space.GLOBAL
-        value = value.owner.operands[0]
+        value = source
     if not isinstance(value.owner.parent_op(), FuncOp):
         return Space.GLOBAL
     return value if is_noalias(value) else Space.SHARED

@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core.arguments import is_noalias
+from xtile.dialects.core.arguments import is_noalias, leads_to_memory, source_of
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.core.extents import carried
 from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
-from xtile.translate.core_to_cuda_tile.types import is_of_pointers, memref_type
+from xtile.translate.core_to_cuda_tile.types import memref_type
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})
@@ -144,11 +144,7 @@ class MemoryPlan:
 def _memory_of(operation: Operation) -> list[SSAValue]:
     """The memrefs and pointers that an operation reads or writes."""
     accessed = written_operands(operation) or read_operands(operation)
-    return [memory for memory in accessed if _leads_to_memory(memory.type)]
-
-
-def _leads_to_memory(type_: Attribute) -> bool:
-    return isa(type_, MemRefType) or is_of_pointers(type_)
+    return [memory for memory in accessed if leads_to_memory(memory.type)]
 
 
 def _is_group(type_: Attribute) -> bool:
@@ -158,22 +154,6 @@ def _is_group(type_: Attribute) -> bool:
 def _repeats(region: Operation) -> bool:
     """Whether one iteration of a loop may access what another one does."""
     return region.name in _LOOPS and INDEPENDENT_ATTRIBUTE not in region.attributes
-
-
-_SAME_MEMORY = frozenset(
-    {
-        "core.assume",
-        "core.pointer_add",
-        "core.pointer_cast",
-        "vector.broadcast",
-        "vector.extract",
-        "vector.extract_strided_slice",
-        "vector.shape_cast",
-        "vector.splat",
-        "vector.transpose",
-    }
-)
-"""Operations whose pointers point to the memory that those of the first operand point to."""
 
 
 def _root(memory: SSAValue) -> SSAValue | None:
@@ -204,10 +184,8 @@ def _sources(value: SSAValue) -> list[SSAValue] | None:
     owner = value.owner
     if sources or isinstance(owner, Block) or owner.name == "memref.alloca":
         return sources
-    is_part = owner.name in _SAME_MEMORY or not is_of_pointers(value.type)
-    if not is_part or not owner.operands or not _leads_to_memory(owner.operands[0].type):
-        return None
-    return [owner.operands[0]]
+    source = source_of(owner)
+    return None if source is None else [source]
 
 
 def _around(operation: Operation) -> Iterator[Operation]:
