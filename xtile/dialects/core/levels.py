@@ -14,7 +14,6 @@ from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.core.extents import has_unknown_extents, problem_of_extents
 from xtile.dialects.core.pointers import PointerType, is_on_pointers
 from xtile.dialects.core.subgroup import ParallelOp
-from xtile.dialects.core.views import ViewOp
 from xtile.dialects.number_attributes import problem_of, says_how_to_round
 
 Problem = tuple[Operation, str]
@@ -120,7 +119,7 @@ def is_for_lanes(operation: Operation) -> bool:
     """Whether an operation may stand in the code of a work-item: of `core`, few do."""
     if operation.dialect_name() != "core" or is_on_cooperative_matrices(operation):
         return True
-    return is_on_pointers(operation) or isinstance(operation, ViewOp)
+    return is_on_pointers(operation)
 
 
 def _check_lane(operation: Operation) -> str | None:

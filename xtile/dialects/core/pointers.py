@@ -213,8 +213,20 @@ class IntegerToPointerOp(IRDLOperation):
         verify_type(self.source.type, with_element(self.result.type, i64), "the address")
 
 
+_ON_POINTERS = frozenset(
+    {
+        "core.integer_to_pointer",
+        "core.pointer_add",
+        "core.pointer_cast",
+        "core.pointer_to_integer",
+        "core.view",
+    }
+)
+
+
 def is_on_pointers(operation: Operation) -> bool:
-    """Whether an operation is one of pointer arithmetic, which all levels have."""
-    return isinstance(
-        operation, PointerAddOp | PointerCastOp | PointerToIntegerOp | IntegerToPointerOp
-    )
+    """Whether an operation is one on pointers or a view of what one points to.
+
+    All levels have them.
+    """
+    return operation.name in _ON_POINTERS

@@ -8,9 +8,11 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerType, VectorType, f32, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
+from xtile.dialects.core.levels import is_for_lanes
+from xtile.dialects.core.pointers import is_on_pointers
 from xtile.dialects.number_attributes import says_how_to_round
 from xtile.rewrite.rebuilder import refuse_rounding
+from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu import bfloat16, tf32
 from xtile.translate.core_to_xegpu.bfloat16 import (
@@ -85,8 +87,12 @@ def emit_on(
         DiagnosticError: There is no such operation outside of the core form, or it says how it
             is rounded.
     """
-    if operation.dialect_name() == "core" and not is_on_cooperative_matrices(operation):
+    if not is_for_lanes(operation):
         raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
+    if is_on_pointers(operation) and lowering.target.compiler is not XTILE:
+        raise lowering.error(
+            f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
+        )
     if says_how_to_round(operation):
         refuse_rounding(operation, lowering)
     is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS

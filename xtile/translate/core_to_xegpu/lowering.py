@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core import PointerType, ViewOp
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
     SHAPE_GCD_ATTRIBUTE,
@@ -124,8 +125,11 @@ class Lowering(ArithBuilder):
         """Bytes that the address of a memref's memory is a multiple of.
 
         Parameters, and the entries of groups, are aligned to 128 bytes unless they say otherwise,
-        as in the calling convention of the tensor language.
+        as in the calling convention of the tensor language. Of what a pointer points to nothing is
+        known but what follows from how the pointer is computed.
         """
+        if isinstance(memory.owner, ViewOp):
+            return self.facts.divisor(memory.owner.pointer) or DEFAULT_ALIGNMENT
         known = self._parameters.get(memory, {})
         return known.get(ALIGNMENT_ATTRIBUTE, DEFAULT_ALIGNMENT)
 
@@ -369,7 +373,7 @@ def matrix_shape(type_: Attribute) -> tuple[int, int]:
 
 
 def carried_type(type_: Attribute) -> Attribute:
-    """The type that holds a number or a memref.
+    """The type that holds a number, a memref or a pointer.
 
     It is that of the bits for bf16, f32 for tf32, and one in space 3 for local memory.
     """
@@ -377,10 +381,16 @@ def carried_type(type_: Attribute) -> Attribute:
         return i16
     if isinstance(type_, FloatTF32Type):
         return f32
+    if isinstance(type_, PointerType):
+        return PointerType(carried_type(type_.pointee_type), _carried_space(type_.memory_space))
     if not isinstance(type_, MemRefType):
         return type_
     memref = cast("MemRefType[Attribute]", type_)
-    space = memref.memory_space
-    if isinstance(space, AddressSpaceAttr):
-        space = LOCAL_MEMORY_SPACE if space.data is AddressSpace.WORKGROUP else IntegerAttr(5, i64)
+    space = _carried_space(memref.memory_space)
     return MemRefType(carried_type(memref.element_type), memref.shape, memref.layout, space)
+
+
+def _carried_space(space: Attribute) -> Attribute:
+    if not isinstance(space, AddressSpaceAttr):
+        return space
+    return LOCAL_MEMORY_SPACE if space.data is AddressSpace.WORKGROUP else IntegerAttr(5, i64)

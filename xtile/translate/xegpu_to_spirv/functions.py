@@ -11,11 +11,13 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     StringAttr,
+    i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
 from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE, promises_of
+from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
@@ -122,7 +124,9 @@ def _define_parameter(
     pointer = values.get(_first(values))
     assert pointer is not None
     role = _first(values).role
-    if role is Role.VALUE:
+    if isinstance(old.type, CorePointerType):
+        lowering.define(old, lowering.shared_compute("ConvertPtrToU", i64, pointer))
+    elif role is Role.VALUE:
         lowering.define(old, pointer)
     elif role is Role.POINTER:
         lowering.define(old, _memref(memref_type(old.type), pointer, values, alignment))

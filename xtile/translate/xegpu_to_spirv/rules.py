@@ -13,7 +13,7 @@ _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "builtin": ("views",),
     "complex": ("complex_numbers", "literals"),
-    "core": ("cooperative_matrices",),
+    "core": ("cooperative_matrices", "pointers"),
     "func": ("functions", "regions"),
     "gpu": ("functions", "gpu", "subgroup"),
     "index": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),

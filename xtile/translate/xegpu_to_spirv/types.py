@@ -1,7 +1,7 @@
 """How types of the lane level are held in SPIR-V: in registers, in memory, and in vectors' pieces.
 
-`index` is i64, bf16 is carried as the i16 with its bits, a complex number as the vector of its two
-parts. In memory a truth value is a byte.
+`index` is i64, and so is a pointer, by its address; bf16 is carried as the i16 with its bits, a
+complex number as the vector of its two parts. In memory a truth value is a byte.
 
 Source: SPIR-V Specification, 2.16.1 "Universal Validation Rules" (the lengths of vectors) and the
 OpenCL SPIR-V Environment Specification, 2.7 "Validation Rules".
@@ -36,6 +36,7 @@ from xdsl.ir import Attribute
 
 from xtile.dialects import spirv
 from xtile.dialects.core import CooperativeMatrixType, MatrixUse
+from xtile.dialects.core import PointerType as CorePointerType
 
 LEGAL_LENGTHS = (16, 8, 4, 2)
 """The lengths of vectors in which longer ones are cut; 3 is legal too, but takes 4 in memory."""
@@ -68,7 +69,7 @@ def register_type(type_: Attribute) -> Attribute:
     kind = type(type_)
     if kind in _HELD_AS_THEY_ARE:
         return type_
-    if kind is IndexType:
+    if kind is IndexType or kind is CorePointerType:
         return i64
     if kind is IntegerType and integer_width(type_) in _INTEGERS:
         return _INTEGERS[integer_width(type_)]
