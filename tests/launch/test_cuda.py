@@ -107,6 +107,14 @@ class TestWithoutGpu:
         with pytest.raises(DiagnosticError) as raised:
             xtile.run(kernel, [], device="cuda")
         assert "subgroup-level kernels are not lifted to tiles yet" in str(raised.value)
+        with pytest.raises(DiagnosticError, match="not lifted to tiles yet"):
+            xtile.run(kernel + AXPBY, [], device="cuda", entry="f")
+
+    def test_what_stands_beside_what_cannot_be_compiled(self) -> None:
+        kernel = "func @f() {\n    parallel {\n        %a = subgroup_id.x : i32\n    }\n}\n"
+        arguments = [1, random(4, 5), 0, random(4, 5)]
+        with pytest.raises(DeviceError, match=NO_DRIVER):
+            xtile.run(kernel + AXPBY, arguments, device="cuda", entry="axpby")
 
     def test_what_the_assembler_cannot_compile_has_its_place(self) -> None:
         kernel = """\

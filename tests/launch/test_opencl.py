@@ -504,6 +504,36 @@ class TestCache:
             forget()
         assert len(readings) == 1
 
+    def test_kernels_beside_one_that_the_device_cannot_run(
+        self, cache: Cache, readings: list[str]
+    ) -> None:
+        kernel = """
+        gpu.module @m {
+          gpu.func @one(%out: memref<i32>) kernel {
+            %v = arith.constant 7 : i32
+            memref.store %v, %out[] : memref<i32>
+            gpu.return
+          }
+          gpu.func @tiles(%out: memref<4xf32>) kernel
+              attributes {core.level = "tile", known_block_size = array<i32: 1, 1, 1>} {
+            %v = arith.constant dense<1.0> : vector<4xf32>
+            %c0 = arith.constant 0 : index
+            vector.store %v, %out[%c0] : memref<4xf32>, vector<4xf32>
+            gpu.return
+          }
+        }
+        """
+        refused = r'<text>:8.\S+: error: @tiles is a kernel at level "tile"'
+        for _ in range(2):
+            out = np.zeros((), np.int32)
+            xtile.run(kernel, [out], entry="one", device="opencl")
+            assert out == 7
+            with pytest.raises(DiagnosticError, match=refused):
+                xtile.run(kernel, [np.zeros(4, np.float32)], entry="tiles", device="opencl")
+            with pytest.raises(DiagnosticError, match=refused):
+                xtile.run(kernel, [out], device="opencl")
+            forget()
+
     def test_mistakes_beside_functions_of_the_host_are_located(self, cache: Cache) -> None:
         kernel = """
         func.func @main() { return }

@@ -10,11 +10,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.dialects.reading import parse_source, read_source, show_warnings
-from xtile.launch.errors import ArgumentError
-from xtile.launch.signature import choose_entry
 from xtile.targets import INTEL, NVIDIA, OptionError, check_chip, find_target
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import clone_with_source
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,9 @@ def compile(
     collected = Diagnostics() if diagnostics is None else diagnostics
     module = _read(kernel, collected)
     options = _Options(chip, level, build_seconds, may_overlap)
-    write(_kernels_only(module, entry), path, options, collected)
+    from xtile.launch.kernel import kernels_only
+
+    write(kernels_only(module, entry), path, options, collected)
     if diagnostics is None:
         show_warnings(collected)
 
@@ -87,24 +86,6 @@ def _read(kernel: ModuleOp | str | os.PathLike[str], diagnostics: Diagnostics) -
         return kernel
     source, language = read_source(kernel)
     return parse_source(source, language, diagnostics)
-
-
-def _kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
-    """A module without functions of the host, and without other kernels if one is named."""
-    from xtile.launch.kernel import hosts_of, kernels_of, name_of, signatures_of
-
-    kernels, hosts = list(signatures_of(module)), hosts_of(module)
-    if not kernels:
-        raise ArgumentError("there is no kernel to compile")
-    kept = kernels if entry is None else [choose_entry(kernels, [], entry)]
-    if len(kept) == len(kernels) + len(hosts):
-        return module
-    copy = clone_with_source(module)
-    others = [function for function in kernels_of(copy).values() if name_of(function) not in kept]
-    for function in (*others, *hosts_of(copy).values()):
-        function.detach()
-        function.erase(safe_erase=False)
-    return copy
 
 
 def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:

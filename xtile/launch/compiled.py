@@ -6,24 +6,26 @@ The text itself is the key, so that a kernel that was compiled before is neither
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import StringIO
-from typing import Generic, cast
+from typing import Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler, ProgramT
+from xtile.backends.recently_used import RecentlyUsed
 from xtile.dialects.languages import Language
 from xtile.dialects.reading import parse_source, read_source, show_warnings, verify
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError, HostFunctionError, describe_type
 from xtile.launch.signature import Signature, choose_entry
-from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
-from xtile.text.source import Source, attach_source, source_of
-from xtile.text.value_names import clone_with_names
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.source import Source
+
+MadeT = TypeVar("MadeT")
 
 _MODULE = "module"
 """In place of a language's name, what a module is written in that is no text."""
@@ -54,17 +56,20 @@ class Text:
         source: The text; that of a module only tells modules apart.
         language: What it is written in; None for a module.
         module: The module, if it is none that must be read.
+        entry: The only kernel that is compiled; None compiles all.
     """
 
     source: Source
     language: Language | None
     module: ModuleOp | None
+    entry: str | None = None
 
     def key(self, architecture: str) -> str:
         """Tells apart what it becomes for each architecture."""
         language = _MODULE if self.language is None else self.language.name
         text = self.source.text if self.source.data is None else self.source.data
-        return make_key("program", text=text, language=language, device=architecture)
+        only = {} if self.entry is None else {"entry": self.entry}
+        return make_key("program", text=text, language=language, device=architecture, **only)
 
 
 def text_of(kernel: Kernel) -> Text:
@@ -93,6 +98,43 @@ def _print_generic(module: ModuleOp, output: StringIO) -> None:
     Printer(output, print_generic_format=True).print_op(module)
 
 
+_TEXTS = 256
+
+_refused: RecentlyUsed[bool] = RecentlyUsed(_TEXTS)
+"""Whether some kernel of a text cannot be compiled, by the text's key."""
+
+
+def compiled_for(
+    entry: str | None, text: Text, architecture: str, make: Callable[[Text, str], MadeT]
+) -> MadeT:
+    """What is made of all kernels of a text; where one is refused, of that to be launched alone.
+
+    Args:
+        entry: The kernel to be launched, if one is named.
+        text: The kernels.
+        architecture: What they are compiled for.
+        make: Compiles a text, or takes what was compiled before by the text's key.
+
+    Raises:
+        DiagnosticError: The text has errors, or the kernel cannot be compiled.
+    """
+    key = text.key(architecture)
+
+    def is_refused() -> bool:
+        try:
+            make(text, key)
+        except DiagnosticError:
+            if entry is None:
+                raise
+            return True
+        return False
+
+    if not _refused.get(key, is_refused):
+        return make(text, key)
+    alone = replace(text, entry=entry)
+    return make(alone, alone.key(architecture))
+
+
 def compile_text(
     text: Text, key: str, compiler: Compiler[ProgramT], cache: Cache
 ) -> Compiled[ProgramT]:
@@ -111,7 +153,7 @@ def compile_text(
     if entry is not None:
         return decode(entry, text.source, compiler)
     collected = Diagnostics()
-    compiled = _compile(_read(text, collected), compiler, collected)
+    compiled = _compile(_read(text, collected), text.entry, compiler, collected)
     cache.put(key, *encode(compiled, compiler))
     return compiled
 
@@ -125,15 +167,16 @@ def _read(text: Text, diagnostics: Diagnostics) -> ModuleOp:
 
 
 def _compile(
-    module: ModuleOp, compiler: Compiler[ProgramT], diagnostics: Diagnostics
+    module: ModuleOp, entry: str | None, compiler: Compiler[ProgramT], diagnostics: Diagnostics
 ) -> Compiled[ProgramT]:
-    from xtile.launch.kernel import hosts_of, signatures_of
+    from xtile.launch.kernel import hosts_of, kernels_of, kernels_only, signatures_of
 
     hosts = list(hosts_of(module))
-    signatures = signatures_of(module, may_overlap=compiler.may_overlap)
-    if hosts and not signatures:
+    if hosts and not kernels_of(module):
         raise _host_error(hosts[0])
-    program = compiler.compile(_without(hosts, module), diagnostics)
+    kernels = kernels_only(module, entry)
+    signatures = signatures_of(kernels, may_overlap=compiler.may_overlap)
+    program = compiler.compile(kernels, diagnostics)
     return Compiled(program, signatures, hosts, _warnings(diagnostics))
 
 
@@ -178,23 +221,6 @@ def read_signatures(text: Text) -> tuple[dict[str, Signature], Sequence[Diagnost
 
     collected = Diagnostics()
     return signatures_of(_read(text, collected)), _warnings(collected)
-
-
-def _without(hosts: Sequence[str], module: ModuleOp) -> ModuleOp:
-    """A module without its functions of the host, which the device does not run."""
-    if not hosts:
-        return module
-    kernels = ModuleOp([], module.attributes)
-    source = source_of(module)
-    if source is not None:
-        attach_source(kernels, source)
-    for operation in module.body.block.ops:
-        if operation.name != "func.func":
-            copy = clone_with_names(operation)
-            kernels.body.block.add_op(copy)
-            if source is not None:
-                source.record_copy(operation, copy)
-    return kernels
 
 
 def show(warnings: Sequence[Diagnostic], kernel: Kernel) -> None:

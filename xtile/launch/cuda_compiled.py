@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import cast
 
@@ -23,7 +24,14 @@ from xtile.backends.nvidia.sidecar import (
 )
 from xtile.backends.nvidia.tools import find_tileiras
 from xtile.backends.recently_used import RecentlyUsed
-from xtile.launch.compiled import Text, compile_text, read_signatures, show, text_of
+from xtile.launch.compiled import (
+    Text,
+    compile_text,
+    compiled_for,
+    read_signatures,
+    show,
+    text_of,
+)
 from xtile.launch.devices import Kernel
 from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import Signature, choose_entry
@@ -124,12 +132,16 @@ def _made(kernel: Kernel, chip: str | None, may_overlap: bool) -> tuple[str, Mac
     text = text_of(kernel)
     architecture = chip or NVIDIA.default
     compiler = compiler_for(architecture, may_overlap=may_overlap)
-    key = text.key(compiler.name)
     if kernel.binary is None:
-        return key, _kept.get(key, lambda: _assembled(text, key, architecture, compiler, kernel))
+
+        def made(text: Text, key: str) -> tuple[str, MachineCode]:
+            make = partial(_assembled, text, key, architecture, compiler, kernel)
+            return key, _kept.get(key, make)
+
+        return compiled_for(kernel.entry, text, compiler.name, made)
     code = read_code(kernel.binary)
-    digest = sha256(code).hexdigest()
-    key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
+    digest, program = sha256(code).hexdigest(), text.key(compiler.name)
+    key = make_key("binary", program=program, data=digest, entry=kernel.entry or "")
     return key, _with_binary(text, code, kernel.binary, architecture, kernel)
 
 

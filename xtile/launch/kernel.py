@@ -20,7 +20,7 @@ from xtile.launch.signature import Parameter, Signature, choose_entry
 from xtile.launch.writes import written_parameters
 from xtile.semantics.language import language_of
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import source_of
+from xtile.text.source import clone_with_source, source_of
 from xtile.text.value_names import unique_names
 
 
@@ -94,21 +94,52 @@ def signatures_of(module: ModuleOp, *, may_overlap: bool = False) -> dict[str, S
     Raises:
         ArgumentError: Two kernels have one name.
     """
-    signatures: dict[str, Signature] = {}
+    signatures = {name: signature_of(each) for name, each in _known_by_name(module).items()}
+    if may_overlap:
+        return {name: signature.with_overlaps() for name, signature in signatures.items()}
+    return signatures
+
+
+def _known_by_name(module: ModuleOp) -> dict[str, Operation]:
+    """The kernels of a module by their own names.
+
+    Raises:
+        ArgumentError: Two kernels have one name.
+    """
+    functions: dict[str, Operation] = {}
     for path, function in kernels_of(module).items():
         name = name_of(function)
-        if name in signatures:
+        if name in functions:
             raise ArgumentError(
                 f"two kernels have the name '{name}', by which a device knows them; rename '{path}'"
             )
-        signature = signature_of(function)
-        signatures[name] = signature.with_overlaps() if may_overlap else signature
-    return signatures
+        functions[name] = function
+    return functions
 
 
 def hosts_of(module: ModuleOp) -> dict[str, Operation]:
     """The functions of the host of a module, by name."""
     return {name_of(op): op for op in module.walk() if is_host_function(op)}
+
+
+def kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
+    """A module without functions of the host, and without other kernels if one is named.
+
+    Raises:
+        ArgumentError: There is no kernel, or none of the name, or two kernels have one name.
+    """
+    kernels, hosts = list(_known_by_name(module)), hosts_of(module)
+    if not kernels:
+        raise ArgumentError("there is no kernel to compile")
+    kept = kernels if entry is None else [choose_entry(kernels, [], entry)]
+    if len(kept) == len(kernels) + len(hosts):
+        return module
+    copy = clone_with_source(module)
+    others = [function for function in kernels_of(copy).values() if name_of(function) not in kept]
+    for function in (*others, *hosts_of(copy).values()):
+        function.detach()
+        function.erase(safe_erase=False)
+    return copy
 
 
 def _path_of(function: Operation) -> str:

@@ -204,19 +204,22 @@ def _load(
     kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue, *, may_overlap: bool = False
 ) -> OpenclExecutable:
     from xtile.backends.intel.compiler import compiler_for
-    from xtile.launch.compiled import choose_kernel, compile_text, show, text_of
+    from xtile.launch.compiled import choose_kernel, compile_text, compiled_for, show, text_of
 
     text = text_of(kernel)
     compiler = compiler_for(device.target, may_overlap=may_overlap)
     for_overlaps = None
-    key = text.key(compiler.name)
     if kernel.binary is None:
-        compiled = _compiled.get(key, lambda: compile_text(text, key, compiler, Cache()))
+
+        def made(text: Text, key: str) -> tuple[str, Compiled[Program]]:
+            return key, _compiled.get(key, lambda: compile_text(text, key, compiler, Cache()))
+
+        key, compiled = compiled_for(kernel.entry, text, compiler.name, made)
         for_overlaps = partial(_load, kernel, device, queue, may_overlap=True)
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
-        digest = sha256(data).hexdigest()
-        key = make_key("binary", program=key, data=digest, entry=kernel.entry or "")
+        digest, program = sha256(data).hexdigest(), text.key(compiler.name)
+        key = make_key("binary", program=program, data=digest, entry=kernel.entry or "")
         compiled = _compiled.get(key, lambda: _with_binary(text, data, name, kernel.entry))
     show(compiled.warnings, kernel)
     signature = choose_kernel(compiled.signatures, compiled.hosts, kernel.entry)
