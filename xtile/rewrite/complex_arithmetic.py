@@ -1,260 +1,283 @@
-"""Arithmetic on complex numbers, by that on their parts."""
+"""Arithmetic on complex numbers, by that on their parts.
+
+Source: MLIR (LLVM 22), `Dialect/Complex/IR/ComplexOps.td`; docs/semantics.md, 1.11.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from math import inf
+from typing import cast
 
-from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, Float64Type
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.arith.comparisons import CmpFOp, SelectOp
+from xtile.rewrite.emitter import Emitter
 
 
-class RealArithmetic(Protocol):
-    """What emits arithmetic on real numbers, by the names that SPIR-V and OpenCL give it."""
+class Real:
+    """A real number, whose operators emit `arith`; numbers of Python are constants of its type."""
 
-    def compute(self, name: str, type_: Attribute, /, *operands: SSAValue) -> SSAValue:
-        """The result of an instruction such as `FAdd` or `CL.log1p`; `type_` is a scalar's."""
-        ...
+    def __init__(self, value: SSAValue, emitter: Emitter) -> None:
+        self.value = value
+        self._emitter = emitter
 
-    def floating(self, number: float, type_: Attribute, /) -> SSAValue:
-        """A constant."""
-        ...
+    def like(self, number: float) -> Real:
+        """A constant of the same type."""
+        return Real(self._emitter.constant(number, self.value.type), self._emitter)
 
-    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue, /) -> SSAValue:
-        """`a` where the condition holds, `b` elsewhere."""
-        ...
+    def apply(self, kind: Callable[..., Operation], *others: Real | float) -> Real:
+        """An operation such as `math.atan2` on this number and others."""
+        given = [other if isinstance(other, Real) else self.like(other) for other in others]
+        operation = kind(self.value, *(each.value for each in given))
+        return Real(self._emitter.emit(operation).results[0], self._emitter)
+
+    def __add__(self, other: Real | float) -> Real:
+        return self.apply(arith.AddfOp, other)
+
+    def __radd__(self, other: float) -> Real:
+        return self.like(other) + self
+
+    def __sub__(self, other: Real | float) -> Real:
+        return self.apply(arith.SubfOp, other)
+
+    def __mul__(self, other: Real | float) -> Real:
+        return self.apply(arith.MulfOp, other)
+
+    def __truediv__(self, other: Real | float) -> Real:
+        return self.apply(arith.DivfOp, other)
+
+    def __neg__(self) -> Real:
+        return self.apply(arith.NegfOp)
+
+    def __abs__(self) -> Real:
+        return self.apply(math.AbsFOp)
+
+    def holds(self, predicate: str, other: Real | float) -> SSAValue:
+        """A comparison such as `oge`."""
+        right = other if isinstance(other, Real) else self.like(other)
+        return self._emitter.emit(CmpFOp(self.value, right.value, predicate)).result
+
+    def to(self, type_: AnyFloat) -> Real:
+        """The number in another type."""
+        own = cast(AnyFloat, self.value.type)
+        if own == type_:
+            return self
+        kind = arith.ExtFOp if own.bitwidth < type_.bitwidth else arith.TruncFOp
+        return Real(self._emitter.emit(kind(self.value, type_)).result, self._emitter)
+
+    def where(self, condition: SSAValue, other: Real | float) -> Real:
+        """This number where the condition holds, the other one elsewhere."""
+        right = other if isinstance(other, Real) else self.like(other)
+        chosen = self._emitter.emit(SelectOp(condition, self.value, right.value))
+        return Real(chosen.result, self._emitter)
 
 
 @dataclass(frozen=True)
 class Complex:
-    """A complex number by its parts."""
+    """A complex number by its parts, which are both f32 or f64."""
 
-    real: SSAValue
-    imaginary: SSAValue
+    real: Real
+    imaginary: Real
 
+    def __add__(self, other: Complex) -> Complex:
+        return Complex(self.real + other.real, self.imaginary + other.imaginary)
 
-class Arithmetic:
-    """Arithmetic on complex numbers with parts of one type."""
+    def __sub__(self, other: Complex) -> Complex:
+        return Complex(self.real - other.real, self.imaginary - other.imaginary)
 
-    def __init__(self, lowering: RealArithmetic, part: Attribute) -> None:
-        self._lowering = lowering
-        self.part = part
-
-    # --- real numbers ---
-
-    def real(self, name: str, *operands: SSAValue) -> SSAValue:
-        """An instruction on real numbers."""
-        return self._lowering.compute(name, self.part, *operands)
-
-    def number(self, number: float) -> SSAValue:
-        """A real constant."""
-        return self._lowering.floating(number, self.part)
-
-    def holds(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """A comparison of real numbers."""
-        return self._lowering.compute(name, i1, a, b)
-
-    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        """`a` where the condition holds, `b` elsewhere."""
-        return self._lowering.select(condition, a, b)
-
-    # --- complex numbers ---
-
-    def choose(self, condition: SSAValue, a: Complex, b: Complex) -> Complex:
-        """`a` where the condition holds, `b` elsewhere."""
+    def __mul__(self, other: Complex) -> Complex:
         return Complex(
-            self.select(condition, a.real, b.real),
-            self.select(condition, a.imaginary, b.imaginary),
+            self.real * other.real - self.imaginary * other.imaginary,
+            self.real * other.imaginary + self.imaginary * other.real,
         )
+
+    def __truediv__(self, other: Complex) -> Complex:
+        """Smith's method, which divides by the larger part first.
+
+        (a + i b) / (c + i d) with r = d / c, and with r = c / d where d is larger.
+        """
+        c, d = other.real, other.imaginary
+        is_real_larger = abs(c).holds("oge", abs(d))
+        large, small = c.where(is_real_larger, d), d.where(is_real_larger, c)
+        ratio = large.like(0.0).where(large.holds("oeq", 0.0), small / large)
+        denominator = large + small * ratio
+        first = self.real.where(is_real_larger, self.imaginary)
+        second = self.imaginary.where(is_real_larger, self.real)
+        lower = second - first * ratio
+        lower = lower.where(is_real_larger, -lower)
+        return Complex((first + second * ratio) / denominator, lower / denominator)
+
+    def __neg__(self) -> Complex:
+        return Complex(-self.real, -self.imaginary)
+
+    def __abs__(self) -> Real:
+        """The square root of the sum of squares, which are scaled where they leave the type."""
+        a, b = abs(self.real), abs(self.imaginary)
+        larger = a.apply(arith.MaxnumfOp, b)
+        limit, scale = _LIMITS[isinstance(self.part, Float64Type)]
+        is_large, is_small = larger.holds("ogt", limit), larger.holds("olt", 1 / limit)
+        down = a.like(1 / scale).where(is_large, a.like(scale).where(is_small, 1.0))
+        up = a.like(scale).where(is_large, a.like(1 / scale).where(is_small, 1.0))
+        a, b = a * down, b * down
+        size = (a * a + b * b).apply(math.SqrtOp) * up
+        # An infinite part makes the other one indifferent, NaN or not.
+        return larger.where(larger.holds("oeq", inf), size)
+
+    @property
+    def part(self) -> AnyFloat:
+        """The type of the parts."""
+        return cast(AnyFloat, self.real.value.type)
+
+    def to(self, part: AnyFloat) -> Complex:
+        """The number with parts of another type."""
+        return Complex(self.real.to(part), self.imaginary.to(part))
 
     def of_real(self, number: float) -> Complex:
-        """A constant without an imaginary part."""
-        return Complex(self.number(number), self.number(0.0))
+        """A constant of the same type, without imaginary part."""
+        return Complex(self.real.like(number), self.real.like(0.0))
 
-    def add(self, a: Complex, b: Complex) -> Complex:
-        """The sum."""
+    def where(self, condition: SSAValue, other: Complex) -> Complex:
+        """This number where the condition holds, the other one elsewhere."""
         return Complex(
-            self.real("FAdd", a.real, b.real), self.real("FAdd", a.imaginary, b.imaginary)
+            self.real.where(condition, other.real), self.imaginary.where(condition, other.imaginary)
         )
 
-    def scale(self, a: Complex, factor: SSAValue) -> Complex:
-        """The product with a real number."""
-        return Complex(self.real("FMul", a.real, factor), self.real("FMul", a.imaginary, factor))
 
-    def multiply(self, a: Complex, b: Complex) -> Complex:
-        """The product."""
-        real = self.real
-        return Complex(
-            real("FSub", real("FMul", a.real, b.real), real("FMul", a.imaginary, b.imaginary)),
-            real("FAdd", real("FMul", a.real, b.imaginary), real("FMul", a.imaginary, b.real)),
-        )
-
-    def divide(self, a: Complex, b: Complex) -> Complex:
-        """The quotient by Smith's method, which divides by the larger part of `b` first."""
-        real = self.real
-        sizes = (real("CL.fabs", b.real), real("CL.fabs", b.imaginary))
-        is_real_larger = self.holds("FOrdGreaterThanEqual", *sizes)
-        large = self.select(is_real_larger, b.real, b.imaginary)
-        small = self.select(is_real_larger, b.imaginary, b.real)
-        is_zero = self.holds("FOrdEqual", large, self.number(0.0))
-        ratio = self.select(is_zero, self.number(0.0), real("FDiv", small, large))
-        denominator = real("FAdd", large, real("FMul", small, ratio))
-        # (a + i b) / (c + i d) with r = d / c, and with r = c / d where d is larger.
-        first = self.select(is_real_larger, a.real, a.imaginary)
-        second = self.select(is_real_larger, a.imaginary, a.real)
-        upper = real("FAdd", first, real("FMul", second, ratio))
-        lower = real("FSub", second, real("FMul", first, ratio))
-        lower = self.select(is_real_larger, lower, real("FNegate", lower))
-        return Complex(real("FDiv", upper, denominator), real("FDiv", lower, denominator))
-
-    def size(self, a: Complex) -> SSAValue:
-        """The absolute value."""
-        return self.real("CL.hypot", a.real, a.imaginary)
-
-    def angle(self, a: Complex) -> SSAValue:
-        """The angle, from -pi to pi."""
-        return self.real("CL.atan2", a.imaginary, a.real)
-
-    def polar(self, size: SSAValue, angle: SSAValue) -> Complex:
-        """The number with an absolute value and an angle."""
-        return Complex(
-            self.real("FMul", size, self.real("CL.cos", angle)),
-            self.real("FMul", size, self.real("CL.sin", angle)),
-        )
-
-    def exp(self, a: Complex) -> Complex:
-        """e^a."""
-        return self.polar(self.real("CL.exp", a.real), a.imaginary)
-
-    def log(self, a: Complex) -> Complex:
-        """The natural logarithm, with an imaginary part from -pi to pi."""
-        return Complex(self.log_of_size(a), self.angle(a))
-
-    def log_of_size(self, a: Complex) -> SSAValue:
-        """Log |a|, which keeps its digits near 1.
-
-        With u and v the larger and the smaller part it is log1p((u - 1)(u + 1) + v^2) / 2 there.
-        """
-        real, one = self.real, self.number(1.0)
-        sizes = real("CL.fabs", a.real), real("CL.fabs", a.imaginary)
-        large, small = real("CL.fmax", *sizes), real("CL.fmin", *sizes)
-        off = real("FMul", real("FSub", large, one), real("FAdd", large, one))
-        off = real("FAdd", off, real("FMul", small, small))
-        size = self.size(a)
-        distance = real("CL.fabs", real("FSub", size, one))
-        is_near = self.holds("FOrdLessThan", distance, self.number(0.5))
-        near = real("FMul", real("CL.log1p", off), self.number(0.5))
-        return self.select(is_near, near, real("CL.log", size))
-
-    def sqrt(self, a: Complex) -> Complex:
-        """The square root with a real part that is not negative.
-
-        The part of the result that has no cancellation is computed first (Kahan, "Branch cuts for
-        complex elementary functions").
-        """
-        real = self.real
-        half = self.number(0.5)
-        larger = real("FAdd", self.size(a), real("CL.fabs", a.real))
-        root = real("CL.sqrt", real("FMul", larger, half))
-        is_zero = self.holds("FOrdEqual", root, self.number(0.0))
-        other = real("FDiv", real("FMul", a.imaginary, half), root)
-        other = self.select(is_zero, a.imaginary, other)
-        is_right = self.holds("FOrdGreaterThanEqual", a.real, self.number(0.0))
-        on_left = Complex(real("CL.fabs", other), real("CL.copysign", root, a.imaginary))
-        return self.choose(is_right, Complex(root, other), on_left)
-
-    def sine_and_cosine(self, a: Complex) -> tuple[Complex, Complex]:
-        """Sin a and cos a."""
-        real = self.real
-        sine, cosine = real("CL.sin", a.real), real("CL.cos", a.real)
-        sinh, cosh = real("CL.sinh", a.imaginary), real("CL.cosh", a.imaginary)
-        return (
-            Complex(real("FMul", sine, cosh), real("FMul", cosine, sinh)),
-            Complex(real("FMul", cosine, cosh), real("FNegate", real("FMul", sine, sinh))),
-        )
-
-    def tanh(self, a: Complex) -> Complex:
-        """The hyperbolic tangent, without overflow.
-
-        With t = tan y, s = sinh x and b = 1 + t^2 it is (b sqrt(1 + s^2) s + i t) / (1 + b s^2)
-        (Kahan), and 1 with the sign of x where s^2 is too large for that.
-        """
-        real = self.real
-        one = self.number(1.0)
-        tangent, sinh = real("CL.tan", a.imaginary), real("CL.sinh", a.real)
-        b = real("FAdd", one, real("FMul", tangent, tangent))
-        square = real("FMul", sinh, sinh)
-        cosh = real("CL.sqrt", real("FAdd", one, square))
-        denominator = real("FAdd", one, real("FMul", b, square))
-        near = Complex(
-            real("FDiv", real("FMul", real("FMul", b, cosh), sinh), denominator),
-            real("FDiv", tangent, denominator),
-        )
-        is_far = self.holds("FOrdGreaterThan", real("CL.fabs", a.real), self.number(_TANH_IS_ONE))
-        far = Complex(real("CL.copysign", one, a.real), self.number(0.0))
-        return self.choose(is_far, far, near)
-
-    def tan(self, a: Complex) -> Complex:
-        """-i tanh(i a)."""
-        result = self.tanh(Complex(self.real("FNegate", a.imaginary), a.real))
-        return Complex(result.imaginary, self.real("FNegate", result.real))
-
-    def power(self, a: Complex, b: Complex) -> Complex:
-        """e^(b log a), where 0 to a power is 0, and 1 to the power of 0."""
-        zero = self.number(0.0)
-        result = self.exp(self.multiply(b, self.log(a)))
-        is_zero = self.holds("FOrdEqual", self.size(a), zero)
-        of_zero = self.select(self.holds("FOrdEqual", self.size(b), zero), self.number(1.0), zero)
-        return self.choose(is_zero, Complex(of_zero, zero), result)
-
-    def expm1(self, a: Complex) -> Complex:
-        """e^a - 1, which keeps its digits near 0.
-
-        The real part is expm1(x) cos(y) - 2 sin(y / 2)^2.
-        """
-        real = self.real
-        less = real("CL.expm1", a.real)
-        half_sine = real("CL.sin", real("FMul", a.imaginary, self.number(0.5)))
-        square = real("FMul", real("FMul", half_sine, half_sine), self.number(2.0))
-        cosine, sine = real("CL.cos", a.imaginary), real("CL.sin", a.imaginary)
-        return Complex(
-            real("FSub", real("FMul", less, cosine), square),
-            real("FMul", real("CL.exp", a.real), sine),
-        )
-
-    def log1p(self, a: Complex) -> Complex:
-        """log(1 + a), which keeps its digits near 0.
-
-        The real part is log1p(2 x + x^2 + y^2) / 2 there.
-        """
-        real = self.real
-        near = real("FMul", a.real, real("FAdd", a.real, self.number(2.0)))
-        near = real("FAdd", near, real("FMul", a.imaginary, a.imaginary))
-        moved = Complex(real("FAdd", a.real, self.number(1.0)), a.imaginary)
-        is_near = self.holds("FOrdLessThan", self.size(a), self.number(0.5))
-        size = self.select(
-            is_near,
-            real("FMul", real("CL.log1p", near), self.number(0.5)),
-            self.log_of_size(moved),
-        )
-        return Complex(size, self.angle(moved))
-
-    def sign(self, a: Complex) -> Complex:
-        """The number with absolute value 1 and the same angle; 0 stays 0."""
-        size = self.size(a)
-        is_zero = self.holds("FOrdEqual", size, self.number(0.0))
-        divisor = self.select(is_zero, self.number(1.0), size)
-        return Complex(self.real("FDiv", a.real, divisor), self.real("FDiv", a.imaginary, divisor))
-
-    def atan2(self, a: Complex, b: Complex) -> Complex:
-        """-i log((b + i a) / sqrt(a^2 + b^2))."""
-        root = self.sqrt(self.add(self.multiply(a, a), self.multiply(b, b)))
-        turned = Complex(
-            self.real("FSub", b.real, a.imaginary), self.real("FAdd", b.imaginary, a.real)
-        )
-        result = self.log(self.divide(turned, root))
-        return Complex(result.imaginary, self.real("FNegate", result.real))
-
+_LIMITS = {False: (2.0**60, 2.0**90), True: (2.0**500, 2.0**600)}
+"""For f32 and f64: beyond which size squares may leave the type, and what brings them back."""
 
 _TANH_IS_ONE = 22.0
 """1 - tanh(22) is less than f64 can tell from 0."""
+
+
+def conjugate(a: Complex) -> Complex:
+    """The number on the other side of the real axis."""
+    return Complex(a.real, -a.imaginary)
+
+
+def angle(a: Complex) -> Real:
+    """The angle, from -pi to pi."""
+    return a.imaginary.apply(math.Atan2Op, a.real)
+
+
+def exp(a: Complex) -> Complex:
+    """e^x (cos y + i sin y)."""
+    size = a.real.apply(math.ExpOp)
+    return Complex(size * a.imaginary.apply(math.CosOp), size * a.imaginary.apply(math.SinOp))
+
+
+def log(a: Complex) -> Complex:
+    """The natural logarithm, with an imaginary part from -pi to pi."""
+    return Complex(_log_of_size(a), angle(a))
+
+
+def _log_of_size(a: Complex) -> Real:
+    """Log |a|, which keeps its digits near 1.
+
+    With u and v the larger and the smaller part it is log1p((u - 1)(u + 1) + v^2) / 2 there.
+    """
+    x, y = abs(a.real), abs(a.imaginary)
+    u, v = x.apply(arith.MaxnumfOp, y), x.apply(arith.MinnumfOp, y)
+    near = ((u - 1.0) * (u + 1.0) + v * v).apply(math.Log1pOp) * 0.5
+    size = abs(a)
+    is_near = abs(size - 1.0).holds("olt", 0.5)
+    return near.where(is_near, size.apply(math.LogOp))
+
+
+def sqrt(a: Complex) -> Complex:
+    """The square root with a real part that is not negative.
+
+    The part of the result that has no cancellation is computed first (Kahan, "Branch cuts for
+    complex elementary functions").
+    """
+    root = ((abs(a) + abs(a.real)) * 0.5).apply(math.SqrtOp)
+    other = a.imaginary.where(root.holds("oeq", 0.0), a.imaginary * 0.5 / root)
+    on_left = Complex(abs(other), root.apply(math.CopySignOp, a.imaginary))
+    return Complex(root, other).where(a.real.holds("oge", 0.0), on_left)
+
+
+def reciprocal_root(a: Complex) -> Complex:
+    """1 / sqrt(a)."""
+    return a.of_real(1.0) / sqrt(a)
+
+
+def sin(a: Complex) -> Complex:
+    """Sin x cosh y + i cos x sinh y."""
+    sine, cosine = a.real.apply(math.SinOp), a.real.apply(math.CosOp)
+    return Complex(sine * a.imaginary.apply(math.CoshOp), cosine * a.imaginary.apply(math.SinhOp))
+
+
+def cos(a: Complex) -> Complex:
+    """Cos x cosh y - i sin x sinh y."""
+    sine, cosine = a.real.apply(math.SinOp), a.real.apply(math.CosOp)
+    return Complex(
+        cosine * a.imaginary.apply(math.CoshOp), -(sine * a.imaginary.apply(math.SinhOp))
+    )
+
+
+def tanh(a: Complex) -> Complex:
+    """The hyperbolic tangent, without overflow.
+
+    With t = tan y, s = sinh x and b = 1 + t^2 it is (b sqrt(1 + s^2) s + i t) / (1 + b s^2)
+    (Kahan), and 1 with the sign of x where s^2 is too large for that.
+    """
+    t, s = a.imaginary.apply(math.TanOp), a.real.apply(math.SinhOp)
+    b, square = 1.0 + t * t, s * s
+    denominator = 1.0 + b * square
+    cosh = (1.0 + square).apply(math.SqrtOp)
+    near = Complex(b * cosh * s / denominator, t / denominator)
+    far = Complex(t.like(1.0).apply(math.CopySignOp, a.real), t.like(0.0))
+    return far.where(abs(a.real).holds("ogt", _TANH_IS_ONE), near)
+
+
+def tan(a: Complex) -> Complex:
+    """-i tanh(i a)."""
+    result = tanh(Complex(-a.imaginary, a.real))
+    return Complex(result.imaginary, -result.real)
+
+
+def power(a: Complex, b: Complex) -> Complex:
+    """e^(b log a), where 0 to a power is 0, and 1 to the power of 0."""
+    of_zero = a.of_real(1.0).where(abs(b).holds("oeq", 0.0), a.of_real(0.0))
+    return of_zero.where(abs(a).holds("oeq", 0.0), exp(b * log(a)))
+
+
+def expm1(a: Complex) -> Complex:
+    """e^a - 1, which keeps its digits near 0.
+
+    The real part is expm1(x) cos(y) - 2 sin(y / 2)^2.
+    """
+    half = (a.imaginary * 0.5).apply(math.SinOp)
+    cosine, sine = a.imaginary.apply(math.CosOp), a.imaginary.apply(math.SinOp)
+    return Complex(
+        a.real.apply(math.ExpM1Op) * cosine - half * half * 2.0, a.real.apply(math.ExpOp) * sine
+    )
+
+
+def log1p(a: Complex) -> Complex:
+    """log(1 + a), which keeps its digits near 0.
+
+    The real part is log1p(2 x + x^2 + y^2) / 2 there.
+    """
+    near = a.real * (a.real + 2.0) + a.imaginary * a.imaginary
+    moved = Complex(a.real + 1.0, a.imaginary)
+    size = (near.apply(math.Log1pOp) * 0.5).where(abs(a).holds("olt", 0.5), _log_of_size(moved))
+    return Complex(size, angle(moved))
+
+
+def sign(a: Complex) -> Complex:
+    """The number with absolute value 1 and the same angle; 0 stays 0."""
+    size = abs(a)
+    divisor = size.like(1.0).where(size.holds("oeq", 0.0), size)
+    return Complex(a.real / divisor, a.imaginary / divisor)
+
+
+def atan2(a: Complex, b: Complex) -> Complex:
+    """-i log((b + i a) / sqrt(a^2 + b^2))."""
+    turned = Complex(b.real - a.imaginary, b.imaginary + a.real)
+    result = log(turned / sqrt(a * a + b * b))
+    return Complex(result.imaginary, -result.real)

@@ -63,7 +63,8 @@ class Emitter(ArithBuilder):
 
         if isinstance(type, IndexType):
             return self.index(int(number))
-        return self.shared(("constant", number, type), (), emit)
+        # 0 and -0 are equal.
+        return self.shared(("constant", repr(number), type), (), emit)
 
     def size(self, *equal: tuple[SSAValue, int]) -> Index:
         """The size of a memref along a dimension; of several equal ones, one that is known."""

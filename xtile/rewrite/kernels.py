@@ -1,15 +1,20 @@
-"""Passes that write some kernels of a module anew and leave everything else as it is."""
+"""Passes that write kernels of a module anew and leave everything else as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
 
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.rebuilder import Rebuilder
 from xtile.text.source import attach_source, source_of
 from xtile.text.value_names import clone_with_names
+
+DEVICE_CODE = (ModuleOp, GpuModuleOp)
+"""What holds device code in a module; everything else in it is of the host."""
 
 
 def kernels_of(module: ModuleOp | GpuModuleOp) -> Iterator[FuncOp]:
@@ -17,7 +22,7 @@ def kernels_of(module: ModuleOp | GpuModuleOp) -> Iterator[FuncOp]:
     for operation in module.body.block.ops:
         if isinstance(operation, FuncOp):
             yield operation
-        elif isinstance(operation, ModuleOp | GpuModuleOp):
+        elif isinstance(operation, DEVICE_CODE):
             yield from kernels_of(operation)
 
 
@@ -41,6 +46,28 @@ def with_kernels_replaced(
         block.insert_op_before(rebuild(old), copy)
         copy.detach()
         copy.erase()
+    if source is not None:
+        attach_source(result, source)
+    return result
+
+
+def with_device_code_rebuilt(module: ModuleOp, rebuilder: Rebuilder) -> ModuleOp:
+    """Returns a copy of a module in which modules of device code are translated.
+
+    Args:
+        module: The module; it is not changed.
+        rebuilder: Translates them, as its rules say.
+    """
+    body, source = Block(), source_of(module)
+    with rebuilder.at_end_of(body):
+        for operation in module.body.ops:
+            if isinstance(operation, DEVICE_CODE):
+                rebuilder.translate(operation)
+            else:
+                rebuilder.keep(operation)
+    result = ModuleOp([], module.attributes.copy())
+    result.body.detach_block(result.body.block).erase()
+    result.body.add_block(body)
     if source is not None:
         attach_source(result, source)
     return result

@@ -127,6 +127,12 @@ def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | Non
     return clean_up(module)
 
 
+def _split_complex(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.split_complex import split_complex
+
+    return split_complex(module)
+
+
 def _lower_to_xegpu(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -229,6 +235,13 @@ STEPS: Sequence[Step] = (
         takes=KERNELS,
         gives=None,
         words="Folds constants, resolves control flow, and shares and removes computations.",
+    ),
+    Step(
+        "core-split-complex",
+        _split_complex,
+        takes=KERNELS,
+        gives=None,
+        words="Computes with the two parts of complex numbers.",
     ),
     Step(
         "subgroup-to-xegpu",

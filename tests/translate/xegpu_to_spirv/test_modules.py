@@ -55,7 +55,7 @@ _REFUSED = {
 
 
 @pytest.mark.parametrize(
-    "dialect", ["arith", "complex", "func", "gpu", "index", "math", "memref", "scf", "ub"]
+    "dialect", ["arith", "func", "gpu", "index", "math", "memref", "scf", "ub"]
 )
 def test_every_operation_has_a_rule_or_is_refused(dialect: str) -> None:
     names = {operation.name for operation in all_dialects()[dialect]().operations}

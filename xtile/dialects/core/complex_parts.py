@@ -7,7 +7,7 @@ from typing import cast
 from typing_extensions import override
 from xdsl.dialects.builtin import AnyFloat, ComplexType, MemRefType, StridedLayoutAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -50,6 +50,13 @@ class ComplexPartOp(IRDLOperation):
     result = result_def(MemRefType)
 
     traits = traits_def(Pure())
+
+    def __init__(self, source: SSAValue, part: ComplexPart) -> None:
+        super().__init__(
+            operands=[source],
+            result_types=[part_type(source.type, part)],
+            properties={"part": ComplexPartAttr(part)},
+        )
 
     assembly_format = "$part $source attr-dict `:` type($source) `to` type($result)"
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.text.source import attach_source, source_of
+from xtile.rewrite.kernels import with_device_code_rebuilt
+from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.cleanup.rebuild import Cleaner
 
 
 def clean_up(module: ModuleOp) -> ModuleOp:
     """Returns a cleaned-up module; the given one stays as it is."""
-    source = source_of(module)
-    cleaner = Cleaner(source)
-    result = cleaner.module(module)
+    result = with_device_code_rebuilt(module, Cleaner(source_of(module)))
     remove_dead_code(result)
-    if source is not None:
-        attach_source(result, source)
     return result

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.folding import constant_number, fold
@@ -63,20 +61,6 @@ class Cleaner(Rebuilder):
         super().__init__(_RULES, "the core form", source)
         self._seen: dict[tuple[Block, Any], Operation] = {}
         self.facts = Facts()
-
-    def module(self, module: ModuleOp) -> ModuleOp:
-        """A cleaned-up copy of a module, without removing dead code."""
-        body = Block()
-        with self.at_end_of(body):
-            for operation in module.body.ops:
-                if isinstance(operation, GpuModuleOp | ModuleOp):
-                    self.translate(operation)
-                else:
-                    self.keep(operation)
-        result = ModuleOp([], module.attributes.copy())
-        result.body.detach_block(result.body.block).erase()
-        result.body.add_block(body)
-        return result
 
     def seen(self, key: Any) -> Operation | None:
         """The operation with this key that is computed before, in an open block."""

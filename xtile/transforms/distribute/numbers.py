@@ -101,8 +101,10 @@ def _to_complex(kernel: Emitter, value: SSAValue, target: ComplexType[AnyFloat])
 
 def parts(kernel: Emitter, value: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The real and the imaginary part of a complex number."""
-    from xdsl.dialects.complex import ImOp, ReOp
+    from xdsl.dialects.complex import CreateOp, ImOp, ReOp
 
+    if isinstance(value.owner, CreateOp):
+        return value.owner.real, value.owner.imaginary
     return kernel.pure(ReOp, value), kernel.pure(ImOp, value)
 
 
@@ -172,6 +174,8 @@ def constant_of(value: SSAValue) -> float | None:
         value_of_parts = cast("ArrayAttr[FloatAttr[AnyFloat]]", owner.properties["value"])
         real, imaginary = (part.value.data for part in value_of_parts)
         return real if imaginary == 0 else None
+    if isinstance(owner, Operation) and owner.name == "complex.create":
+        return constant_of(owner.operands[0]) if constant_of(owner.operands[1]) == 0 else None
     return None
 
 

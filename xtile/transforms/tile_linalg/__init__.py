@@ -25,6 +25,7 @@ from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.kernels import with_kernels_replaced
 from xtile.text.source import Source, source_of
+from xtile.transforms.split_complex import split_complex
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.rules import RULES
@@ -51,6 +52,7 @@ def tile_linalg(
     Raises:
         DiagnosticError: A kernel cannot be written with tiles.
     """
+    module = split_complex(module)
     source = source_of(module)
     return with_kernels_replaced(
         module,

@@ -23,10 +23,8 @@ from xtile.dialects.core import (
     AtomicKindAttr,
     AtomicUpdateOp,
     ComplexPart,
-    ComplexPartAttr,
     ComplexPartOp,
 )
-from xtile.dialects.core.complex_parts import part_type
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -37,19 +35,16 @@ def part_views(kernel: Kernel, memory: SSAValue) -> list[SSAValue]:
     """The memory of each part of the numbers in memory; that of real numbers is itself."""
     if not isinstance(element_type(memory), ComplexType):
         return [memory]
-    return [_part_view(kernel, memory, part) for part in ComplexPart]
+    return [part_view(kernel, memory, part) for part in ComplexPart]
 
 
-def _part_view(kernel: Kernel, memory: SSAValue, part: ComplexPart) -> SSAValue:
-    def emit() -> SSAValue:
-        operation = ComplexPartOp.build(
-            operands=[memory],
-            result_types=[part_type(memory.type, part)],
-            properties={"part": ComplexPartAttr(part)},
-        )
-        return kernel.emit(operation).result
-
-    return kernel.shared((ComplexPartOp, memory, part), (memory,), emit)
+def part_view(kernel: Kernel, memory: SSAValue, part: ComplexPart) -> SSAValue:
+    """The memory of one part of the complex numbers in memory."""
+    return kernel.shared(
+        (ComplexPartOp, memory, part),
+        (memory,),
+        lambda: kernel.emit(ComplexPartOp(memory, part)).result,
+    )
 
 
 def read(

@@ -15,6 +15,7 @@ from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.pad import pad
+from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_cuda_tile.dead_code import remove_dead_code
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.rules import RULES
@@ -36,7 +37,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    module = pad(module, diagnostics)
+    module = pad(split_complex(module), diagnostics)
     lowering = Lowering(RULES, target, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import BFloat16Type, ComplexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects import core
@@ -22,10 +22,10 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
-from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor
+from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.gathers import places_of
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.memory import parts_of, pointer_to
+from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
 from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
 
@@ -123,21 +123,12 @@ def _update_element(
     indices: Sequence[SSAValue],
     mask: SSAValue | None = None,
 ) -> None:
-    """Updates one element; the parts of a complex number one after the other."""
     described, numbers = lowering.descriptor(target), lowering.numbers(indices)
-    meaning = lowering.meaning(value)
-    given = (meaning.real, meaning.imaginary) if isinstance(meaning, Complex) else (meaning,)
-    (result,) = operation.results
-    old: list[SSAValue | None] = []
-    for part, number in zip(parts_of(described), given, strict=True):
-        pointer = pointer_to(lowering, described, numbers, part)
-        is_used = bool(result.uses)
-        before = update(lowering, kind, described.place, pointer, number, mask, is_used)
-        old.append(_kept(lowering, before, mask))
-    if any(each is None for each in old):
-        return
-    known = [each for each in old if each is not None]
-    lowering.define(result, Complex(*known) if len(known) > 1 else known[0])
+    pointer, (result,) = pointer_to(lowering, described, numbers), operation.results
+    number = lowering.value(value)
+    old = update(lowering, kind, described.place, pointer, number, mask, bool(result.uses))
+    if old is not None:
+        lowering.define(result, _kept(lowering, old, mask))
 
 
 def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SSAValue | None:
@@ -160,13 +151,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     axes = tuple(range(first, described.rank))
     if operation.transpose is not None:
         axes = axes[::-1]
-    is_element = not shape or isinstance(operation.value.type, ComplexType)
-    if is_element and not checked:
-        _update_element(
-            operation, lowering, kind, operation.value, operation.memory, operation.indices
-        )
-        return
-    if is_element:
+    if not shape:
         mask = _is_element_inside(lowering, described, starts, checked)
         memory_, indices = operation.memory, operation.indices
         _update_element(operation, lowering, kind, operation.value, memory_, indices, mask)

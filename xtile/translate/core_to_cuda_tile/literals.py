@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.descriptors import Complex
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import part_of, scalar_tile, tile_of
+from xtile.translate.core_to_cuda_tile.types import tile_of
 
 
 def _constant(operation: Operation, lowering: Lowering) -> None:
@@ -30,14 +29,6 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
         raise lowering.error(f"{value} is no constant of numbers")
 
 
-def _complex_constant(operation: Operation, lowering: Lowering) -> None:
-    (result,) = operation.results
-    type_ = scalar_tile(part_of(result.type))
-    entries = cast("ArrayAttr[Any]", operation.properties["value"]).data
-    parts = [lowering.constant(entry.value.data, type_) for entry in entries]
-    lowering.define(result, Complex(*parts))
-
-
 def _poison(operation: Operation, lowering: Lowering) -> None:
     """Any number will do; 0 is the one that leaves sums alone."""
     (result,) = operation.results
@@ -46,7 +37,6 @@ def _poison(operation: Operation, lowering: Lowering) -> None:
 
 RULES: dict[str, Rule] = {
     "arith.constant": _constant,
-    "complex.constant": _complex_constant,
     "ub.poison": _poison,
 }
 """The rule of each operation, by name."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from typing_extensions import override
-from xdsl.dialects.builtin import ComplexType, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -98,8 +98,6 @@ class Lowering(IndexBuilder):
 
     def flat_types(self, type_: Attribute) -> list[Attribute]:
         """The types of the values that control flow carries for a value of the source."""
-        if isa(type_, ComplexType):
-            return [scalar_tile(part_of(type_))] * 2
         if isa(type_, MemRefType):
             memref = memref_type(type_)
             if isinstance(memref.element_type, MemRefType):
@@ -113,9 +111,7 @@ class Lowering(IndexBuilder):
         result: list[SSAValue] = []
         for value in old:
             meaning = self.meaning(value)
-            if isinstance(meaning, Complex):
-                result += [meaning.real, meaning.imaginary]
-            elif isinstance(meaning, Descriptor):
+            if isinstance(meaning, Descriptor):
                 result += self._flat_descriptor(meaning, memref_type(value.type))
             elif isinstance(meaning, Group):
                 raise self.error("a group of memrefs cannot pass through control flow")
@@ -146,8 +142,6 @@ class Lowering(IndexBuilder):
             self.define(value, self._from_flat(value, remaining))
 
     def _from_flat(self, value: SSAValue, remaining: Iterator[SSAValue]) -> Any:
-        if isinstance(value.type, ComplexType):
-            return Complex(next(remaining), next(remaining))
         if not isa(value.type, MemRefType):
             return next(remaining)
         type_ = memref_type(value.type)

@@ -7,7 +7,7 @@ from xtile.rewrite.rebuilder import RuleTable
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "cf": ("messages",),
-    "complex": ("complex_numbers", "literals"),
+    "complex": ("memory",),
     "core": (
         "assumptions",
         "atomics",

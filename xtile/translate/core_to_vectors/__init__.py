@@ -8,14 +8,14 @@ memory, which is in the nearest cache, and every operation on them is a loop ove
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Block
 
-from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.kernels import with_device_code_rebuilt
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
+from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_vectors import (
     control,
     elementwise,
@@ -58,18 +58,10 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
+    module = split_complex(module)
     lowering = Vectors(RULES, target, source_of(module), diagnostics)
     tf32.check(module, lowering)
-    body = Block()
-    with lowering.at_end_of(body):
-        for operation in module.body.ops:
-            if isinstance(operation, GpuModuleOp | ModuleOp):
-                lowering.translate(operation)
-            else:
-                lowering.keep(operation)
-    result = ModuleOp([])
-    result.body.detach_block(result.body.block)
-    result.body.add_block(body)
+    result = with_device_code_rebuilt(module, lowering)
     result.attributes["gpu.container_module"] = UnitAttr()
     remove_dead_code(result)
     return result

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import ClassVar, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
-    ComplexType,
     MemRefType,
     VectorType,
     i1,
@@ -127,14 +126,6 @@ class Vectors(Emitter):
         return super().types(type_)
 
     @override
-    def define_flat(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
-        remaining = list(new)
-        for value in old:
-            count = len(self.types(value.type))
-            own, remaining = remaining[:count], remaining[count:]
-            self.define(value, tuple(own) if isinstance(value.type, ComplexType) else own[0])
-
-    @override
     def value(self, old: SSAValue) -> SSAValue:
         meaning = self.meaning(old)
         if isinstance(meaning, Matrix):
@@ -143,14 +134,17 @@ class Vectors(Emitter):
         return super().value(old)
 
     @override
+    def values(self, old: Iterable[SSAValue]) -> list[SSAValue]:
+        return [self.value(value) for value in old]
+
+    @override
     def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
-        result: list[SSAValue] = []
-        for value in old:
-            if isinstance(value.type, VectorType):
-                result.append(self.value(value))
-            else:
-                result += super().flat([value])
-        return result
+        return self.values(old)
+
+    @override
+    def define_flat(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+        for value, becomes in zip(old, new, strict=True):
+            self.define(value, becomes)
 
     # --- matrices ---
 

@@ -8,9 +8,7 @@ from typing import Any, cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
     BFloat16Type,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     FloatTF32Type,
@@ -86,12 +84,6 @@ def _poison(operation: PoisonOp, lowering: Lowering) -> None:
 
 def _zero(type: Attribute) -> Operation | None:
     """A constant whose numbers are 0; None if the type has no numbers."""
-    if isinstance(type, ComplexType):
-        from xdsl.dialects import complex
-
-        whole = cast("ComplexType[AnyFloat]", type)
-        part = FloatAttr(0.0, whole.element_type)
-        return complex.ConstantOp(ArrayAttr([part, part]), whole)
     if isinstance(type, VectorType):
         return arith.ConstantOp(splat_constant(cast("VectorType[Attribute]", type), 0))
     if isinstance(type, IntegerType | IndexType):

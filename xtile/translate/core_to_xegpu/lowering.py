@@ -9,9 +9,7 @@ from typing import Any, ClassVar, cast
 from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BFloat16Type,
-    ComplexType,
     FloatAttr,
     FloatTF32Type,
     IndexType,
@@ -41,7 +39,7 @@ from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import ArithBuilder, Index
-from xtile.rewrite.rebuilder import Rebuilder, RuleTable
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
@@ -188,8 +186,6 @@ class Lowering(ArithBuilder):
             vector = type_
             element = carried_type(vector.element_type)
             return list(piece_types(self.layout(vector), element))
-        if isinstance(type_, ComplexType):
-            return [cast("ComplexType[AnyFloat]", type_).element_type] * 2
         return [carried_type(type_)]
 
     def type_(self, type_: Attribute) -> Attribute:
@@ -206,39 +202,13 @@ class Lowering(ArithBuilder):
             raise self.error(f"a value of type {old.type} cannot be spread over a subgroup's lanes")
         return meaning
 
-    @override
-    def value(self, old: SSAValue) -> SSAValue:
-        meaning = self.meaning(old)
-        if not isinstance(meaning, tuple):
-            return meaning
-        parts = cast("tuple[SSAValue, SSAValue]", meaning)
-        return self.shared(
-            ("complex", parts, old.type), parts, lambda: from_parts(self, parts, old.type)
-        )
-
-    @override
-    def values(self, old: Iterable[SSAValue]) -> list[SSAValue]:
-        return [self.value(value) for value in old]
-
-    def complex_parts(self, old: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The real and the imaginary part of a complex number."""
-        meaning = self.meaning(old)
-        if isinstance(meaning, tuple):
-            return cast("tuple[SSAValue, SSAValue]", meaning)
-        return parts_of(self, cast(SSAValue, meaning))
-
     def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
-        """All values that these values have become, for control flow to carry.
-
-        Complex numbers go as their parts: LLVM's SPIR-V backend fails where structures meet.
-        """
+        """All values that these values have become, for control flow to carry."""
         result: list[SSAValue] = []
         for value in old:
             meaning = self.meaning(value)
             if isinstance(meaning, Fragment):
                 result += meaning.values
-            elif isinstance(value.type, ComplexType):
-                result += self.complex_parts(value)
             else:
                 result.append(meaning)
         return result
@@ -251,8 +221,6 @@ class Lowering(ArithBuilder):
             own, remaining = remaining[:count], remaining[count:]
             if isa(value.type, VectorType):
                 self.define(value, of_values(self.layout(value.type), own))
-            elif isinstance(value.type, ComplexType):
-                self.define(value, tuple(own))
             else:
                 self.define(value, own[0])
 
@@ -341,29 +309,10 @@ class Lowering(ArithBuilder):
         return self.constant(1, i1)
 
 
-def from_parts(lowering: Rebuilder, parts: tuple[SSAValue, SSAValue], type_: Attribute) -> SSAValue:
-    """The complex number with these parts."""
-    from xdsl.dialects.complex import CreateOp
-
-    return lowering.emit(CreateOp(*parts, cast("Any", type_))).results[0]
-
-
 def _is_group(type_: Attribute) -> bool:
     return isinstance(type_, MemRefType) and isinstance(
         cast("MemRefType[Attribute]", type_).element_type, MemRefType
     )
-
-
-def parts_of(lowering: Rebuilder, value: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The real and the imaginary part of a complex number."""
-    from xdsl.dialects.complex import ImOp, ReOp
-
-    part = cast("ComplexType[AnyFloat]", value.type).element_type
-    real, imaginary = (
-        lowering.emit(kind.build(operands=[value], result_types=[part])).results[0]
-        for kind in (ReOp, ImOp)
-    )
-    return real, imaginary
 
 
 def matrix_shape(type_: Attribute) -> tuple[int, int]:

@@ -9,9 +9,7 @@ from typing import cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AnyFloat,
     BFloat16Type,
-    ComplexType,
     Float16Type,
     Float32Type,
     IndexType,
@@ -30,7 +28,6 @@ from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.memref import access, allocation, views
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.transforms.distribute.overlap import size_in_bytes
@@ -39,8 +36,6 @@ from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,
     Lowering,
     carried_type,
-    from_parts,
-    parts_of,
 )
 from xtile.translate.core_to_xegpu.views import metadata_of, static_strides, strided_view, type_of
 
@@ -171,8 +166,6 @@ def update(
         indices: The place in it.
         element: The type of the number in the source.
     """
-    if isinstance(element, ComplexType):
-        return _update_complex(lowering, kind, value, memory, indices)
     if isinstance(element, IndexType):
         wide = lowering.emit(arith.IndexCastOp(value, i64)).result
         old = _update_integer(lowering, kind, wide, reinterpreted(lowering, memory, i64), indices)
@@ -244,31 +237,6 @@ def _compare_and_swap(
         operands=[words, list(indices)], result_types=[type_], regions=[Region([block])]
     )
     return lowering.emit(operation).results[0]
-
-
-def _update_complex(
-    lowering: Lowering,
-    kind: str,
-    value: SSAValue,
-    memory: SSAValue,
-    indices: Sequence[SSAValue],
-) -> SSAValue:
-    """Updates the real part, then the imaginary part, as the language allows."""
-    part = cast("ComplexType[AnyFloat]", value.type).element_type
-    real, imaginary = (
-        update(lowering, kind, x, _part(lowering, memory, part, i), indices, part)
-        for i, x in enumerate(parts_of(lowering, value))
-    )
-    return from_parts(lowering, (real, imaginary), value.type)
-
-
-def _part(lowering: Lowering, memory: SSAValue, part: AnyFloat, which: int) -> SSAValue:
-    """The real (0) or imaginary (1) parts of complex memory, two apart."""
-    data = metadata_of(lowering, memory)
-    words = reinterpreted(lowering, memory, part)
-    offset: Index = lowering.add(lowering.multiply(data.offset, 2), which)
-    strides = [lowering.multiply(stride, 2) for stride in data.strides]
-    return strided_view(lowering, words, offset, data.sizes, strides)
 
 
 def _dim(operation: Operation, lowering: Lowering) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import ComplexPart, ComplexPartAttr, ComplexPartOp, MapOp, YieldOp
-from xtile.dialects.core.complex_parts import part_type
+from xtile.dialects.core import ComplexPart, ComplexPartOp, MapOp, YieldOp
 from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, I32, INDEX, CoopmatrixType
@@ -98,16 +97,11 @@ def define_flat(r: Rebuilder, old: Sequence[SSAValue], new: Sequence[SSAValue]) 
 
 def _part_of(r: Rebuilder, memref: SSAValue, part: ComplexPart) -> SSAValue:
     """The memory of the real or the imaginary parts of a translated memref."""
-
-    def view() -> SSAValue:
-        operation = ComplexPartOp.build(
-            operands=[memref],
-            result_types=[part_type(memref.type, part)],
-            properties={"part": ComplexPartAttr(part)},
-        )
-        return r.emit(operation).result
-
-    return r.shared((ComplexPartOp, memref, part), (memref,), view)
+    return r.shared(
+        (ComplexPartOp, memref, part),
+        (memref,),
+        lambda: r.emit(ComplexPartOp(memref, part)).result,
+    )
 
 
 def _views(r: Rebuilder, memref: SSAValue) -> list[SSAValue]:

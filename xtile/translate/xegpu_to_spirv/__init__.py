@@ -13,6 +13,7 @@ from xtile.targets.lanes import LaneTarget
 from xtile.targets.number_types import BUILTIN_TYPES
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
+from xtile.transforms.split_complex import split_complex
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.rules import RULES, rebuilt
 from xtile.translate.xegpu_to_spirv.types import element_type
@@ -34,6 +35,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
+    module = split_complex(module)
     lowering = Lowering(RULES, rebuilt, target, source_of(module), diagnostics)
     for operation in module.body.block.ops:
         lowering.translate(operation)

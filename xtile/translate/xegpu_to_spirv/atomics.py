@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    ComplexType,
     IntegerAttr,
     IntegerType,
     f16,
@@ -109,8 +108,6 @@ def update(
         pointer: Points to the element.
     """
     element = memory.element
-    if isinstance(element, ComplexType):
-        raise lowering.error("complex numbers are updated part by part; use a memref of the parts")
     ordering = _Ordering(lowering, memory.storage_class)
     if bit_width(memory_type(element)) in _SWAPPED:
         if kind == "assign":
@@ -205,8 +202,6 @@ def _compare_and_swap(
 ) -> SSAValue:
     """Tries to replace an element until nobody else did meanwhile, and returns what it was."""
     stored = memory_type(memory.element)
-    if isinstance(memory.element, ComplexType):
-        raise lowering.error("complex numbers are updated part by part; use a memref of the parts")
     if bit_width(stored) in _SWAPPED:
         word = _WholeWord(lowering, pointer, memory.element)
     else:

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -90,14 +89,6 @@ def vector(
     return tuple(pieces)
 
 
-def _complex_constant(operation: Operation, lowering: Lowering) -> None:
-    (result,) = operation.results
-    part = cast(Any, result.type).element_type
-    entries = cast("ArrayAttr[Any]", operation.properties["value"]).data
-    parts = [lowering.floating(entry.value.data, part) for entry in entries]
-    lowering.define(result, lowering.constants.composite(parts, register_type(result.type)))
-
-
 def _index_constant(operation: Operation, lowering: Lowering) -> None:
     (result,) = operation.results
     number = cast("IntegerAttr[Any]", operation.properties["value"]).value.data
@@ -129,7 +120,6 @@ def _poison(operation: Operation, lowering: Lowering) -> None:
 
 RULES: dict[str, Rule] = {
     "arith.constant": _constant,
-    "complex.constant": _complex_constant,
     "index.bool.constant": _index_constant,
     "index.constant": _index_constant,
     "index.sizeof": lambda operation, lowering: lowering.define(

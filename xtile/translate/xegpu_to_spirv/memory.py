@@ -24,6 +24,7 @@ from xtile.translate.xegpu_to_spirv.types import (
     memory_type,
     natural_alignment,
     of_length,
+    register_type,
     size_in_bytes,
 )
 
@@ -231,7 +232,28 @@ def _prefetch(operation: Operation, lowering: Lowering) -> None:
         lowering.do("CL.prefetch", pointer, lowering.integer(1, i64))
 
 
+# --- complex numbers: an access is of both parts ---
+
+
+def _create(operation: Operation, lowering: Lowering) -> None:
+    (result,) = operation.results
+    parts, type_ = lowering.values(operation.operands), register_type(result.type)
+    lowering.define(result, lowering.compute("CompositeConstruct", type_, *parts))
+
+
+def _part(number: int) -> Rule:
+    def rule(operation: Operation, lowering: Lowering) -> None:
+        (value,), (result,) = lowering.values(operation.operands), operation.results
+        part = lowering.compute("CompositeExtract", register_type(result.type), value, number)
+        lowering.define(result, part)
+
+    return rule
+
+
 RULES: dict[str, Rule] = {
+    "complex.create": _create,
+    "complex.im": _part(1),
+    "complex.re": _part(0),
     "memref.load": _load,
     "memref.prefetch": _prefetch,
     "memref.store": _store,

@@ -12,7 +12,7 @@ from xtile.translate.xegpu_to_spirv.carried import Carried
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "builtin": ("views",),
-    "complex": ("complex_numbers", "literals"),
+    "complex": ("memory",),
     "core": ("cooperative_matrices", "pointers"),
     "func": ("functions", "regions"),
     "gpu": ("functions", "gpu", "subgroup"),

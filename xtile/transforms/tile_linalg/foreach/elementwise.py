@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from xdsl.dialects.builtin import IndexType, VectorType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -28,13 +30,11 @@ def elementwise(operation: Operation, trip: Trip) -> None:
     if not any(map(trip.is_varying, operation.results)):
         _uniform(operation, trip)
         return
-    if operation.dialect_name() not in ("arith", "math", "complex"):
-        raise trip.kernel.error(f"{spelling_of(operation)} in foreach is not lifted to tiles yet")
-    if operation.dialect_name() == "complex" or _has_complex(operation):
-        from xtile.transforms.tile_linalg.foreach.complex_numbers import of_complex
-
-        of_complex(operation, trip)
+    if operation.name in _OF_PARTS:
+        _OF_PARTS[operation.name](operation, trip)
         return
+    if operation.dialect_name() not in ("arith", "math"):
+        raise trip.kernel.error(f"{spelling_of(operation)} in foreach is not lifted to tiles yet")
     line = _line(operation, trip)
     if line is not None:
         trip.define(operation.results[0], line)
@@ -42,8 +42,26 @@ def elementwise(operation: Operation, trip: Trip) -> None:
     _vectors(operation, trip)
 
 
-def _has_complex(operation: Operation) -> bool:
-    return any(tiles.count_of(type_) == 2 for type_ in operation.operand_types)
+def _create(operation: Operation, trip: Trip) -> None:
+    parts = tuple(map(trip.vector, operation.operands))
+    (result,) = operation.results
+    trip.define(result, Tile(parts, result.type, trip.shape))
+
+
+def _part(number: int) -> Callable[[Operation, Trip], None]:
+    def rule(operation: Operation, trip: Trip) -> None:
+        part, (result,) = trip.tile(operation.operands[0]).parts[number], operation.results
+        trip.define(result, Tile((part,), result.type, trip.shape))
+
+    return rule
+
+
+_OF_PARTS: Mapping[str, Callable[[Operation, Trip], None]] = {
+    "complex.create": _create,
+    "complex.im": _part(1),
+    "complex.re": _part(0),
+}
+"""What is left of complex numbers: a tile of them is one of each part."""
 
 
 def _uniform(operation: Operation, trip: Trip) -> None:
@@ -56,10 +74,10 @@ def _uniform(operation: Operation, trip: Trip) -> None:
     one = kernel.constant(1, b.type)
     is_zero = kernel.compare("eq", b, kernel.constant(0, b.type))
     divisor = kernel.pure(SelectOp, is_zero, one, b)
-    _create(operation, trip, [a, divisor])
+    _on(operation, trip, [a, divisor])
 
 
-def _create(operation: Operation, trip: Trip, operands: list[SSAValue]) -> None:
+def _on(operation: Operation, trip: Trip, operands: list[SSAValue]) -> None:
     new = type(operation).create(
         operands=operands,
         result_types=[result.type for result in operation.results],

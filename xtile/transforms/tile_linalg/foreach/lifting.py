@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from xdsl.dialects import memref, scf
 from xdsl.ir import Operation
 
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core import AtomicUpdateOp, ComplexPartOp
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.transforms.tile_linalg.foreach import control, memory_rules
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
@@ -39,6 +39,7 @@ def lifting(trip: Trip) -> Callable[[Operation], None]:
 
 
 _RULES: Mapping[str, Callable[..., None]] = {
+    ComplexPartOp.name: memory_rules.complex_part,
     AtomicUpdateOp.name: memory_rules.atomic_update,
     memref.AtomicRMWOp.name: memory_rules.atomic_rmw,
     memref.DimOp.name: memory_rules.size,

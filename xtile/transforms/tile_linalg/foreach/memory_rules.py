@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import memref
 from xdsl.dialects.arith import AddiOp
@@ -23,6 +24,7 @@ from xtile.dialects.core import (
     AtomicKindAttr,
     AtomicRMWOp,
     AtomicUpdateOp,
+    ComplexPartOp,
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
@@ -182,6 +184,16 @@ def _mixed(trip: Trip, static: Sequence[int], dynamic: Sequence[SSAValue]) -> li
     """Numbers of which some are known and the others are operands."""
     given = iter(dynamic)
     return [trip.place(next(given)) if n == DYNAMIC_INDEX else n for n in static]
+
+
+def complex_part(operation: ComplexPartOp, trip: Trip) -> None:
+    """The parts of numbers in a view that may differ between points."""
+    view = trip.views.get(operation.source)
+    if view is None:
+        copy(operation, trip.kernel)
+        return
+    parts = blocks.part_view(trip.kernel, view.memory, operation.part.data)
+    trip.views[operation.result] = replace(view, memory=parts)
 
 
 def size(operation: memref.DimOp, trip: Trip) -> None:
