@@ -9,8 +9,9 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
-from xtile.backends.calling_convention import KernelArgument, Role
+from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.host_memory import promised_alignment
+from xtile.dialects.core.signature import Role
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
 from xtile.launch.groups import GroupView

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ComplexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -33,25 +33,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xtile.dialects.core.signature import KernelSignature, Piece, Role
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace as GpuAddressSpace
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import BOOL, INDEX, GroupType, MemrefType, is_number
-
-
-class Role(Enum):
-    """What an argument of a kernel says about a parameter of the function."""
-
-    VALUE = "the scalar itself"
-    POINTER = "a pointer, or the memory of a memref"
-    SIZE = "a dynamic size of a memref"
-    STRIDE = "a dynamic stride of a memref"
-    OFFSET = "the dynamic offset of a memref, or of a group"
-    POINTERS = "the pointers of a group"
-    SIZES = "a dynamic size of each memref of a group"
-    STRIDES = "a dynamic stride of each memref of a group"
-    COUNT = "the dynamic number of pointers of a group"
-
 
 _POINTER_DEPTHS = {Role.POINTER: 1, Role.SIZES: 1, Role.STRIDES: 1, Role.POINTERS: 2}
 """How often an argument must be followed to its number; 0 where it is one."""
@@ -193,6 +179,31 @@ def _is_local(type: MemrefType | MemRefType[Attribute]) -> bool:
 
 _LOCAL_SPACE_NUMBER = 3
 """What LLVM numbers local memory of OpenCL kernels as."""
+
+
+def flattened(
+    signature: KernelSignature, types: Sequence[Attribute], *, splits_complex: bool = False
+) -> KernelSignature:
+    """The signature of a kernel whose arguments have become those of the calling convention.
+
+    Args:
+        signature: That of the kernel before.
+        types: The types of its arguments, of MLIR.
+        splits_complex: Whether a complex number has become two arguments.
+    """
+
+    def parts(number: int, piece: Piece) -> Iterator[Piece]:
+        type = types[number]
+        if piece.role is Role.MEMREF:
+            for each in kernel_arguments(type):
+                modes = () if each.mode is None else (piece.modes[each.mode],)
+                yield Piece(each.role, modes)
+        elif piece.role is Role.VALUE and splits_complex and isinstance(type, ComplexType):
+            yield from (Piece(Role.REAL), Piece(Role.IMAGINARY))
+        else:
+            yield piece
+
+    return signature.split(parts)
 
 
 def _scalar_type(type: Attribute) -> Attribute:

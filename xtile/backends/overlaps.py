@@ -78,6 +78,10 @@ def overlapping(
     return None
 
 
+TRANSLATED = "it was translated for arguments that do not overlap; translate it with may_overlap"
+"""Why a kernel cannot be compiled for arguments that overlap, although it is compiled here."""
+
+
 def refusal(signature: Signature, found: tuple[Parameter, Parameter], reason: str) -> ArgumentError:
     """The error for arguments that overlap, of a kernel that cannot be compiled again.
 

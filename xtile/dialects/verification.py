@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
@@ -68,6 +68,8 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     for function in operations:
         if "core.level" in function.attributes:
             _verify_level(function, diagnostics, source)
+        if "core.signature" in function.attributes:
+            _verify_signature(function, diagnostics, source)
         if "arg_attrs" in function.properties:
             _verify_arguments(function, diagnostics, source)
     for dialect in special:
@@ -81,6 +83,16 @@ def _verify_level(function: Operation, diagnostics: Diagnostics, source: Source 
 
     for operation, problem in find_problems(function):
         diagnostics.error(source, place_of(operation, source), problem)
+
+
+def _verify_signature(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
+    """Checks what a kernel says of the parameters of its source."""
+    from xtile.dialects.core.signature import find_problems
+
+    type = function.properties.get("function_type")
+    if isinstance(type, FunctionType):
+        for problem in find_problems(function, type.inputs.data):
+            diagnostics.error(source, place_of(function, source), problem)
 
 
 def _verify_arguments(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:

@@ -93,7 +93,7 @@ class CudaExecutable:
         Raises:
             ArgumentError: They overlap, and the kernel cannot be compiled here.
         """
-        from xtile.backends.overlaps import overlapping, refusal
+        from xtile.backends.overlaps import TRANSLATED, overlapping, refusal
 
         found = overlapping(self.signature, arguments)
         if found is None:
@@ -102,7 +102,10 @@ class CudaExecutable:
             reason = "its cubin was compiled for arguments that do not overlap"
             advice = "compile it with `xtile compile --may-overlap`"
             raise refusal(self.signature, found, f"{reason}; {advice}")
-        return self.for_overlaps()
+        variant = self.for_overlaps()
+        if overlapping(variant.signature, arguments) is not None:
+            raise refusal(self.signature, found, TRANSLATED)
+        return variant
 
     def launch(
         self,

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.arguments import is_noalias
+from xtile.dialects.core.signature import source_signature
 from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
@@ -25,10 +26,21 @@ from xtile.text.value_names import unique_names
 
 
 def signature_of(function: Operation) -> Signature:
-    """The signature of a function."""
-    return Signature(
-        name_of(function), tuple(parameters_of(function)), written_parameters(function)
-    )
+    """The signature of a function; of a kernel that says what it was in its source, that one.
+
+    Raises:
+        ArgumentError: The source's parameters are of a language that is not known.
+    """
+    name, written = name_of(function), written_parameters(function)
+    source = source_signature(function)
+    if source is None:
+        return Signature(name, tuple(parameters_of(function)), written)
+    from xtile.launch.source_arguments import parameter_of, parameters_in_source
+
+    values = language_of(function).parameters(function)
+    parameters = parameters_in_source(name, source, relies_on=[*map(is_noalias, values)])
+    owners = parameter_of(source)
+    return Signature(name, tuple(parameters), frozenset(owners[index] for index in written))
 
 
 def find_function(
@@ -94,10 +106,18 @@ def signatures_of(module: ModuleOp, *, may_overlap: bool = False) -> dict[str, S
     Raises:
         ArgumentError: Two kernels have one name.
     """
-    signatures = {name: signature_of(each) for name, each in _known_by_name(module).items()}
-    if may_overlap:
-        return {name: signature.with_overlaps() for name, signature in signatures.items()}
-    return signatures
+    return {
+        name: _compiled(function) if may_overlap else signature_of(function)
+        for name, function in _known_by_name(module).items()
+    }
+
+
+def _compiled(function: Operation) -> Signature:
+    """The signature of a kernel that is compiled for arguments that overlap."""
+    source, signature = source_signature(function), signature_of(function)
+    # What a translation has left out is not there again.
+    is_fixed = source is not None and any(each.is_noalias for each in source.parameters)
+    return signature if is_fixed else signature.with_overlaps()
 
 
 def _known_by_name(module: ModuleOp) -> dict[str, Operation]:

@@ -90,7 +90,7 @@ class OpenclExecutable:
         Raises:
             ArgumentError: They overlap, and the kernel cannot be compiled here.
         """
-        from xtile.backends.overlaps import overlapping, refusal
+        from xtile.backends.overlaps import TRANSLATED, overlapping, refusal
 
         found = overlapping(self.signature, arguments)
         if found is None:
@@ -99,7 +99,10 @@ class OpenclExecutable:
             reason = "nothing says that its SPIR-V was compiled for arguments that overlap"
             advice = "leave the binary out, and xtile compiles the kernel for them"
             raise refusal(self.signature, found, f"{reason}; {advice}")
-        return self.for_overlaps()
+        variant = self.for_overlaps()
+        if overlapping(variant.signature, arguments) is not None:
+            raise refusal(self.signature, found, TRANSLATED)
+        return variant
 
     def launch(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from xtile.dialects.core.signature import source_signature
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.devices import REFERENCE, Grid, Kernel, LaunchResult, Progress
@@ -28,6 +29,7 @@ from xtile.semantics.arguments import (
     ScalarArgument,
     WordsArgument,
 )
+from xtile.semantics.language import language_of
 from xtile.text.diagnostics import Diagnostic, Diagnostics
 
 
@@ -66,13 +68,23 @@ class ReferenceExecutable:
             SanitizerError: `sanitize` is set and mistakes were found.
             DiagnosticError: An instruction cannot be executed.
         """
-        converted = _converted(self.signature, arguments)
+        converted = self._as_the_kernel_takes(_converted(self.signature, arguments))
         with time_limit(seconds, self.signature.name):
             if sanitize:
                 warnings = _sanitize(self.function, converted, grid, block, progress)
             else:
                 warnings = _run(self.function, converted, grid, block, workers, progress)
         return LaunchResult(REFERENCE.name, None, tuple(warnings))
+
+    def _as_the_kernel_takes(self, arguments: list[Argument]) -> list[Argument]:
+        """The function's own arguments, where it takes those of its source."""
+        source = source_signature(self.function)
+        if source is None:
+            return arguments
+        from xtile.launch.source_arguments import kernel_arguments_of
+
+        values = language_of(self.function).parameters(self.function)
+        return kernel_arguments_of(source, [value.type for value in values], arguments)
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid

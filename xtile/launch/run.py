@@ -63,8 +63,10 @@ def run(
             contiguous one (row-major, numpy's own order). On an OpenCL device a memref also takes
             pyopencl's arrays, buffers and SVM, and on NVIDIA's GPUs tensors of torch, arrays of
             CuPy and whatever else lies on the GPU, which are not copied; on both an
-            `xtile.launch.DeviceArray`. An entry of CUDA Tile IR takes an array in place of a
-            pointer and the sizes and strides behind it, or all of them one by one.
+            `xtile.launch.DeviceArray`. A kernel that was translated, and says so in
+            `core.signature`, takes the arguments of its source. Any other entry of CUDA Tile IR
+            takes an array in place of a pointer and the sizes and strides behind it, or all of
+            them one by one.
         grid: The number of work-groups in x, y and z; missing modes are 1.
         device: "reference"; "cuda" for the first of NVIDIA's GPUs, "cuda:1" for the second;
             "opencl" for the best of Intel's OpenCL devices; "auto" for the first of these that is

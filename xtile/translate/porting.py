@@ -23,8 +23,8 @@ def translate(
 ) -> ModuleOp:
     """Translates kernels to another language, or to another level of the core form.
 
-    Memrefs of the result are row-major and have the modes of the tensor language in reverse order,
-    so kernels of it take the transposes of the arrays.
+    Memrefs of the result are row-major and have the modes of the tensor language in reverse order.
+    `run` takes the arguments of the source nevertheless, because kernels say what became of them.
 
     Args:
         kernel: A module, or a path or a text that `parse` reads, in any language from which there

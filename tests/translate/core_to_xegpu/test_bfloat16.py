@@ -53,17 +53,17 @@ def test_rounded_sums_compile_and_are_the_sources(columns: int) -> None:
     c[0, 0] = np.nan
     d = np.full((16, columns), np.nan, ml_dtypes.bfloat16, order="F")
     xtile.run(source, {"A": a, "B": b, "C": c, "D": d})
-    transposed = np.full((columns, 16), np.nan, ml_dtypes.bfloat16)
-    xtile.run(ported, {"A": a.T, "B": b.T, "C": c.T, "D": transposed})
+    found = np.full((16, columns), np.nan, ml_dtypes.bfloat16, order="F")
+    xtile.run(ported, {"A": a, "B": b, "C": c, "D": found})
     # The sums are added up in another order, so that rounding may fall to the other side.
     wide = [array.astype(float) for array in (a, b, c)]
     magnitudes = np.abs(wide[0]) @ np.abs(wide[1]) + np.abs(wide[2])
     tolerance = sum_tolerance(np.full(d.shape, 17.0), magnitudes, d, BF16)
     assert np.isnan(d[0, 0])
-    error = np.abs(transposed.T.astype(float) - d.astype(float))
+    error = np.abs(found.astype(float) - d.astype(float))
     assert (error <= tolerance)[~np.isnan(d)].all()
-    assert np.isnan(transposed[0, 0])
-    assert not np.isnan(transposed[0, 1:].astype(float)).any()
+    assert np.isnan(found[0, 0])
+    assert not np.isnan(found[1:, 0].astype(float)).any()
 
 
 _CAST = """

@@ -46,7 +46,7 @@ def test_only_components_act(action: str, device: str) -> None:
     matrix = np.array([[5], [6], [7], [8]], np.int32, order="F")
     count = np.zeros(2, np.int32)
     if device == "pvc":
-        xtile.run(xtile.port(kernel, "xegpu", chip="pvc"), [matrix.T, count])
+        xtile.run(xtile.port(kernel, "xegpu", chip="pvc"), [matrix, count])
     else:
         xtile.run(kernel, [matrix, count], device=device)
     assert (matrix[:, 0].tolist(), count.tolist()) == RESULTS[action]

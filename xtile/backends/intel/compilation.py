@@ -130,10 +130,9 @@ def _name(kernel: Operation) -> str:
 
 
 def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
-    # The entry block of a `gpu.func` also has the function's own memory.
-    if kernel.name == "gpu.func":
-        return tuple(cast("FuncOp", kernel).function_type.inputs)
-    return tuple(value.type for value in kernel.regions[0].block.args)
+    from xtile.launch.kernel import signature_of
+
+    return tuple(parameter.type for parameter in signature_of(kernel).parameters)
 
 
 def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelInterface:

@@ -16,7 +16,8 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.backends.calling_convention import KernelArgument, kernel_arguments
+from xtile.dialects.core.signature import Role
 
 POINTER_SIZE = 8
 """Bytes of an address."""

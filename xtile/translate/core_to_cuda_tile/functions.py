@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.calling_convention import KernelArgument, Role, kernel_arguments
+from xtile.backends.calling_convention import KernelArgument, flattened, kernel_arguments
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
     SHAPE_GCD_ATTRIBUTE,
@@ -26,6 +26,7 @@ from xtile.dialects.core.arguments import (
 )
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, Role, source_signature
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
@@ -68,7 +69,13 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
         lowering.translate_block(function.body.block)
     types = [argument.type for argument in block.args]
     hints = _hints(function, lowering)
-    lowering.emit(EntryOp(name, types, Region(block), optimization_hints=hints))
+    entry = EntryOp(name, types, Region(block), optimization_hints=hints)
+    signature = source_signature(function)
+    if signature is not None:
+        own = [argument.type for argument in function.arguments]
+        flat = flattened(signature.relying_on(function), own, splits_complex=True)
+        entry.attributes[SIGNATURE_ATTRIBUTE] = flat.attribute()
+    lowering.emit(entry)
 
 
 def _check(function: FuncOp, lowering: Lowering) -> None:

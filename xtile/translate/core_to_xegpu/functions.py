@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import promises_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.rewrite.rebuilder import Rule
@@ -51,6 +52,9 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     lowering.local_bytes = 0
     attributes = dict(operation.attributes)
     attributes.pop(LEVEL_ATTRIBUTE, None)
+    signature = source_signature(operation)
+    if signature is not None:
+        attributes[SIGNATURE_ATTRIBUTE] = signature.relying_on(operation).attribute()
     size = attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
     if isinstance(size, IntegerAttr):
         lowering.subgroup_size = cast("IntegerAttr[IntegerType]", size).value.data

@@ -6,7 +6,7 @@ group with a dynamic offset is followed by that offset, an `index` in elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
@@ -28,12 +28,19 @@ from xtile.dialects.core.arguments import (
     STRIDE_GCD_ATTRIBUTE,
 )
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    KernelSignature,
+    Piece,
+    Role,
+    SourceParameter,
+)
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
-from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
+from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType, type_text
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
 from xtile.rewrite.rebuilder import Rebuilder, Rules
-from xtile.text.value_names import give_name
+from xtile.text.value_names import give_name, unique_names
 from xtile.translate.tensorlang_to_core.types import core_type
 
 SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
@@ -81,6 +88,7 @@ def _func(operation: ops.FuncOp, r: Rebuilder) -> None:
     if any(each.data for each in attributes):
         function.arg_attrs = ArrayAttr(attributes)
     function.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.BLOCK.value)
+    function.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation).attribute()
     size = positive_integer(operation.subgroup_size)
     if size is not None:
         function.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(size, i32)
@@ -98,6 +106,36 @@ def _add_parameter(parameter: BlockArgument, body: Block, r: Rebuilder) -> None:
         offset = body.insert_arg(INDEX, len(body.args))
         give_name(offset, f"{parameter.name_hint or 'group'}_offset")
     r.define(parameter, Group(argument, offset))
+
+
+def _signature(operation: ops.FuncOp) -> KernelSignature:
+    """What becomes of each parameter; what is called as nothing is called by its place."""
+    names = unique_names(
+        parameter.name_hint or str(index) for index, parameter in enumerate(operation.parameters)
+    )
+    return KernelSignature(
+        "tensorlang",
+        tuple(
+            SourceParameter(
+                name,
+                type_text(parameter.type),
+                tuple(_pieces(parameter.type)),
+                operation.attributes_of_parameter(index),
+            )
+            for index, (name, parameter) in enumerate(zip(names, operation.parameters, strict=True))
+        ),
+    )
+
+
+def _pieces(type: Attribute) -> Iterator[Piece]:
+    """The arguments that a parameter becomes, in which the modes of memrefs are reversed."""
+    memref = type.memref_type if isinstance(type, GroupType) else type
+    if not isinstance(memref, MemrefType):
+        yield Piece(Role.VALUE)
+        return
+    yield Piece(Role.MEMREF, tuple(reversed(range(memref.order))))
+    if isinstance(type, GroupType) and type.offset == DYNAMIC:
+        yield Piece(Role.OFFSET)
 
 
 def _block_size(operation: ops.FuncOp) -> tuple[int, ...] | None:

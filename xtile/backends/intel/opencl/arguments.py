@@ -18,10 +18,11 @@ from xtile.backends.argument_values import (
     size_or_stride,
     sizes_or_strides,
 )
-from xtile.backends.calling_convention import KernelArgument, Role
+from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.memory import Memory
+from xtile.dialects.core.signature import Role
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError

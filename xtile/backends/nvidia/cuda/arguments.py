@@ -16,9 +16,10 @@ from xtile.backends.argument_values import (
     size_or_stride,
     sizes_or_strides,
 )
-from xtile.backends.calling_convention import KernelArgument, Role
+from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.parameters import POINTER_SIZE, sizes_of_element
+from xtile.dialects.core.signature import Role
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
 from xtile.launch.errors import ArgumentError
