@@ -18,6 +18,7 @@ from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter
 from xtile.launch.stacks import DeviceStack, Stack
 from xtile.launch.views import View
+from xtile.launch.words import WordsView
 from xtile.semantics.values import Array
 
 AnyView: TypeAlias = View | DeviceView
@@ -42,6 +43,36 @@ def size_or_stride(part: KernelArgument, view: AnyView | None) -> int:
             return 0
         case _:
             raise AssertionError(f"{part.role} is no number of a memref")
+
+
+def words_of(
+    parameter: Parameter, words: WordsView, address_of_view: Callable[[str, AnyView], int]
+) -> Array:
+    """The addresses and numbers of a list, as kernels read them from memory.
+
+    Args:
+        parameter: The function's parameter.
+        words: The argument.
+        address_of_view: Where kernels find an array, whose name comes first.
+    """
+    found = (
+        word if isinstance(word, int) else address_of_view(str(parameter), word)
+        for word in words.entries
+    )
+    return np.fromiter(found, np.int64, len(words.entries))
+
+
+def size_or_stride_of_words(part: KernelArgument, words: WordsView) -> int:
+    """A size, stride or offset of the memref that a list is given for; it has no gaps."""
+    match part.role:
+        case Role.SIZE:
+            return len(words.entries)
+        case Role.STRIDE:
+            return 1
+        case Role.OFFSET:
+            return 0
+        case _:
+            raise AssertionError(f"{part.role} is no number of a list")
 
 
 def check_alignment(parameter: Parameter, addresses: Array) -> None:

@@ -74,8 +74,6 @@ def _memory_of(argument: BoundArgument) -> Iterator[Array]:
         for entry in argument.entries:
             if isinstance(entry, View):
                 yield entry.memory
-    elif isinstance(argument, WordsView):
-        yield from (entry.memory for entry in argument.entries if isinstance(entry, View))
 
 
 def promised_alignment(parameter: Parameter) -> int:

@@ -46,7 +46,20 @@ class Gpu:
     ) -> None:
         """Makes the kernel @k; `store` is an instruction that tells which memory it writes."""
         text = f"func @k({parameters}) {{\n parallel {{\n {store}\n }}\n}}\n"
-        signatures = signatures_of(xtile.parse(text), may_overlap=may_overlap)
+        self.make_of(text, "tensorlang", sizes, body, heap, may_overlap)
+
+    def make_of(
+        self,
+        text: str,
+        language: str,
+        sizes: Sequence[int],
+        body: Callable[..., None] | None = None,
+        heap: int = 0,
+        may_overlap: bool = False,
+    ) -> None:
+        """Makes the kernel @k of a text."""
+        module = xtile.parse(text, language=language)
+        signatures = signatures_of(module, may_overlap=may_overlap)
         code = CODE + f"{text} {heap} {may_overlap}".encode()
         kernels = {"k": KernelInterface("", heap)}
         write_cubin(self.path, Cubin(code, "sm_90", "tileiras", signatures, kernels))

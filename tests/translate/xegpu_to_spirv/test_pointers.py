@@ -198,6 +198,31 @@ def test_block_level_kernels_on_opencl(tmp_path: Path) -> None:
     np.testing.assert_allclose(other, y, rtol=1e-6)
 
 
+TABLE = """
+gpu.module @m {
+  gpu.func @k(%t: memref<?x!core.ptr<f32>>, %i: index, %o: memref<4xf32>) kernel
+      attributes {core.level = "block"} {
+    %one = arith.constant 1.0 : f32
+    %zero = arith.constant 0.0 : f32
+    %p = memref.load %t[%i] : memref<?x!core.ptr<f32>>
+    %m = core.view %p to offset: [0], sizes: [4], strides: [1] : !core.ptr<f32> to memref<4xf32>
+    core.axpby %one, %m, %zero, %o : f32, memref<4xf32>, f32, memref<4xf32>
+    gpu.return
+  }
+}
+"""
+
+
+def test_lists_of_arrays_on_opencl(tmp_path: Path) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_text(TABLE)
+    rows: Any = fresh_generator().standard_normal((3, 4)).astype(np.float32)
+    for device in ("reference", "opencl"):
+        out = np.full(4, np.nan, np.float32)
+        xtile.run(path, [[rows[0], None, rows[2]], 2, out], device=device)
+        np.testing.assert_array_equal(out, rows[2])
+
+
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
 def test_block_level_kernels_for_gpus(chip: str) -> None:
     module = translate(parse(BLOCK, language="mlir"), "core-to-spirv", Options(chip))

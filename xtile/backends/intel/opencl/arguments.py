@@ -16,7 +16,9 @@ from xtile.backends.argument_values import (
     bytes_before,
     check_alignment,
     size_or_stride,
+    size_or_stride_of_words,
     sizes_or_strides,
+    words_of,
 )
 from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.intel.opencl import native
@@ -30,6 +32,7 @@ from xtile.launch.gpu_arrays import GpuMemory
 from xtile.launch.groups import GroupView
 from xtile.launch.signature import Parameter
 from xtile.launch.views import View
+from xtile.launch.words import WordsView
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,10 @@ def kernel_values(
     """
     if isinstance(argument, GroupView):
         return [_group_value(parameter, part, argument, memory) for part in convention]
+    if isinstance(argument, WordsView):
+        words = words_of(parameter, argument, lambda label, view: _address_of(label, view, memory))
+        rest = (size_or_stride_of_words(part, argument) for part in convention[1:])
+        return [Address(memory.hold(words)), *map(_integer, rest)]
     if convention[0].role is Role.VALUE:
         return [_scalar(str(parameter), argument, memory)]
     assert argument is None or isinstance(argument, View | DeviceView)

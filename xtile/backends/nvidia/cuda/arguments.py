@@ -14,7 +14,9 @@ from xtile.backends.argument_values import (
     bytes_before,
     check_address,
     size_or_stride,
+    size_or_stride_of_words,
     sizes_or_strides,
+    words_of,
 )
 from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
@@ -72,16 +74,12 @@ def kernel_values(
         ArgumentError: The GPU cannot reach the argument's memory.
         CudaError: The driver has too little memory.
     """
-    if isinstance(argument, WordsView):
-        return [_integer(_words(parameter, argument, memory))]
     if isinstance(argument, GroupView):
         return [_integer(_group_value(parameter, part, argument, memory)) for part in convention]
     if isinstance(argument, WordsView):
-        words = (
-            word if isinstance(word, int) else _address_of(str(parameter), word, memory)
-            for word in argument.entries
-        )
-        return [_integer(memory.hold(np.fromiter(words, np.int64)))]
+        words = words_of(parameter, argument, lambda label, view: _address_of(label, view, memory))
+        rest = (size_or_stride_of_words(part, argument) for part in convention[1:])
+        return [_integer(memory.hold(words)), *map(_integer, rest)]
     if convention[0].role is Role.VALUE:
         return _scalar(parameter, convention[0], argument, memory)
     assert not isinstance(argument, np.generic)
@@ -199,15 +197,6 @@ def _group_value(
         lambda label, view: _address_of(label, view, memory),
     )
     return memory.hold(addresses)
-
-
-def _words(parameter: Parameter, words: WordsView, memory: CopiedMemory) -> int:
-    """Where a list of addresses and numbers is."""
-    numbers = [
-        entry if isinstance(entry, int) else _address_of(str(parameter), entry, memory)
-        for entry in words.entries
-    ]
-    return memory.hold(np.array(numbers, np.int64))
 
 
 def _sizes_or_strides(parameter: Parameter, part: KernelArgument, group: GroupView) -> Array:
