@@ -1,13 +1,24 @@
 """How floats are rounded where upstream's text has no word for it (docs/core-form.md, "Numbers").
 
-LLVM 22's `arith` has a rounding mode on casts only. Both are discardable attributes of upstream's
+LLVM 22's `arith` has a rounding mode on casts only. They are discardable attributes of upstream's
 operations, so that passes which know nothing of them still read the text, and so whoever translates
 them says that it knows them: `RuleTable` refuses them otherwise.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, StringAttr, UnitAttr, VectorType
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    Float32Type,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+)
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
@@ -18,12 +29,28 @@ ROUNDING_ATTRIBUTE = "core.rounding"
 FLUSH_ATTRIBUTE = "core.flush_to_zero"
 """The attribute by which subnormal operands and results of f32 are zeros of the same sign."""
 
-NUMBER_ATTRIBUTES = frozenset({ROUNDING_ATTRIBUTE, FLUSH_ATTRIBUTE})
+SATURATE_ATTRIBUTE = "core.saturate"
+"""The attribute of a cast by which what is too large becomes the largest number of the type."""
+
+NUMBER_ATTRIBUTES = frozenset({ROUNDING_ATTRIBUTE, FLUSH_ATTRIBUTE, SATURATE_ATTRIBUTE})
 
 ROUNDED = frozenset(
     {"arith.addf", "arith.divf", "arith.mulf", "arith.subf", "math.fma", "math.sqrt"}
 )
-"""The operations that may have the attributes."""
+"""The operations that may say in which direction, and of which subnormal numbers may be zeros."""
+
+SATURATED = frozenset({"arith.truncf"})
+"""The operations that may say that they saturate."""
+
+_NARROW = (
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+)
+"""The types that numbers are saturated to."""
 
 
 class Rounding(StrEnum):
@@ -50,11 +77,17 @@ def flushes(operation: Operation) -> bool:
     return FLUSH_ATTRIBUTE in operation.attributes
 
 
+def saturates(operation: Operation) -> bool:
+    """Whether what is too large becomes the largest number of the type."""
+    return SATURATE_ATTRIBUTE in operation.attributes
+
+
 def problem_of(operation: Operation) -> str | None:
     """What is wrong with the attributes of an operation that has some; None if nothing is."""
-    given = sorted(NUMBER_ATTRIBUTES & operation.attributes.keys())
-    if operation.name not in ROUNDED:
-        return f"{operation.name} has no {given[0]}; only {', '.join(sorted(ROUNDED))} have"
+    for name in sorted(NUMBER_ATTRIBUTES & operation.attributes.keys()):
+        having = SATURATED if name == SATURATE_ATTRIBUTE else ROUNDED
+        if operation.name not in having:
+            return f"{operation.name} has no {name}; only {', '.join(sorted(having))} have"
     rounding = operation.attributes.get(ROUNDING_ATTRIBUTE)
     known = [StringAttr(member) for member in Rounding]
     if rounding is not None and rounding not in known:
@@ -64,4 +97,16 @@ def problem_of(operation: Operation) -> str | None:
     element = type_.element_type if isa(type_, VectorType) else type_
     if flush is not None and not (isinstance(flush, UnitAttr) and isinstance(element, Float32Type)):
         return f"{FLUSH_ATTRIBUTE} is a unit attribute of operations on f32"
+    saturate = operation.attributes.get(SATURATE_ATTRIBUTE)
+    if saturate is not None and not (isinstance(saturate, UnitAttr) and _is_saturated(operation)):
+        return (
+            f"{SATURATE_ATTRIBUTE} is a unit attribute of casts to nearest of types with 4, 6 and "
+            "8 bits"
+        )
     return None
+
+
+def _is_saturated(operation: Operation) -> bool:
+    type_ = operation.results[0].type
+    element = type_.element_type if isa(type_, VectorType) else type_
+    return isinstance(element, _NARROW) and "roundingmode" not in operation.properties

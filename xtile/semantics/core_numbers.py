@@ -8,8 +8,9 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
-from xtile.dialects.number_attributes import ROUNDED, Rounding, flushes, rounding_of
+from xtile.dialects.number_attributes import ROUNDED, SATURATED, Rounding, flushes, rounding_of
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.conversions import float_to_float
 from xtile.semantics.cuda_tile.floating_point import flushed, rounded_function
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import number_of
@@ -31,5 +32,16 @@ def _rounded(operation: Operation, compiler: Compiler) -> Step:
     return apply(operation, compiler, function)
 
 
-HANDLERS: dict[str, Handler] = dict.fromkeys(ROUNDED, _rounded)
+def _saturated(operation: Operation, compiler: Compiler) -> Step:
+    """What CUDA Tile IR's `ftof` gives."""
+    source, target = (
+        number_of(each.type) for each in (operation.operands[0], operation.results[0])
+    )
+    return apply(operation, compiler, float_to_float(source, target, RoundingMode.NEAREST_EVEN))
+
+
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(ROUNDED, _rounded),
+    **dict.fromkeys(SATURATED, _saturated),
+}
 """The handler of each operation, by name."""

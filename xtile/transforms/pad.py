@@ -174,9 +174,11 @@ _ELEMENTWISE = frozenset({"arith", "math", "ub"})
 _OF_ANY_SIZE = frozenset(
     {
         "core.integer_to_pointer",
+        "core.pack",
         "core.pointer_add",
         "core.pointer_cast",
         "core.pointer_to_integer",
+        "core.unpack",
         "scf.condition",
         "scf.for",
         "scf.if",

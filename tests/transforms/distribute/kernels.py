@@ -109,5 +109,7 @@ def _memory(value: Any) -> MemrefArgument:
     array: np.ndarray[Any, Any] = value
     strides = tuple(stride // array.itemsize for stride in array.strides)
     span = 1 + sum((size - 1) * stride for size, stride in zip(array.shape, strides, strict=True))
-    flat = np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+    # numpy's as_strided does not know the name of f8E5M2.
+    bits = array.view(f"V{array.itemsize}") if array.dtype.kind in "fV" else array
+    flat = np.lib.stride_tricks.as_strided(bits, (span,), (array.itemsize,)).view(array.dtype)
     return MemrefArgument(flat, array.shape, strides)

@@ -40,6 +40,7 @@ from xtile.dialects.core.cooperative_matrix import (
     MatrixUse,
 )
 from xtile.dialects.core.elements import GatherOp, HistogramOp
+from xtile.dialects.core.packing import PackingOperation, PackOp, UnpackOp
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerAddOp,
@@ -103,6 +104,8 @@ __all__ = [
     "MemoryOrderAttr",
     "MemoryScope",
     "MemoryScopeAttr",
+    "PackOp",
+    "PackingOperation",
     "ParallelOp",
     "PointerAddOp",
     "PointerCastOp",
@@ -117,6 +120,7 @@ __all__ = [
     "ScatterStoreOp",
     "SubgroupScanOp",
     "SumOp",
+    "UnpackOp",
     "ViewOp",
     "YieldOp",
     "level_of",
@@ -147,6 +151,7 @@ Core = Dialect(
         HistogramOp,
         IntegerToPointerOp,
         MapOp,
+        PackOp,
         ParallelOp,
         PointerAddOp,
         PointerCastOp,
@@ -158,6 +163,7 @@ Core = Dialect(
         ScatterStoreOp,
         SubgroupScanOp,
         SumOp,
+        UnpackOp,
         ViewOp,
         YieldOp,
     ],

@@ -37,8 +37,10 @@ _OF_TILES = frozenset(
         "core.gather",
         "core.gather_load",
         "core.histogram",
+        "core.pack",
         "core.print",
         "core.scatter_store",
+        "core.unpack",
     }
 )
 """Operations that level tile only has."""

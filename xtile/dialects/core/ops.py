@@ -31,6 +31,10 @@ from xtile.dialects.core.elements import (
     GatherOp,
     HistogramOp,
 )
+from xtile.dialects.core.packing import (
+    PackOp,
+    UnpackOp,
+)
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerAddOp,
@@ -85,6 +89,7 @@ __all__ = [
     "HistogramOp",
     "IntegerToPointerOp",
     "MapOp",
+    "PackOp",
     "ParallelOp",
     "PointerAddOp",
     "PointerCastOp",
@@ -96,6 +101,7 @@ __all__ = [
     "ScatterStoreOp",
     "SubgroupScanOp",
     "SumOp",
+    "UnpackOp",
     "ViewOp",
     "YieldOp",
 ]

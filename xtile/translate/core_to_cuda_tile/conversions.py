@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     Float4E2M1FNType,
     Float8E4M3FNType,
     Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     FloatTF32Type,
     IntegerType,
@@ -31,6 +32,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import bitwise, conversions, floating_point, integer
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.dialects.number_attributes import saturates
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.elementwise import Compute, converted, named
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
@@ -106,11 +108,27 @@ def _convert(operation: Operation, lowering: Lowering) -> None:
     (result,) = operation.results
     element = element_of(result.type)
     mode = _rounding_mode(operation, lowering)
+    if saturates(operation):
+        lowering.define(result, _saturated(lowering, value, element))
+        return
+    if isinstance(element, Float8E8M0FNUType):
+        raise lowering.error(
+            "CUDA Tile IR rounds absolute values to f8E8M0FNU, and upwards; write core.saturate"
+        )
     if mode is RoundingMode.NEAREST_EVEN:
         made = rounded_to(lowering, value, element)
     else:
         made = _overflown(lowering, value, _directed(lowering, value, element, mode))
     lowering.define(result, made)
+
+
+def _saturated(lowering: Lowering, value: SSAValue, element: Attribute) -> SSAValue:
+    """Floats in a type, limited to its largest number; powers of two are rounded up."""
+    if not isinstance(element, Float8E8M0FNUType):
+        return converted(lowering, value, element)
+    target = tile_type(value).with_element_type(element)
+    mode = RoundingMode.POSITIVE_INF
+    return lowering.compute(conversions.FToFOp, value, target, rounding_mode=mode)
 
 
 def rounded_to(lowering: Lowering, value: SSAValue, element: Attribute) -> SSAValue:

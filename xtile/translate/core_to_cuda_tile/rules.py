@@ -13,6 +13,7 @@ _MODULES = {
         "atomics",
         "gathers",
         "messages",
+        "packing",
         "pointers",
         "reductions",
         "refusals",

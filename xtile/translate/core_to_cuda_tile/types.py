@@ -40,9 +40,13 @@ def element_of(type_: Attribute) -> Attribute:
         return INDEX
     if isinstance(type_, CorePointerType):
         return PointerType(part_of(type_.pointee_type))
-    if not is_number(type_):
+    if not is_number(type_) and not is_integer(type_, (_NIBBLE,)):
         raise ValueError(f"there are no tiles of {type_}")
     return type_
+
+
+_NIBBLE = 4
+"""The width of integers that are only unpacked and extended."""
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
@@ -99,12 +103,22 @@ def memref_type(type_: Attribute) -> MemRefType[Attribute]:
 
 
 def part_of(type_: Attribute) -> Attribute:
-    """The type of the numbers that memory holds: parts of complex numbers, addresses."""
+    """The type of the numbers that memory holds: parts of complex numbers, addresses.
+
+    Raises:
+        ValueError: It holds two of them in a byte, where the core form has one.
+    """
     if isinstance(type_, CorePointerType):
         return ADDRESS
     if isinstance(type_, ComplexType):
         return cast("ComplexType[AnyFloat]", type_).element_type
-    return element_of(type_)
+    element = element_of(type_)
+    if getattr(element, "bitwidth", None) == _NIBBLE:
+        raise ValueError(
+            f"memory of {element} holds two in a byte in CUDA Tile IR and one here; keep bytes in "
+            "memory, and use core.unpack and core.pack"
+        )
+    return element
 
 
 def parts_per_element(type_: Attribute) -> int:
