@@ -38,6 +38,7 @@ from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.core.extents import unknown_extents
 from xtile.dialects.core.pointers import IntegerToPointerOp, PointerType
 from xtile.dialects.core.reductions import ReduceOp, ScanOp
+from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_size
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.gpu.functions import FuncOp
@@ -445,6 +446,39 @@ def _contract(operation: ContractionOp, padder: _Padder) -> None:
     _rebuild(operation, padder, [*factors, padder.value(total)])
 
 
+def _scaled_contract(operation: ScaledContractOp, padder: _Padder) -> None:
+    """A product with scales; beyond the end of what is added up, factors are 0 and scales 1."""
+    along = depths(operation)
+    left, right = (
+        padder.filled(factor, [depth], FloatAttr(0.0, _float(factor)))
+        for factor, depth in zip((operation.lhs, operation.rhs), along, strict=True)
+    )
+    left_scale = _padded_scale(padder, operation.lhs, operation.lhs_scale, along[0])
+    right_scale = _padded_scale(padder, operation.rhs, operation.rhs_scale, along[1])
+    total, is_fast = padder.value(operation.acc), operation.fast is not None
+    made = ScaledContractOp(left, right, total, left_scale, right_scale, fast=is_fast)
+    padder.replace(operation, made)
+
+
+def _padded_scale(
+    padder: _Padder, factor: SSAValue, scale: SSAValue | None, depth: int
+) -> SSAValue | None:
+    """The scales of a factor, each for as many of it as before."""
+    if scale is None:
+        return None
+    group = group_size(factor, scale, depth)
+    if group & (group - 1):
+        raise padder.error(
+            f"groups of {group} factors that share a scale have no form for tiles whose sizes are "
+            "powers of two"
+        )
+    return padder.filled(scale, [depth], FloatAttr(1.0, _float(scale)))
+
+
+def _float(value: SSAValue) -> AnyFloat:
+    return cast("AnyFloat", _element(value))
+
+
 def _dimensions(map_: AffineMap) -> list[int]:
     return [cast("AffineDimExpr", result).position for result in map_.results]
 
@@ -676,6 +710,7 @@ _RULES: dict[str, Rule] = {
     HistogramOp.name: _histogram,
     ReduceOp.name: _aggregate,
     ScanOp.name: _aggregate,
+    ScaledContractOp.name: _scaled_contract,
     ScatterStoreOp.name: _scattered,
     "vector.contract": _contract,
     "vector.gather": _with_mask(-2),

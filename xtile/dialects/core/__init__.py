@@ -50,6 +50,7 @@ from xtile.dialects.core.pointers import (
 )
 from xtile.dialects.core.printing import PrintOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
+from xtile.dialects.core.scaled_products import ScaledContractOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import (
     AtomicKindAttr,
@@ -114,6 +115,7 @@ __all__ = [
     "PrefetchOp",
     "PrintOp",
     "ReduceOp",
+    "ScaledContractOp",
     "ScanKind",
     "ScanKindAttr",
     "ScanOp",
@@ -159,6 +161,7 @@ Core = Dialect(
         PrefetchOp,
         PrintOp,
         ReduceOp,
+        ScaledContractOp,
         ScanOp,
         ScatterStoreOp,
         SubgroupScanOp,

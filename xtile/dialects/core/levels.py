@@ -39,6 +39,7 @@ _OF_TILES = frozenset(
         "core.histogram",
         "core.pack",
         "core.print",
+        "core.scaled_contract",
         "core.scatter_store",
         "core.unpack",
     }

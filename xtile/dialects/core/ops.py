@@ -48,6 +48,9 @@ from xtile.dialects.core.reductions import (
     ReduceOp,
     ScanOp,
 )
+from xtile.dialects.core.scaled_products import (
+    ScaledContractOp,
+)
 from xtile.dialects.core.scattered import (
     GatherLoadOp,
     ScatterStoreOp,
@@ -97,6 +100,7 @@ __all__ = [
     "PrefetchOp",
     "PrintOp",
     "ReduceOp",
+    "ScaledContractOp",
     "ScanOp",
     "ScatterStoreOp",
     "SubgroupScanOp",

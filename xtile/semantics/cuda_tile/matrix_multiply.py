@@ -44,19 +44,24 @@ def float_product(factor: Number, accumulator: Number) -> Callable[..., Array]:
     return function
 
 
-def scaled_product(factor: Number, scale: Number) -> Callable[..., Array]:
-    """The function of two factors, an accumulator of f32, and the factors' scales.
+def scaled_product(
+    lhs: Array, rhs: Array, acc: Array, lhs_scale: Array | None, rhs_scale: Array | None
+) -> Array:
+    """A product of factors with scales, and an accumulator of f32.
 
     A scale belongs to a block of consecutive factors along the dimension that is summed over.
     """
+    left, right = _scaled(lhs, lhs_scale, -1), _scaled(rhs, rhs_scale, -2)
+    return (np.matmul(left, right) + acc.astype(np.float64)).astype(np.float32)
 
-    def function(lhs: Array, rhs: Array, acc: Array, lhs_scale: Array, rhs_scale: Array) -> Array:
-        block = lhs.shape[-1] // lhs_scale.shape[-1]
-        left = _wide(lhs, factor) * np.repeat(_wide(lhs_scale, scale), block, axis=-1)
-        right = _wide(rhs, factor) * np.repeat(_wide(rhs_scale, scale), block, axis=-2)
-        return (np.matmul(left, right) + acc.astype(np.float64)).astype(np.float32)
 
-    return function
+def _scaled(factor: Array, scale: Array | None, axis: int) -> Array:
+    """A factor in f64, times its scales if it has some."""
+    wide = factor.astype(np.float64)
+    if scale is None:
+        return wide
+    block = factor.shape[axis] // scale.shape[axis]
+    return wide * np.repeat(scale.astype(np.float64), block, axis=axis)
 
 
 def integer_product(lhs_signedness: Signedness, rhs_signedness: Signedness) -> Callable[..., Array]:
@@ -82,8 +87,7 @@ def _mmaf(operation: Operation, compiler: Compiler) -> Step:
 
 
 def _mmaf_scaled(operation: Operation, compiler: Compiler) -> Step:
-    factor, scale = operand_number(operation), operand_number(operation, 3)
-    return apply(operation, compiler, scaled_product(factor, scale))
+    return apply(operation, compiler, scaled_product)
 
 
 def _mmai(operation: Operation, compiler: Compiler) -> Step:

@@ -17,6 +17,7 @@ _MODULES = {
         "pointers",
         "reductions",
         "refusals",
+        "scaled_products",
         "views",
     ),
     "func": ("functions",),

@@ -15,6 +15,7 @@ _COMBINING = frozenset(
     {
         "core.histogram",
         "core.reduce",
+        "core.scaled_contract",
         "core.scan",
         "vector.contract",
         "vector.multi_reduction",
