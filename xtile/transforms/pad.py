@@ -46,6 +46,7 @@ from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.masks import ConstantMaskOp
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter, subview
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
@@ -83,7 +84,7 @@ def _is_uneven(function: FuncOp) -> bool:
     """Whether a kernel is at level tile and has a size that is no power of two."""
     if level_of(function) is not Level.TILE:
         return False
-    results = (result for operation in function.walk() for result in operation.results)
+    results = (result for operation in walk(function) for result in operation.results)
     types: set[Attribute] = {each.type for each in results if isa(each.type, VectorType)}
     return any(padded(type_) != type_ for type_ in types)
 

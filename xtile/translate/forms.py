@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xtile.dialects.walk import walk
+
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
@@ -139,7 +141,7 @@ def _found(operation: Operation, whole: Mapping[str, Form], of_func: Form) -> It
     if name in whole:
         yield Found(operation, whole[name])
     elif name == HOST.operation:
-        has_xegpu = of_func is HOST and any(map(_is_of_xegpu, _walk(operation)))
+        has_xegpu = of_func is HOST and any(map(_is_of_xegpu, walk(operation)))
         yield Found(operation, XEGPU_FUNCTION if has_xegpu else of_func)
     elif name == BLOCK.operation:
         yield _kernel_found(operation)
@@ -169,7 +171,7 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
     `core` have a meaning at a level only.
     """
     of_xegpu: list[Operation] = []
-    for operation in _walk(function):
+    for operation in walk(function):
         dialect = operation.name.partition(".")[0]
         if dialect == "core":
             from xtile.dialects.core.levels import is_for_lanes
@@ -184,21 +186,6 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
 
     level, because = level_of(of_xegpu)
     return _OF_XEGPU[level], because
-
-
-def _walk(function: Operation) -> Iterator[Operation]:
-    """A function and all operations in it, in the order of the text.
-
-    Each step looks at all of a kernel, and `Operation.walk` hands each operation through as many
-    generators as there are regions around it.
-    """
-    rest = [function]
-    while rest:
-        operation = rest.pop()
-        yield operation
-        for region in reversed(operation.regions):
-            for block in reversed(region.blocks):
-                rest += reversed(block.ops)
 
 
 def _is_of_xegpu(operation: Operation) -> bool:

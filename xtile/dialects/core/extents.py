@@ -12,6 +12,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.views import ViewOp
+from xtile.dialects.walk import walk
 
 Dimensions: TypeAlias = frozenset[int]
 
@@ -52,7 +53,7 @@ def problem_of_extents(operation: Operation) -> str | None:
 def has_unknown_extents(function: Operation) -> bool:
     """Whether a kernel has a view of unknown extent."""
     return any(
-        isinstance(operation, ViewOp) and operation.unknown_extents for operation in function.walk()
+        isinstance(operation, ViewOp) and operation.unknown_extents for operation in walk(function)
     )
 
 

@@ -15,6 +15,7 @@ from xtile.dialects.core.extents import has_unknown_extents, problem_of_extents
 from xtile.dialects.core.pointers import PointerType, is_on_pointers
 from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.number_attributes import problem_of, says_how_to_round
+from xtile.dialects.walk import walk
 
 Problem = tuple[Operation, str]
 """An operation, and what is wrong with it."""
@@ -58,7 +59,7 @@ def find_problems(function: Operation) -> Iterator[Problem]:
     yield from _find_any_level(function)
     if level is None:
         return
-    for operation in function.walk():
+    for operation in walk(function):
         if operation is function:
             continue
         problem = _CHECKS[level](operation)
@@ -71,7 +72,7 @@ def find_problems(function: Operation) -> Iterator[Problem]:
 def _find_any_level(function: Operation) -> Iterator[Problem]:
     """Finds what is wrong at any level."""
     has_unknown = has_unknown_extents(function)
-    for operation in function.walk():
+    for operation in walk(function):
         problem = problem_of(operation) if says_how_to_round(operation) else None
         if problem is None and has_unknown:
             problem = problem_of_extents(operation)

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute
 from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp, ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import BlockDimOp, NumSubgroupsOp, SubgroupSizeOp
+from xtile.dialects.walk import walk
 from xtile.semantics.accumulation import accumulation_type
 from xtile.targets.lanes import LaneTarget
 from xtile.targets.products import unit_for
@@ -95,7 +96,7 @@ def _shows_work_items(function: FuncOp) -> bool:
     """Whether a kernel has code of each work-item, or asks how many there are."""
     return any(
         isinstance(nested, ParallelOp | BlockDimOp | NumSubgroupsOp | SubgroupSizeOp)
-        for nested in function.walk()
+        for nested in walk(function)
     )
 
 
@@ -122,7 +123,7 @@ def _subgroup_size(
 
 def _size_for_products(function: FuncOp, target: LaneTarget) -> int | None:
     """The subgroup size of the matrix unit, if a kernel multiplies matrices of its types."""
-    for operation in function.walk():
+    for operation in walk(function):
         if isinstance(operation, GemmOp):
             factor, output = (
                 cast("MemRefType[Attribute]", memory.type).element_type
@@ -141,7 +142,7 @@ def _subgroups(function: FuncOp, subgroup_size: int) -> int:
 
 
 def _worth(function: FuncOp, subgroup_size: int) -> Iterable[int]:
-    for operation in function.walk():
+    for operation in walk(function):
         if isinstance(operation, BlasA2Operation):
             output = operation.b
         elif isinstance(operation, BlasA3Operation):

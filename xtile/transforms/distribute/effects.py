@@ -25,6 +25,7 @@ from xtile.dialects.effects import leaves_memory, read_operands, written_operand
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.walk import walk
 from xtile.transforms.distribute.numbers import constant_of
 
 
@@ -167,7 +168,7 @@ _DONE_ONCE = (memref.StoreOp, memref.AtomicRMWOp, AtomicUpdateOp)
 
 def accesses_of_work_items(operation: Operation) -> frozenset[Access]:
     """What an operation does, with all that is nested in it, if each work-item executes it."""
-    return frozenset(access for nested in operation.walk() for access in _of_work_items(nested))
+    return frozenset(access for nested in walk(operation) for access in _of_work_items(nested))
 
 
 def _linear_algebra(operation: BlasA2Operation | BlasA3Operation) -> Iterable[Access]:

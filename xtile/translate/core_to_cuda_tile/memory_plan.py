@@ -18,6 +18,7 @@ from xtile.dialects.core.arguments import is_noalias, leads_to_memory, source_of
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.core.extents import carried
 from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
+from xtile.dialects.walk import walk
 from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
 from xtile.translate.core_to_cuda_tile.types import memref_type
 
@@ -72,11 +73,11 @@ class MemoryPlan:
 
         An acquire or a release is ordered with accesses of all memory.
         """
-        if any(synchronizes(operation) for operation in self._function.walk()):
+        if any(synchronizes(operation) for operation in walk(self._function)):
             return True
         return any(
             isa(value.type, MemRefType)
-            for operation in self._function.walk()
+            for operation in walk(self._function)
             if operation.name in _LOOPS | _BRANCHES
             for value in operation.results
         ) or any(_root(memory) is None for memory in self._accessed())
@@ -94,11 +95,11 @@ class MemoryPlan:
 
     def _accessed(self) -> Iterator[SSAValue]:
         """The memrefs and pointers through which operations read or write."""
-        for operation in self._function.walk():
+        for operation in walk(self._function):
             yield from _memory_of(operation)
 
     def _find(self, function: Operation) -> Iterator[_Access]:
-        for number, operation in enumerate(function.walk()):
+        for number, operation in enumerate(walk(function)):
             if operation.name in _PRINTS:
                 yield _Access(operation, OUTPUT, number, True, tuple(_around(operation)))
             for memory in _memory_of(operation):

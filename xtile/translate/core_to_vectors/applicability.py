@@ -22,6 +22,7 @@ from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
 from xtile.dialects.vector.attributes import ADD
+from xtile.dialects.walk import walk
 from xtile.rewrite.facts import Facts
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_vectors import kinds
@@ -63,7 +64,7 @@ def find_obstacle(function: FuncOp, matrices: frozenset[SSAValue]) -> Obstacle |
     if function.known_block_size is None:
         return function, "the kernel names no known_block_size"
     facts = Facts()
-    for operation in function.walk():
+    for operation in walk(function):
         reason = lane_problem(operation, facts) or _matrix_problem(operation, matrices)
         if reason is not None:
             return operation, reason

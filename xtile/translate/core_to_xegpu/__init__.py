@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation
 
 from xtile.dialects.core import PrefetchOp
+from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import with_device_code_rebuilt
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.targets.lanes import LaneTarget
@@ -42,7 +43,7 @@ RULES: dict[str, Rule] = {
 
 def rules_of(kernels: Operation) -> RuleTable:
     """The rules that kernels need: those of matrices load two large dialects."""
-    if not any(_is_of_matrices(operation) for operation in kernels.walk()):
+    if not any(_is_of_matrices(operation) for operation in walk(kernels)):
         return RuleTable(RULES, otherwise=copy)
     from xtile.translate.core_to_xegpu import blocks, matrices, products
 

@@ -24,6 +24,7 @@ from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
@@ -95,7 +96,7 @@ def _check_work_group(function: FuncOp, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: Its last subgroup is not full.
     """
-    if function.known_block_size is None or not any(map(_is_on_vectors, function.walk())):
+    if function.known_block_size is None or not any(map(_is_on_vectors, walk(function))):
         return
     items = prod(function.known_block_size.get_values())
     if items % lowering.subgroup_size:

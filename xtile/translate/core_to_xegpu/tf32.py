@@ -5,11 +5,13 @@ LLVM and SPIR-V have no type tf32, so that a cast to it is arithmetic on bits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatTF32Type, MemRefType, VectorType, f64, i32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
+from xtile.dialects.walk import walk
 from xtile.translate.core_to_xegpu.bfloat16 import compare, element_of, like, to_odd
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
@@ -39,10 +41,10 @@ _CONTRACTION = "vector.contract"
 
 
 def is_tf32(type_: Attribute) -> bool:
-    """Whether a type is tf32 or a vector of it."""
-    if isa(type_, VectorType):
+    """Whether a type is tf32, or a vector or memref of it. This is asked of every value."""
+    if type(type_) is VectorType or type(type_) is MemRefType:
         type_ = type_.element_type
-    return isinstance(type_, FloatTF32Type)
+    return type(type_) is FloatTF32Type
 
 
 def check(kernels: Operation, lowering: Lowering) -> None:
@@ -51,21 +53,24 @@ def check(kernels: Operation, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: It is one of memory, or of what is combined.
     """
-    for operation in kernels.walk():
-        types = (*operation.operand_types, *operation.result_types)
-        if operation.name in _REFUSED and any(map(is_tf32, types)):
-            message = "numbers of tf32 are not combined; cast them to f32 with arith.extf first"
-            raise lowering.error(message, operation)
-        if operation.name == _CONTRACTION and is_tf32(types[-1]):
-            raise lowering.error("sums of tf32 factors are f32, not tf32", operation)
-        arguments = (a.type for region in operation.regions for b in region.blocks for a in b.args)
-        if any(_is_memory(type_) for type_ in (*types, *arguments)):
-            message = "tf32 lies in registers only; keep it in memory as f32"
-            raise lowering.error(message, operation)
+    for operation in walk(kernels):
+        arguments = (a for region in operation.regions for b in region.blocks for a in b.args)
+        values = (*operation.operands, *operation.results, *arguments)
+        types = [value.type for value in values if is_tf32(value.type)]
+        problem = _problem(operation, types) if types else None
+        if problem is not None:
+            raise lowering.error(problem, operation)
 
 
-def _is_memory(type_: Attribute) -> bool:
-    return isa(type_, MemRefType) and is_tf32(type_.element_type)
+def _problem(operation: Operation, types: Sequence[Attribute]) -> str | None:
+    """What is wrong with an operation on values of these types of tf32."""
+    if operation.name in _REFUSED:
+        return "numbers of tf32 are not combined; cast them to f32 with arith.extf first"
+    if operation.name == _CONTRACTION and is_tf32(operation.results[0].type):
+        return "sums of tf32 factors are f32, not tf32"
+    if any(isinstance(type_, MemRefType) for type_ in types):
+        return "tf32 lies in registers only; keep it in memory as f32"
+    return None
 
 
 def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:

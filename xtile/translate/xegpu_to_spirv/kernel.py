@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.walk import walk
 
 if TYPE_CHECKING:
     from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -88,7 +89,7 @@ HELD_TOGETHER = frozenset({"xegpu.dpas", "xegpu.load_nd", "xegpu.prefetch_nd", "
 
 def lanes_together(function: FuncOp) -> int:
     """What the number of work-items must be a multiple of where a launch chooses it."""
-    for operation in function.walk():
+    for operation in walk(function):
         if operation.name in HELD_TOGETHER or "subgroup_block_io" in operation.properties:
             return _given_subgroup_size(function) or _DEFAULT_SUBGROUP_SIZE
     return 1
