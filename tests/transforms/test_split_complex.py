@@ -168,6 +168,17 @@ def test_powers_of_integers() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_powers_of_zero() -> None:
+    nan = float("nan")
+    base = np.array([0, complex(-0.0, 0.0), 0, complex(0.0, nan)], np.complex64)
+    power = np.array([0, 2, 0.5, 1], np.complex64)
+    type_ = "complex<f32>"
+    with np.errstate(all="ignore"):
+        _, found = _elementwise("complex.pow {0}, {1} : " + type_, [type_] * 2, type_, base, power)
+    assert found[:3].tolist() == [1, 0, 0]
+    assert np.isnan(found[3])
+
+
 @pytest.mark.parametrize("bits", ["i64", "f64"])
 def test_bits(bits: str) -> None:
     random = fresh_generator()

@@ -127,6 +127,10 @@ class Complex:
         # An infinite part makes the other one indifferent, NaN or not.
         return larger.where(larger.holds("oeq", inf), size)
 
+    def is_zero(self) -> SSAValue:
+        """Whether both parts are 0."""
+        return (abs(self.real) + abs(self.imaginary)).holds("oeq", 0.0)
+
     @property
     def part(self) -> AnyFloat:
         """The type of the parts."""
@@ -242,8 +246,8 @@ def tan(a: Complex) -> Complex:
 
 def power(a: Complex, b: Complex) -> Complex:
     """e^(b log a), where 0 to a power is 0, and 1 to the power of 0."""
-    of_zero = a.of_real(1.0).where(abs(b).holds("oeq", 0.0), a.of_real(0.0))
-    return of_zero.where(abs(a).holds("oeq", 0.0), exp(b * log(a)))
+    of_zero = a.of_real(1.0).where(b.is_zero(), a.of_real(0.0))
+    return of_zero.where(a.is_zero(), exp(b * log(a)))
 
 
 def expm1(a: Complex) -> Complex:
@@ -263,9 +267,11 @@ def log1p(a: Complex) -> Complex:
 
     The real part is log1p(2 x + x^2 + y^2) / 2 there.
     """
-    near = a.real * (a.real + 2.0) + a.imaginary * a.imaginary
+    square = a.imaginary * a.imaginary
+    near = a.real * (a.real + 2.0) + square
+    is_near = (a.real * a.real + square).holds("olt", 0.25)
     moved = Complex(a.real + 1.0, a.imaginary)
-    size = (near.apply(math.Log1pOp) * 0.5).where(abs(a).holds("olt", 0.5), _log_of_size(moved))
+    size = (near.apply(math.Log1pOp) * 0.5).where(is_near, _log_of_size(moved))
     return Complex(size, angle(moved))
 
 
