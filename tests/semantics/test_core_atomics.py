@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -16,12 +17,14 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_kernel,
     unordered_accesses,
 )
-from xtile.text.diagnostics import DiagnosticError
 
 DTYPES: dict[str, Any] = {
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
     "f32": np.float32,
     "f64": np.float64,
     "i8": np.int8,
+    "i16": np.int16,
     "i32": np.int32,
     "i64": np.int64,
 }
@@ -120,7 +123,7 @@ def test_updates(kind: str, type: str, how: str) -> None:
         np.testing.assert_array_equal(made[-1], old)
 
 
-@pytest.mark.parametrize("type", ["i32", "i64", "f32", "f64"])
+@pytest.mark.parametrize("type", ["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"])
 def test_compare_and_swap(type: str) -> None:
     text, arguments = cas(type), inputs(type)
     # Half of what is there is what is expected.
@@ -188,10 +191,12 @@ def test_numbers_and_the_order_with_other_memory() -> None:
 
 
 def test_assembled() -> None:
-    for text in (rmw("mulf", "f32", "acq_rel block"), rmw("addf", "f32"), cas("i64"), SCALARS):
+    for text in (
+        rmw("mulf", "f32", "acq_rel block"),
+        rmw("addf", "f32"),
+        cas("i64"),
+        cas("i8"),
+        cas("bf16"),
+        SCALARS,
+    ):
         assemble_for_all(lowered(text))
-
-
-def test_narrow_numbers_cannot_be_swapped() -> None:
-    with pytest.raises(DiagnosticError, match="which has it for 32 and 64 bits"):
-        lowered(cas("i8"))

@@ -190,7 +190,7 @@ CASES = {
     """,
 }
 
-ONLY_IN_CORE = {
+OPERATIONS_OF_CORE = {
     "core.gather": """
         %n = vector.step : vector<7xindex>
         %six = arith.constant dense<6> : vector<7xindex>
@@ -291,6 +291,8 @@ ONLY_IN_CORE = {
     """,
 }
 
+ALL = CASES | {name: READ + body for name, body in OPERATIONS_OF_CORE.items()}
+
 PARAMETERS = "%A: memref<?x?xf32>, %B: memref<?x?xf32>"
 
 
@@ -319,10 +321,9 @@ def sizes(module: ModuleOp) -> set[int]:
     return {size for type_ in types if isa(type_, VectorType) for size in type_.get_shape()}
 
 
-@pytest.mark.parametrize("name", [*CASES, *ONLY_IN_CORE])
+@pytest.mark.parametrize("name", ALL)
 def test_values(name: str) -> None:
-    text = kernel(CASES[name] if name in CASES else READ + ONLY_IN_CORE[name])
-    module = read(text)
+    module = read(kernel(ALL[name]))
     verify(module)
     assert any(size & (size - 1) for size in sizes(module))
     padded = pad(module)
@@ -338,12 +339,13 @@ def test_values(name: str) -> None:
     assert not list(sanitize(function, arguments_of(copies), (1, 1, 1)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ALL)
 def test_as_entries_of_cuda_tile(name: str) -> None:
-    module = read(kernel(CASES[name]))
+    module = read(kernel(ALL[name]))
     lowered = translate_module(module, NVIDIA.chips["sm_90"])
     verify(lowered)
-    assemble_for_all(lowered, ["sm_90"])
+    if name in CASES:
+        assemble_for_all(lowered, ["sm_90"])
     values = numbers()
     expected, found = run(module, values), [value.copy() for value in values]
     (function,) = functions_of(module)

@@ -12,7 +12,7 @@ from xtile.translate.route import Options, translate
 
 V = "vector<16xf32>"
 
-PARAMETERS = "%m: memref<16xf32>"
+PARAMETERS = "%m: memref<16xf32>, %x: !core.ptr<f32>"
 
 SETUP = f"""%p = arith.constant dense<3> : vector<16xi32>
 %c0 = arith.constant 0 : index
@@ -55,7 +55,16 @@ OF_TILES = {
 }
 """The same with each operation on tiles only."""
 
-UNKNOWN_TO_CUDA_TILE = ("core.gather", "core.histogram")
+OF_POINTERS = {
+    "core.integer_to_pointer": "%n = arith.constant 0 : i64\n"
+    "%q = core.integer_to_pointer %n : i64 -> !core.ptr<f32>",
+    "core.pointer_add": "%q = core.pointer_add %x, %c0 : !core.ptr<f32>, index",
+    "core.view": (
+        "%w = core.view %x to offset: [0], sizes: [4], strides: [1] "
+        ": !core.ptr<f32> to memref<4xf32>"
+    ),
+}
+"""The same with operations that all levels have, but not XeGPU."""
 
 SUBGROUP = (
     'core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32, '
@@ -68,25 +77,23 @@ WAYS = {
     "subgroups to a CPU": (SUBGROUP, "core-to-spirv", "cpu"),
     "lanes to SPIR-V": ("", "xegpu-to-spirv", "pvc"),
     "points to tiles": ('core.level = "block"', "core-to-tile", "sm_90"),
-    "tiles to CUDA Tile IR": ('core.level = "tile"', "core-to-cuda_tile", "sm_90"),
 }
 """What the kernel is marked as, the translation, and the chip."""
 
-OF_SUBGROUPS = [way for way in WAYS if not way.startswith("tiles")]
 
 ALLOWED = [("core.assume", "points to tiles")]
 
 CASES = [
-    *(case for case in product(OF_VECTORS, OF_SUBGROUPS) if case not in ALLOWED),
+    *(case for case in product(OF_VECTORS, WAYS) if case not in ALLOWED),
     *product(OF_TILES, ["lanes to SPIR-V"]),
-    *product(UNKNOWN_TO_CUDA_TILE, ["tiles to CUDA Tile IR"]),
+    *product(OF_POINTERS, ["subgroups to XeGPU"]),
 ]
 
 
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_refused_at_its_place(name: str, way: str) -> None:
     attributes, route, chip = WAYS[way]
-    body = f"{SETUP}{ {**OF_VECTORS, **OF_TILES}[name] }\n"
+    body = f"{SETUP}{ {**OF_VECTORS, **OF_TILES, **OF_POINTERS}[name] }\n"
     if way.startswith("points"):
         body = f"core.parallel {{\n{body}}}\n"
     text = (

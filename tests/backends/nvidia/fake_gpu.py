@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Gpu:
     def make_of(
         self,
         text: str,
-        language: str,
+        language: Literal["mlir", "tensorlang"],
         sizes: Sequence[int],
         body: Callable[..., None] | None = None,
         heap: int = 0,

@@ -21,10 +21,11 @@ from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile import pointer_tiles
 from xtile.translate.core_to_cuda_tile.accesses import Access
-from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
+from xtile.translate.core_to_cuda_tile.combining import combine
+from xtile.translate.core_to_cuda_tile.compare_and_swap import have_equal_bits, swapped
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.gathers import places_of
-from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
 from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
@@ -83,7 +84,11 @@ def update(
         )
         old, done = None, lowering.emit(operation).results[0]
     else:
-        old, done = swapped(lowering, kind, pointers, value, mask, token, how)
+
+        def change(old: SSAValue) -> SSAValue:
+            return value if kind == "assign" else combine(lowering, kind, old, value)
+
+        old, done = swapped(lowering, change, pointers, value, mask, token, how)
     order.after_write(place, done)
     return old
 
@@ -201,18 +206,19 @@ def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering
     pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
     mask = None if operation.mask is None else lowering.value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
-    element = element_type(value)
-    if cast(Any, element).bitwidth not in _WIDTHS:
-        raise lowering.error(
-            f"core.atomic_compare_and_swap of {element} cannot be translated to {TARGET}, which "
-            "has it for 32 and 64 bits"
-        )
     how = ordering_of(operation)
     token = lowering.order.before_write(place)
-    swap = atomics.AtomicCASTkoOp(
-        pointers, expected, value, mask, token, ordering=how.ordering, scope=how.scope
-    )
-    old, done = lowering.emit(swap).results
+    if cast(Any, element_type(value)).bitwidth in _WIDTHS:
+        swap = atomics.AtomicCASTkoOp(
+            pointers, expected, value, mask, token, ordering=how.ordering, scope=how.scope
+        )
+        old, done = lowering.emit(swap).results
+    else:
+
+        def change(old: SSAValue) -> SSAValue:
+            return lowering.select(have_equal_bits(lowering, old, expected), value, old)
+
+        old, done = swapped(lowering, change, pointers, value, mask, token, how)
     lowering.order.after_write(place, done)
     lowering.define(operation.result, _kept(lowering, old, mask))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64
@@ -22,7 +23,6 @@ from xtile.dialects.cuda_tile.ops import (
     memory,
 )
 from xtile.dialects.cuda_tile.types import PointerType, TokenType
-from xtile.translate.core_to_cuda_tile.combining import combine
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering
@@ -34,7 +34,7 @@ _WORD = 32
 
 def swapped(
     lowering: Lowering,
-    kind: str,
+    change: Callable[[SSAValue], SSAValue],
     pointers: SSAValue,
     value: SSAValue,
     mask: SSAValue | None,
@@ -45,9 +45,9 @@ def swapped(
 
     Args:
         lowering: Where to emit.
-        kind: How an element changes, such as `maxnumf`; `assign` replaces it.
+        change: What elements become.
         pointers: Points to the elements.
-        value: The operands.
+        value: The operands, which have the elements' type.
         mask: Which elements are updated; None: all.
         token: What is waited for.
         how: What the exchange orders, and for whom.
@@ -70,8 +70,7 @@ def swapped(
     block = Block(arg_types=[pending.type, expected.type, TokenType()])
     with lowering.at_end_of(block):
         left, known, last = block.args
-        old = word.element(known)
-        new = value if kind == "assign" else combine(lowering, kind, old, value)
+        new = change(word.element(known))
         exchange = atomics.AtomicCASTkoOp(
             word.pointers,
             known,
@@ -97,6 +96,13 @@ def swapped(
     loop = loops.LoopOp([pending, expected, before], [expected.type, TokenType()], _region(block))
     final, done = lowering.emit(loop).results
     return word.element(final), done
+
+
+def have_equal_bits(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Where the bits of two tiles of numbers are equal."""
+    bits = tile_type(a).with_element_type(IntegerType(cast(Any, element_type(a)).bitwidth))
+    first, second = (_as_type(lowering, each, bits) for each in (a, b))
+    return lowering.compare(ComparisonPredicate.EQUAL, first, second)
 
 
 def _region(block: Block) -> Any:

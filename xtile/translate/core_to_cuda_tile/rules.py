@@ -11,6 +11,7 @@ _MODULES = {
     "core": (
         "assumptions",
         "atomics",
+        "elements",
         "gathers",
         "messages",
         "packing",
