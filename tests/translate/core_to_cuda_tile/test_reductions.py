@@ -140,3 +140,23 @@ def test_assembler() -> None:
     functions = [tile_function(*kernel, name=f"k{i}") for i, kernel in enumerate(kernels)]
     text = "gpu.module @m {\n" + "\n".join(functions) + "\n}"
     assemble_for_all(translate_module(read(text), NVIDIA.chips["sm_90"]))
+
+
+@pytest.mark.parametrize("start", [-0.0, 0.0])
+def test_sums_of_negative_zeros(start: float) -> None:
+    """They are negative unless a positive zero is among them."""
+    text = tile_kernel(
+        "%a: memref<4x8xf32>, %o: memref<4xf32>",
+        f"""%c0 = arith.constant 0 : index
+        %s = arith.constant dense<{start}> : vector<4xf32>
+        %x = vector.load %a[%c0, %c0] : memref<4x8xf32>, vector<4x8xf32>
+        %r = vector.multi_reduction <add>, %x, %s [1] : vector<4x8xf32> to vector<4xf32>
+        vector.store %r, %o[%c0] : memref<4xf32>, vector<4xf32>""",
+    )
+    a = np.full((4, 8), -0.0, np.float32)
+    a[2, 3] = 0
+    expected, made = (np.full(4, np.nan, np.float32) for _ in range(2))
+    run(read(text), a, expected)
+    run_entry(text, lowered(text), a, made)
+    assert np.signbit(expected).tolist() == [bool(np.signbit(start)) and i != 2 for i in range(4)]
+    np.testing.assert_array_equal(made.view(np.int32), expected.view(np.int32))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -18,6 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.translate.core_to_cuda_tile.arithmetic import FLOATS, INTEGERS, of_integers
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type
@@ -65,35 +64,25 @@ def wide_type(element: Attribute) -> Attribute:
     return f32 if isinstance(element, Float16Type | BFloat16Type) else element
 
 
-_NEUTRAL_FLOATS = {
-    "addf": 0.0,
-    "mulf": 1.0,
-    "maxnumf": math.nan,
-    "minnumf": math.nan,
-    "maximumf": -math.inf,
-    "minimumf": math.inf,
-}
-
-
 def neutral(lowering: Lowering, kind: str, element: Attribute) -> Attribute:
     """The number that changes no other one."""
     name = _name(lowering, kind, element)
     if isa(element, IntegerType):
-        number = _neutral_integer(name, element.width.data)
+        number = neutral_integer(_KINDS.get(name, name), element.width.data)
         if element == i1:
             number &= 1
         return IntegerAttr(number, element)
     assert isinstance(element, AnyFloat)
-    return FloatAttr(_NEUTRAL_FLOATS[name], element)
+    return FloatAttr(neutral_float(_KINDS.get(name, name)), element)
 
 
-def _neutral_integer(name: str, width: int) -> int:
-    highest = 1 << (width - 1)
-    numbers = {
-        "muli": 1,
-        "andi": -1,
-        "maxsi": -highest,
-        "minsi": highest - 1,
-        "minui": -1,
-    }
-    return numbers.get(name, 0)
+_KINDS = {
+    "addf": "add",
+    "addi": "add",
+    "andi": "and",
+    "mulf": "mul",
+    "muli": "mul",
+    "ori": "or",
+    "xori": "xor",
+}
+"""The kinds that the operations of `arith` are, where the names differ."""

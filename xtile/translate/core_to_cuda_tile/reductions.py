@@ -5,6 +5,7 @@ Source: CUDA Tile IR specification, "reduce", "scan"; docs/semantics.md, 7, "Vec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -52,12 +53,15 @@ def _body(lowering: Lowering, kind: str, value: SSAValue) -> Region:
     return Region(block)
 
 
-def reduce(lowering: Lowering, kind: str, value: SSAValue, axis: int) -> SSAValue:
-    """Combines the elements along a dimension."""
+def reduce(
+    lowering: Lowering, kind: str, value: SSAValue, axis: int, identity: Attribute | None = None
+) -> SSAValue:
+    """Combines the elements along a dimension, and an identity; None: what changes no number."""
     shape = tile_type(value).get_shape()
     if shape[axis] == 1:
         return lowering.reshape(value, (*shape[:axis], *shape[axis + 1 :]))
-    identity = neutral(lowering, kind, element_type(value))
+    if identity is None:
+        identity = neutral(lowering, kind, element_type(value))
     body = _body(lowering, kind, value)
     return lowering.emit(ReduceOp([value], axis, [identity], body)).results[0]
 
@@ -66,20 +70,22 @@ def _multi_reduction(operation: MultiDimReductionOp, lowering: Lowering) -> None
     given, start = lowering.value(operation.source), lowering.value(operation.acc)
     axes = cast("Sequence[int]", operation.reduction_dims.get_values())
     kind, value = _kind(operation), _widened(lowering, given)
+    is_zero = _is_sum_from_zero(kind, start)
+    identity = _number(0, element_type(value)) if is_zero else None
     for axis in sorted(axes, reverse=True):
-        value = reduce(lowering, kind, value, axis)
-    if not _is_neutral(lowering, kind, start):
+        value = reduce(lowering, kind, value, axis, identity)
+    if not is_zero:
         value = combine(lowering, kind, _widened(lowering, start), value)
     lowering.define(operation.dest, _narrowed(lowering, value, given))
 
 
-def _is_neutral(lowering: Lowering, kind: str, start: SSAValue) -> bool:
-    """Whether a start is known to be 0, and to be added."""
+def _is_sum_from_zero(kind: str, start: SSAValue) -> bool:
+    """Whether a start is known to be 0, and to be added: then it is as good an identity as -0."""
     owner = start.owner
     if kind != "add" or not isinstance(owner, core.ConstantOp):
         return False
     numbers = cast("Sequence[float]", cast(Any, owner.value).get_values())
-    return not any(numbers)
+    return not any(number or math.copysign(1, number) < 0 for number in numbers)
 
 
 def _reduction(operation: Operation, lowering: Lowering) -> None:

@@ -28,6 +28,7 @@ from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.facts import constant_of
 from xtile.text.mlir_attributes import splat_constant
@@ -298,16 +299,6 @@ def _is_multiplied(factor: Attribute, total: Attribute) -> bool:
     return factor == total or (factor == i8 and total == i32)
 
 
-_NEUTRAL_FLOATS = {
-    "add": 0.0,
-    "maximumf": -math.inf,
-    "maxnumf": math.nan,
-    "minimumf": math.inf,
-    "minnumf": math.nan,
-    "mul": 1.0,
-}
-
-
 def reduce(operation: MultiDimReductionOp, kernel: Kernel) -> None:
     """Reduces a tile, which beyond the matrix has what changes nothing."""
     matrix = matrix_of(operation.source)
@@ -320,10 +311,11 @@ def reduce(operation: MultiDimReductionOp, kernel: Kernel) -> None:
     kernel.replace(operation, replaced(operation, [source, kernel.value(operation.acc)]))
 
 
-def _neutral(kind: str, element: Attribute) -> float | int | None:
-    """The number that a reduction of a kind leaves out."""
-    if not isa(element, IntegerType):
-        return _NEUTRAL_FLOATS.get(kind)
-    largest = 2 ** (element.width.data - 1) - 1
-    known = {"add": 0, "mul": 1, "maxsi": -largest - 1, "minsi": largest}
-    return known.get(kind)
+def _neutral(kind: str, element: Attribute) -> float | None:
+    """The number that a reduction of a kind leaves out; None if it has none for such numbers."""
+    try:
+        if isa(element, IntegerType):
+            return neutral_integer(kind, element.width.data)
+        return neutral_float(kind)
+    except KeyError:
+        return None
