@@ -17,7 +17,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_kernel,
 )
 from xtile.targets import NVIDIA
-from xtile.text.diagnostics import DiagnosticError
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.core_to_cuda_tile import translate_module
 
 
@@ -164,3 +164,38 @@ def test_prefetches_are_dropped() -> None:
     from xtile.translate.core_to_cuda_tile.rules import RULES
 
     assert RULES.get("core.prefetch") is not None
+
+
+ASSUMED = {
+    "%a: memref<?x4xf32>": "relies on sizes from 0 to 2^31 - 1 of arguments",
+    "%a: memref<4x4xf32, strided<[?, 1]>>": "relies on strides from 1 to 2^37 - 1 of arguments",
+    "%g: memref<?xmemref<?x4xf32, strided<[?, 1]>>>": (
+        "relies on sizes from 0 to 2^31 - 1 and strides from 1 to 2^37 - 1 of arguments"
+    ),
+    "%a: memref<4xf32>, %n: index, %g: memref<?xmemref<4xf32>>": None,
+}
+"""Arguments, and what a remark says is assumed of them."""
+
+
+@pytest.mark.parametrize("parameters", ASSUMED)
+def test_a_remark_names_what_a_launch_checks(parameters: str) -> None:
+    remarks = Diagnostics()
+    translate_module(read(tile_kernel(parameters, "")), NVIDIA.chips["sm_90"], remarks)
+    expected = ASSUMED[parameters]
+    found = [diagnostic.message for diagnostic in remarks]
+    assert found == ([] if expected is None else [f"{expected}, which a launch checks"])
+
+
+@pytest.mark.parametrize(("stride", "bits"), [(2**27, 32), (2**29, 64)])
+def test_offsets_that_32_bits_do_not_hold(stride: int, bits: int) -> None:
+    type = f"memref<8x8xf32, strided<[{stride}, 1]>>"
+    body = f"""
+        %c0 = arith.constant 0 : index
+        %padding = arith.constant 1.5 : f32
+        %v = vector.transfer_read %a[%i, %c0], %padding : {type}, vector<8x8xf32>
+        vector.transfer_write %v, %b[%c0, %c0] {{in_bounds = [true, true]}}
+            : vector<8x8xf32>, memref<8x8xf32>"""
+    lines = body_of(lowered(tile_kernel(f"%a: {type}, %b: memref<8x8xf32>, %i: index", body)))
+    offsets = [line for line in lines if " = offset " in line]
+    assert any(f"tile<8x8xi{bits}>" in line for line in offsets)
+    assert not any(f"tile<8x8xi{96 - bits}>" in line for line in offsets)

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.backends.calling_convention import KernelArgument, flattened, kernel_arguments
+from xtile.backends.nvidia.parameters import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
     SHAPE_GCD_ATTRIBUTE,
@@ -61,6 +62,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
     parameters = [_arguments(argument.type) for argument in function.arguments]
     block = Block(arg_types=[_type(own) for several in parameters for own in several])
     lowering.start_function(function)
+    _tell_of_promises(function, parameters, lowering)
     with lowering.in_function(block):
         given = iter(block.args)
         for index, (old, own) in enumerate(zip(function.arguments, parameters, strict=True)):
@@ -113,6 +115,25 @@ def _hints(function: FuncOp, lowering: Lowering) -> OptimizationHintsAttr | None
 
 
 # --- what is promised of arguments ---
+
+
+def _tell_of_promises(
+    function: FuncOp, parameters: Iterable[Iterable[KernelArgument]], lowering: Lowering
+) -> None:
+    """Tells what the code takes for granted of sizes and strides."""
+    roles = {argument.role for own in parameters for argument in own}
+    assumed = [words for words, about in _ASSUMED.items() if roles & about]
+    if assumed:
+        lowering.remark(
+            f"relies on {' and '.join(assumed)} of arguments, which a launch checks", function
+        )
+
+
+_ASSUMED = {
+    f"sizes from 0 to 2^{GREATEST_SIZE.bit_length()} - 1": {Role.SIZE, Role.SIZES},
+    f"strides from 1 to 2^{GREATEST_STRIDE.bit_length()} - 1": {Role.STRIDE, Role.STRIDES},
+}
+"""What is assumed of the arguments with some roles, in words."""
 
 
 def _divisors(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequence[int]:

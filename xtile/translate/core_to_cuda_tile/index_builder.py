@@ -8,6 +8,7 @@ from typing import Any
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.backends.nvidia.parameters import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import integer, miscellaneous
@@ -17,16 +18,6 @@ from xtile.rewrite.indices import Index
 from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
 from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
 from xtile.translate.core_to_cuda_tile.types import tile_type
-
-GREATEST_SIZE = 2**31 - 1
-"""No dimension of memory is larger.
-
-`tileiras` 13.5 uses the tensor memory accelerator only for views whose sizes are known to fit 31
-bits; its remark is "hardware coordinate limits exceeded".
-"""
-
-GREATEST_STRIDE = 2**37 - 1
-"""No stride is larger: 2^40 bytes are what the tensor memory accelerator takes at most."""
 
 
 class IndexBuilder(TileBuilder):

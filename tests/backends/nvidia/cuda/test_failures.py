@@ -207,7 +207,8 @@ class TestLayouts:
         with pytest.raises(ArgumentError, match=r"expected sizes below 2\^31 on a CUDA GPU"):
             gpu.run([DeviceArray(4096, (2**31,), (1,))])
 
-    def test_a_stride_of_0(self, gpu: Gpu) -> None:
+    @pytest.mark.parametrize("stride", [0, 2**37])
+    def test_a_stride_that_kernels_do_not_expect(self, gpu: Gpu, stride: int) -> None:
         parameter = Parameter("A", MemRefType(i8, [4], StridedLayoutAttr([None])), {})
         signature = Signature("k", (parameter,), frozenset())
         gpu.make("", [])
@@ -216,8 +217,10 @@ class TestLayouts:
         cubin = Cubin(CODE, "sm_90", "tileiras", {"k": signature}, kernels)
         write_cubin(gpu.path, cubin)
         with pytest.raises(ArgumentError) as raised:
-            gpu.run(DeviceArray(4096, (4,), (0,)))
-        assert str(raised.value).endswith("expected strides of at least 1 on a CUDA GPU, given 0")
+            gpu.run(DeviceArray(4096, (4,), (stride,)))
+        assert str(raised.value).endswith(
+            f"expected strides from 1 to 2^37 - 1 on a CUDA GPU, given {stride}"
+        )
 
     def test_an_empty_array(self, gpu: Gpu) -> None:
         gpu.make("%A: memref<i8x?x?>", [8] * 4)

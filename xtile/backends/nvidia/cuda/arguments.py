@@ -20,7 +20,12 @@ from xtile.backends.argument_values import (
 )
 from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
-from xtile.backends.nvidia.parameters import POINTER_SIZE, sizes_of_element
+from xtile.backends.nvidia.parameters import (
+    GREATEST_SIZE,
+    GREATEST_STRIDE,
+    POINTER_SIZE,
+    sizes_of_element,
+)
 from xtile.dialects.core.signature import Role
 from xtile.launch.binding import BoundArgument
 from xtile.launch.device_memory import DeviceView
@@ -32,9 +37,6 @@ from xtile.launch.stacks import DeviceStack
 from xtile.launch.views import View
 from xtile.launch.words import WordsView
 from xtile.semantics.values import Array
-
-_SIZES_END = 2**31
-"""Kernels compute places in a mode in 31 bits."""
 
 
 def gpu_memory(arguments: Sequence[BoundArgument]) -> Iterator[GpuMemory]:
@@ -128,9 +130,9 @@ def _size_or_stride(parameter: Parameter, part: KernelArgument, view: AnyView | 
         ArgumentError: It is not.
     """
     number = size_or_stride(part, view)
-    if part.role is Role.SIZE and number >= _SIZES_END:
+    if part.role is Role.SIZE and number > GREATEST_SIZE:
         raise _too_large(parameter, number)
-    if part.role is Role.STRIDE and number < 1:
+    if part.role is Role.STRIDE and not 1 <= number <= GREATEST_STRIDE:
         if view is not None and 0 in view.shape:
             return 1
         raise _no_stride(parameter, number)
@@ -146,7 +148,7 @@ def _too_large(parameter: Parameter, size: int) -> ArgumentError:
 
 def _no_stride(parameter: Parameter, stride: int) -> ArgumentError:
     return ArgumentError(
-        f"{parameter}: expected strides of at least 1 on a CUDA GPU, given {stride}"
+        f"{parameter}: expected strides from 1 to 2^37 - 1 on a CUDA GPU, given {stride}"
     )
 
 
@@ -206,8 +208,10 @@ def _sizes_or_strides(parameter: Parameter, part: KernelArgument, group: GroupVi
         ArgumentError: One is not.
     """
     numbers = sizes_or_strides(part, group)
-    if part.role is Role.SIZES and (numbers >= _SIZES_END).any():
+    if part.role is Role.SIZES and (numbers > GREATEST_SIZE).any():
         raise _too_large(parameter, int(numbers.max()))
-    if part.role is Role.STRIDES and (numbers < 1).any():
-        raise _no_stride(parameter, int(numbers.min()))
+    if part.role is Role.STRIDES:
+        wrong = numbers[(numbers < 1) | (numbers > GREATEST_STRIDE)]
+        if wrong.size:
+            raise _no_stride(parameter, int(wrong[0]))
     return numbers
