@@ -62,7 +62,7 @@ def test_tiles_on_the_grid_are_those_of_a_partition_view(
 ) -> None:
     memory = "memref<100x84xf32>"
     body = _read(memory, f"{index}, %c0", "16x32", bounds, more)
-    forms = _forms(f"%a: {memory}, %out: memref<16x32xf32>", body)
+    forms = _forms(f"%a: {memory} {{core.noalias}}, %out: memref<16x32xf32>", body)
     views = ["make_tensor_view", "make_partition_view"]
     assert forms == [*views, "load_view_tko", *views, "store_view_tko"]
 
