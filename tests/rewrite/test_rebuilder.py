@@ -68,6 +68,17 @@ def test_modules_load_when_their_dialect_is_met(monkeypatch: pytest.MonkeyPatch)
     assert loaded == ["first", "second"]
 
 
+def test_a_module_that_does_not_load_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str) -> ModuleType:
+        raise ImportError(f"there is no {name}")
+
+    monkeypatch.setattr("xtile.rewrite.rebuilder.import_module", load)
+    rules = RuleTable(modules={"test": ["first"]})
+    for _ in range(2):
+        with pytest.raises(ImportError, match="there is no first"):
+            rules.get("test.op")
+
+
 def test_other_rules_hold_for_a_while() -> None:
     def inside(operation: Operation, rebuilder: Rebuilder) -> None:
         with rebuilder.using(RuleTable()):

@@ -177,6 +177,24 @@ OF_LANES = frozenset(
 )
 """Operations without effects whose results differ between lanes that give equal operands."""
 
+OF_WORK_ITEMS = frozenset(
+    {
+        "core.fragment_extract",
+        "core.fragment_insert",
+        "core.subgroup_scan",
+        "gpu.barrier",
+        "gpu.block_dim",
+        "gpu.lane_id",
+        "gpu.num_subgroups",
+        "gpu.shuffle",
+        "gpu.subgroup_id",
+        "gpu.subgroup_reduce",
+        "gpu.subgroup_size",
+        "gpu.thread_id",
+    }
+)
+"""Operations that tell work-items apart, count them, or let them wait for each other."""
+
 
 def read_operands(operation: Operation) -> tuple[SSAValue, ...]:
     """The operands that say which memory an operation reads, also in one step with writing it."""

@@ -99,9 +99,10 @@ class RuleTable:
         rule = self._rows.get(name)
         if rule is None and self._modules:
             dialect, _, _ = name.partition(".")
-            for module in self._modules.pop(dialect, ()):
+            for module in self._modules.get(dialect, ()):
                 rows: Mapping[str, Rule] = import_module(module).RULES
                 self._rows |= {key: rows[key] for key in rows if key.startswith(f"{dialect}.")}
+            self._modules.pop(dialect, None)
             rule = self._rows.get(name)
         return rule
 

@@ -14,13 +14,14 @@ from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.core.extents import has_unknown_extents, problem_of_extents
 from xtile.dialects.core.pointers import PointerType, is_on_pointers
 from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.number_attributes import problem_of, says_how_to_round
 from xtile.dialects.walk import walk
 
 Problem = tuple[Operation, str]
 """An operation, and what is wrong with it."""
 
-_OF_WORK_ITEMS = frozenset(
+_DIFFERENT = frozenset(
     {
         "gpu.lane_id",
         "gpu.shuffle",
@@ -105,7 +106,7 @@ def _check_block(operation: Operation) -> str | None:
         return None
     if is_on_cooperative_matrices(operation):
         return f"{operation.name} must stand in core.parallel, because matrices belong to subgroups"
-    if operation.name in _OF_WORK_ITEMS:
+    if operation.name in _DIFFERENT:
         return f"{operation.name} must stand in core.parallel, where work-items act on their own"
     # A constant belongs to nobody.
     if operation.name != "arith.constant" and _holds_vectors(operation, 1):
@@ -134,21 +135,8 @@ def _check_lane(operation: Operation) -> str | None:
     return None
 
 
-_NOT_OF_TILES = frozenset(
-    {
-        *_OF_WORK_ITEMS,
-        "core.fragment_extract",
-        "core.fragment_insert",
-        "core.map",
-        "core.prefetch",
-        "core.subgroup_scan",
-        "gpu.barrier",
-        "gpu.block_dim",
-        "gpu.num_subgroups",
-        "gpu.subgroup_size",
-    }
-)
-"""Operations that tell work-items apart, or let them wait for each other."""
+_NOT_OF_TILES = OF_WORK_ITEMS | {"core.map", "core.prefetch"}
+"""Operations of work-items, and those that stand for what each subgroup does."""
 
 
 def _check_tile(operation: Operation) -> str | None:

@@ -9,12 +9,13 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.rewrite.rebuilder import copy as copied
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
+from xtile.transforms.tile_linalg.messages import not_lifted
 
 
 def copy(operation: Operation, kernel: Kernel) -> None:

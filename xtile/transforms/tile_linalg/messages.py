@@ -6,25 +6,6 @@ from xdsl.ir import Operation
 
 from xtile.text.source import spelling_of
 
-OF_WORK_ITEMS = frozenset(
-    {
-        "gpu.barrier",
-        "gpu.block_dim",
-        "gpu.lane_id",
-        "gpu.num_subgroups",
-        "gpu.shuffle",
-        "gpu.subgroup_id",
-        "gpu.subgroup_reduce",
-        "gpu.subgroup_size",
-        "gpu.thread_id",
-        "core.subgroup_scan",
-        "core.fragment_extract",
-        "core.fragment_insert",
-    }
-)
-"""Operations that tell work-items apart or let them wait for each other."""
-
-
 _INSTEAD = "collective instructions, foreach for numbers and foreach_tile for matrices"
 _INSTEAD_IN_MLIR = "core's collective operations, or vectors in a kernel at level tile"
 

@@ -8,6 +8,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType
 
 from xtile.dialects.core import ParallelOp
+from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import lifting
 from xtile.transforms.tile_linalg.foreach.pattern import (
@@ -18,7 +19,7 @@ from xtile.transforms.tile_linalg.foreach.pattern import (
 )
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.messages import OF_WORK_ITEMS, not_lifted
+from xtile.transforms.tile_linalg.messages import not_lifted
 from xtile.transforms.tile_linalg.operands import cut
 
 
