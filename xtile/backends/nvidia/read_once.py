@@ -34,6 +34,7 @@ from xtile.dialects.cuda_tile.ops.reductions import ReduceOp
 from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp
 from xtile.dialects.cuda_tile.tiles import element_bits, tile_type
 from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.walk import walk
 
 MOST_THREADS = 1024
 """What a block has at most; how many it gets, tileiras decides."""
@@ -65,7 +66,7 @@ def is_read_again(module: Operation) -> bool:
 
 
 def _reads(module: Operation) -> Iterator[_Read]:
-    return (operation for operation in module.walk() if isinstance(operation, _READS))
+    return (operation for operation in walk(module) if isinstance(operation, _READS))
 
 
 def _may_be_read_again(read: _Read) -> bool:

@@ -63,8 +63,8 @@ class MemoryPlan:
     """
 
     def __init__(self, function: Operation) -> None:
-        self._function = function
-        self._accesses = list(self._find(function))
+        self._operations = list(walk(function))
+        self._accesses = list(self._find())
         self._of = {access.operation: access for access in self._accesses}
 
     @cached_property
@@ -73,11 +73,11 @@ class MemoryPlan:
 
         An acquire or a release is ordered with accesses of all memory.
         """
-        if any(synchronizes(operation) for operation in walk(self._function)):
+        if any(map(synchronizes, self._operations)):
             return True
         return any(
             isa(value.type, MemRefType)
-            for operation in walk(self._function)
+            for operation in self._operations
             if operation.name in _LOOPS | _BRANCHES
             for value in operation.results
         ) or any(_root(memory) is None for memory in self._accessed())
@@ -95,11 +95,11 @@ class MemoryPlan:
 
     def _accessed(self) -> Iterator[SSAValue]:
         """The memrefs and pointers through which operations read or write."""
-        for operation in walk(self._function):
+        for operation in self._operations:
             yield from _memory_of(operation)
 
-    def _find(self, function: Operation) -> Iterator[_Access]:
-        for number, operation in enumerate(walk(function)):
+    def _find(self) -> Iterator[_Access]:
+        for number, operation in enumerate(self._operations):
             if operation.name in _PRINTS:
                 yield _Access(operation, OUTPUT, number, True, tuple(_around(operation)))
             for memory in _memory_of(operation):
