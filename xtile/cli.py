@@ -175,6 +175,11 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let arguments overlap although a kernel writes to one of them",
     )
+    parser.add_argument(
+        "--remarks",
+        action="store_true",
+        help="tell what the code relies on and why it is as it is, at the place",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -57,6 +57,11 @@ def test_a_cubin_with_its_sidecar(capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["k.cubin", "k.cubin.json", "k.ir"]
 
 
+def test_remarks_where_they_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", "k.ir", "-o", "k.tileirbc", "--chip", "sm_80", "--remarks"]) == 0
+    assert "k.ir:2.1-43: remark: relies on sizes from 0 to 2^31 - 1" in capsys.readouterr().err
+
+
 def test_one_kernel() -> None:
     assert main(["compile", "k.ir", "-o", "k.cubin", "--entry", "nothing"]) == 0
     cubin = read_cubin("k.cubin")

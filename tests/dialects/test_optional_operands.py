@@ -111,6 +111,18 @@ SAMPLES = {
         "core.scatter_store %v, %m[%n, %v], %k : vector<8xi32>, "
         "memref<?x?xi32>[index, vector<8xi32>], vector<8xi1>",
     ),
+    "core.scaled_contract": in_function(
+        "%a: vector<4x64xf8E5M2>, %b: vector<64x4xf8E5M2>, %c: vector<4x4xf32>, "
+        "%s: vector<4x2xf8E8M0FNU>, %t: vector<2x4xf8E8M0FNU>",
+        "%d = core.scaled_contract %a, %b, %c lhs_scale %s rhs_scale %t fast : "
+        "vector<4x64xf8E5M2>, vector<64x4xf8E5M2>, vector<4x4xf32> lhs_scale "
+        "vector<4x2xf8E8M0FNU> rhs_scale vector<2x4xf8E8M0FNU> -> vector<4x4xf32>",
+    ),
+    "core.view": in_function(
+        "%p: !core.ptr<f32>, %n: index",
+        "%m = core.view %p to offset: [%n], sizes: [%n, *, 8], strides: [%n, %n, 1] : "
+        "!core.ptr<f32> to memref<?x?x8xf32, strided<[?, ?, 1], offset: ?>>",
+    ),
     "cuda_tile.atomic_cas_tko": in_tile_kernel(
         "%r, %u = atomic_cas_tko relaxed device %pi, %n, %n, %m token=%t : tile<8xptr<i32>>, "
         "tile<8xi32>, tile<8xi1> -> tile<8xi32>, token"

@@ -19,7 +19,7 @@ from xtile.command import (
 from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.targets import OptionError
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 
 
 def run_compile(options: Namespace) -> int:
@@ -58,7 +58,10 @@ def _compile(options: Namespace) -> int:
         may_overlap=options.may_overlap,
         diagnostics=diagnostics,
     )
-    _show(list(diagnostics))
+    shown = (
+        each for each in diagnostics if options.remarks or each.severity is not Severity.REMARK
+    )
+    _show(list(shown))
     return EXIT_OK
 
 

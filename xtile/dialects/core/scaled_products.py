@@ -66,14 +66,16 @@ class ScaledContractOp(IRDLOperation):
     """A product of matrices with a sum, in which groups of factors along the depth share a scale.
 
     ```
-    %d = core.scaled_contract %a, %b, %c lhs_scale %s rhs_scale %t : vector<16x64xf8E4M3FN>, vector<64x8xf8E4M3FN>, vector<16x8xf32>, vector<16x2xf8E8M0FNU>, vector<2x8xf8E8M0FNU>
+    %d = core.scaled_contract %a, %b, %c lhs_scale %s rhs_scale %t
+        : vector<16x64xf8E4M3FN>, vector<64x8xf8E4M3FN>, vector<16x8xf32>
+          lhs_scale vector<16x2xf8E8M0FNU> rhs_scale vector<2x8xf8E8M0FNU> -> vector<16x8xf32>
     ```
 
     Element [i, j] is %c[i, j] + sum over k of %a[i, k] %s[i, k / g] %b[k, j] %t[k / h, j], in f32
     and with one rounding; the order of the sums is not specified. With three dimensions the first one
     counts products. A side without a scale has none, as factors of f16 and bf16 have. With `fast`
     no scale is NaN.
-    """  # noqa: E501
+    """
 
     name = "core.scaled_contract"
 
