@@ -185,10 +185,11 @@ class Rebuilder:
         enclosing block stands before it: loop-invariant code is born outside of the loop.
         """
         block = self._innermost(operands)
-        if (block, key) not in self._shared:
+        place = block, key
+        if place not in self._shared:
             with self.at_end_of(block):
-                self._shared[block, key] = make()
-        return self._shared[block, key]
+                self._shared[place] = make()
+        return self._shared[place]
 
     def index(self, number: int) -> SSAValue:
         """An `index` constant, shared by the function."""
@@ -201,10 +202,15 @@ class Rebuilder:
 
     def _innermost(self, values: Iterable[SSAValue]) -> Block:
         """The innermost open block that defines one of the values, or the function's."""
-        depth = min(self._function_depth, len(self._open) - 1)
+        blocks = self._open
+        depth = min(self._function_depth, len(blocks) - 1)
         for value in values:
-            depth = max(depth, self._open.index(block_of(value)))
-        return self._open[depth]
+            block = block_of(value)
+            for deeper in range(len(blocks) - 1, depth, -1):
+                if blocks[deeper] is block:
+                    depth = deeper
+                    break
+        return blocks[depth]
 
     def depth(self, number: int | SSAValue) -> int:
         """How deep in loops and branches a number is born; one that is known is in none."""

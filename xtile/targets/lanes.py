@@ -7,6 +7,7 @@ SPIR-V does, and in SPIR-V it depends on how the instructions of a matrix unit a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from xtile.targets.spellings import COOPERATIVE_MATRIX, MatrixSpelling
 from xtile.targets.target import BlockAccess, MatrixUnit, RowAccess, Target, VectorUnit
@@ -73,12 +74,12 @@ class LaneTarget:
         """Accesses of rows; None if there are none."""
         return self.chip.row_access if self.compiler.has_rows else None
 
-    @property
+    @cached_property
     def matrix_units(self) -> tuple[MatrixUnit, ...]:
         """The products whose matrices lie in the registers of lanes."""
         return self.chip.units("dpas")
 
-    @property
+    @cached_property
     def cooperative_matrices(self) -> tuple[MatrixUnit, ...]:
         """The products whose matrices are values of a subgroup."""
         is_used = self.compiler.has_vectors and self.spelling is COOPERATIVE_MATRIX

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xtile.targets.lanes import LaneTarget
@@ -10,6 +11,9 @@ from xtile.targets.target import MatrixUnit
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
+
+_name_of = lru_cache(maxsize=64)(str)
+"""The name of a type; printing one takes long."""
 
 
 def unit_for(
@@ -38,15 +42,16 @@ def unit_for(
     """
     if not units:
         return f"{target.name} has none"
-    a, b = map(str, factors)
+    a, b = map(_name_of, factors)
     fitting = [unit for unit in units if (unit.a, unit.b) == (a, b)]
     if not fitting:
         if a == b == "f32" and any(unit.a == "tf32" for unit in units):
             return "it rounds factors of f32 to tf32"
         return f"it has no products of {a} and {b}"
-    fitting = [unit for unit in fitting if unit.sums == str(sums) and (rounds or unit.is_exact)]
+    total = _name_of(sums)
+    fitting = [unit for unit in fitting if unit.sums == total and (rounds or unit.is_exact)]
     if not fitting:
-        return f"it has no {'' if rounds else 'exact '}products of {a} with sums of {sums}"
+        return f"it has no {'' if rounds else 'exact '}products of {a} with sums of {total}"
     least = target.compiler.least_lanes
     for unit in fitting:
         if unit.lanes is not None and unit.lanes < least:

@@ -72,9 +72,9 @@ class ScaledContractOp(IRDLOperation):
     ```
 
     Element [i, j] is %c[i, j] + sum over k of %a[i, k] %s[i, k / g] %b[k, j] %t[k / h, j], in f32
-    and with one rounding; the order of the sums is not specified. With three dimensions the first one
-    counts products. A side without a scale has none, as factors of f16 and bf16 have. With `fast`
-    no scale is NaN.
+    and with one rounding; the order of the sums is not specified. With three dimensions the first
+    one counts products. A side without a scale has none, as factors of f16 and bf16 have. With
+    `fast` no scale is NaN.
     """
 
     name = "core.scaled_contract"

@@ -11,13 +11,11 @@ from typing import Literal
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
-from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
-from xtile.dialects.xegpu.operation import is_for_workgroup, shape_of
+from xtile.dialects.xegpu.operation import layouts_of, shape_of
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
 from xtile.dialects.xegpu.rfc.attributes import MODE
-from xtile.dialects.xegpu.types import TensorDescType
 
 Level = Literal["work-group", "subgroup", "lane"]
 
@@ -29,19 +27,20 @@ def level_of(operations: Iterable[Operation]) -> tuple[Level, Operation | None]:
     """
     of_subgroup = None
     for operation in operations:
-        if is_for_workgroup(operation):
+        layouts = layouts_of(operation)
+        if any(layout.is_for_workgroup for layout in layouts):
             return "work-group", operation
-        if of_subgroup is None and _is_for_subgroup(operation):
+        if of_subgroup is None and _is_for_subgroup(operation, has_layout=bool(layouts)):
             of_subgroup = operation
     return ("lane" if of_subgroup is None else "subgroup"), of_subgroup
 
 
-def _is_for_subgroup(operation: Operation) -> bool:
+def _is_for_subgroup(operation: Operation, *, has_layout: bool) -> bool:
     """Whether an operation is on whole vectors, or on all points of a subgroup."""
     mode = operation.attributes.get(MODE)
     if isinstance(mode, StringAttr):
         return mode.data != "simt"
-    if _has_layout(operation):
+    if has_layout:
         return True
     if isinstance(operation, LoadNdOp | StoreNdOp | DpasOp):
         return not operation.is_for_lane
@@ -51,10 +50,3 @@ def _is_for_subgroup(operation: Operation) -> bool:
         chunk = operation.effective_chunk_size
         return points != (1,) and (chunk == 1 or value != (chunk,))
     return False
-
-
-def _has_layout(operation: Operation) -> bool:
-    types = (*operation.operand_types, *operation.result_types)
-    layouts = [type.layout_or_none for type in types if isinstance(type, TensorDescType)]
-    layouts += [*operation.properties.values(), *operation.attributes.values()]
-    return any(isinstance(layout, DistributeLayoutAttr) for layout in layouts)

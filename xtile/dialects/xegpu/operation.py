@@ -123,12 +123,17 @@ class WritingOperation(CachedOperation, ABC):
 
 def is_for_workgroup(operation: Operation) -> bool:
     """Whether a layout of an operation, or of one of its descriptors, spreads over subgroups."""
-    types = (*operation.operand_types, *operation.result_types)
-    layouts = [type.layout for type in types if isinstance(type, TensorDescType)]
-    layouts += [*operation.properties.values(), *operation.attributes.values()]
-    return any(
-        isinstance(layout, DistributeLayoutAttr) and layout.is_for_workgroup for layout in layouts
-    )
+    return any(layout.is_for_workgroup for layout in layouts_of(operation))
+
+
+def layouts_of(operation: Operation) -> list[DistributeLayoutAttr]:
+    """The layouts of an operation and of its descriptors. This is asked of whole kernels."""
+    found = [*operation.properties.values(), *operation.attributes.values()]
+    for value in (*operation.operands, *operation.results):
+        type_ = value.type
+        if type(type_) is TensorDescType:
+            found.append(type_.layout)
+    return [each for each in found if isinstance(each, DistributeLayoutAttr)]
 
 
 def mixed(values: Sequence[SSAValue], constants: Attribute | None) -> list[SSAValue | int]:
