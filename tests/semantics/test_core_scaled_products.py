@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.dialects.core.core_text import verified
+from tests.semantics.test_core_narrow import DTYPES as NARROW
 from tests.transforms.distribute.kernels import printed, read, run
 from tests.translate.core_to_cuda_tile.entries import (
     assemble_for_all,
@@ -22,16 +23,7 @@ from xtile.transforms.pad import pad
 
 Array = np.ndarray[Any, Any]
 
-DTYPES: dict[str, Any] = {
-    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
-    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
-    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-}
+DTYPES: dict[str, Any] = {**NARROW, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 
 @dataclass(frozen=True)

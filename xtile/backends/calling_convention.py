@@ -31,11 +31,19 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.core.signature import KernelSignature, Piece, Role
+from xtile.dialects.core.pointers import PointerType
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    KernelSignature,
+    Piece,
+    Role,
+    source_signature,
+)
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace as GpuAddressSpace
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import BOOL, INDEX, GroupType, MemrefType, is_number
 
@@ -81,13 +89,10 @@ def kernel_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
             return _group_arguments(*_upstream_group(memref), offset=0)
     if isinstance(type, MemrefType | MemRefType):
         return _memref_arguments(cast("MemrefType | MemRefType[Attribute]", type))
-    if type.name == _POINTER:
-        pointee: Attribute = getattr(type, "pointee_type", type)
-        return (KernelArgument(Role.POINTER, i64 if pointee.name == _POINTER else pointee),)
+    if isinstance(type, PointerType):
+        pointee = type.pointee_type
+        return (KernelArgument(Role.POINTER, i64 if isinstance(pointee, PointerType) else pointee),)
     return (KernelArgument(Role.VALUE, _scalar_type(type)),)
-
-
-_POINTER = "core.ptr"
 
 
 @dataclass(frozen=True)
@@ -181,17 +186,24 @@ _LOCAL_SPACE_NUMBER = 3
 """What LLVM numbers local memory of OpenCL kernels as."""
 
 
-def flattened(
-    signature: KernelSignature, types: Sequence[Attribute], *, splits_complex: bool = False
-) -> KernelSignature:
-    """The signature of a kernel whose arguments have become those of the calling convention.
+def keep_signature(kernel: FuncOp, made: Operation, *, splits_complex: bool = False) -> None:
+    """Lets what a kernel has become say, as the kernel did, what it was in its source.
 
     Args:
-        signature: That of the kernel before.
-        types: The types of its arguments, of MLIR.
+        kernel: The kernel.
+        made: What it has become, which has the arguments of the calling convention.
         splits_complex: Whether a complex number has become two arguments.
     """
+    signature = source_signature(kernel)
+    if signature is not None:
+        types = [argument.type for argument in kernel.arguments]
+        flat = _flattened(signature.relying_on(kernel), types, splits_complex)
+        made.attributes[SIGNATURE_ATTRIBUTE] = flat.attribute()
 
+
+def _flattened(
+    signature: KernelSignature, types: Sequence[Attribute], splits_complex: bool
+) -> KernelSignature:
     def parts(number: int, piece: Piece) -> Iterator[Piece]:
         type = types[number]
         if piece.role is Role.MEMREF:

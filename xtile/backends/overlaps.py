@@ -7,9 +7,9 @@ A kernel may rely on it that what is written through an argument is accessed thr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -78,22 +78,48 @@ def overlapping(
     return None
 
 
-TRANSLATED = "it was translated for arguments that do not overlap; translate it with may_overlap"
-"""Why a kernel cannot be compiled for arguments that overlap, although it is compiled here."""
+class _Executable(Protocol):
+    @property
+    def signature(self) -> Signature: ...
 
 
-def refusal(signature: Signature, found: tuple[Parameter, Parameter], reason: str) -> ArgumentError:
-    """The error for arguments that overlap, of a kernel that cannot be compiled again.
+ExecutableT = TypeVar("ExecutableT", bound=_Executable)
+
+
+def suited(
+    executable: ExecutableT,
+    for_overlaps: Callable[[], ExecutableT] | None,
+    arguments: Sequence[BoundArgument],
+    reason: str,
+) -> ExecutableT:
+    """The kernel itself, or one that is compiled for arguments that overlap, if they do.
 
     Args:
-        signature: The kernel's.
-        found: The arguments, as `overlapping` returns them.
-        reason: Why it does not take them, and what to do.
+        executable: The kernel.
+        for_overlaps: Compiles it for arguments that overlap; None where it was compiled elsewhere.
+        arguments: What it is launched on.
+        reason: Why it does not take arguments that overlap where it was compiled elsewhere, and
+            what to do.
+
+    Raises:
+        ArgumentError: They overlap, and the kernel cannot be compiled for that.
     """
+    found = overlapping(executable.signature, arguments)
+    if found is None:
+        return executable
+    if for_overlaps is not None:
+        variant = for_overlaps()
+        if overlapping(variant.signature, arguments) is None:
+            return variant
+        reason = _TRANSLATED
     one, written = found
-    return ArgumentError(
-        f"@{signature.name} writes to '{written.name}', which overlaps '{one.name}', but {reason}"
+    raise ArgumentError(
+        f"@{executable.signature.name} writes to '{written.name}', which overlaps '{one.name}', "
+        f"but {reason}"
     )
+
+
+_TRANSLATED = "it was translated for arguments that do not overlap; translate it with may_overlap"
 
 
 def _pieces(signature: Signature, arguments: Sequence[BoundArgument]) -> Iterator[_Piece]:

@@ -9,6 +9,9 @@ from typing import Generic, TypeVar
 
 ValueT = TypeVar("ValueT")
 
+TEXTS = 256
+"""Compiled texts that a process keeps for further launches."""
+
 
 class _Slot(Generic[ValueT]):
     """The place of one value."""

@@ -42,15 +42,14 @@ ROUNDED = frozenset(
 SATURATED = frozenset({"arith.truncf"})
 """The operations that may say that they saturate."""
 
-_NARROW = (
+NARROW_FLOATS = (
     Float4E2M1FNType,
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E4M3FNType,
     Float8E5M2Type,
-    Float8E8M0FNUType,
 )
-"""The types that numbers are saturated to."""
+"""The types of floats with 4, 6 and 8 bits; f8E8M0FNU has scales only."""
 
 
 class Rounding(StrEnum):
@@ -109,4 +108,5 @@ def problem_of(operation: Operation) -> str | None:
 def _is_saturated(operation: Operation) -> bool:
     type_ = operation.results[0].type
     element = type_.element_type if isa(type_, VectorType) else type_
-    return isinstance(element, _NARROW) and "roundingmode" not in operation.properties
+    is_narrow = isinstance(element, (*NARROW_FLOATS, Float8E8M0FNUType))
+    return is_narrow and "roundingmode" not in operation.properties

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler, ProgramT
-from xtile.backends.recently_used import RecentlyUsed
+from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.dialects.languages import Language
 from xtile.dialects.reading import parse_source, read_source, show_warnings, verify
 from xtile.launch.compiled_entry import decode, encode
@@ -98,9 +98,7 @@ def _print_generic(module: ModuleOp, output: StringIO) -> None:
     Printer(output, print_generic_format=True).print_op(module)
 
 
-_TEXTS = 256
-
-_refused: RecentlyUsed[bool] = RecentlyUsed(_TEXTS)
+_refused: RecentlyUsed[bool] = RecentlyUsed(TEXTS)
 """Whether some kernel of a text cannot be compiled, by the text's key."""
 
 

@@ -93,19 +93,13 @@ class CudaExecutable:
         Raises:
             ArgumentError: They overlap, and the kernel cannot be compiled here.
         """
-        from xtile.backends.overlaps import TRANSLATED, overlapping, refusal
+        from xtile.backends.overlaps import suited
 
-        found = overlapping(self.signature, arguments)
-        if found is None:
-            return self
-        if self.for_overlaps is None:
-            reason = "its cubin was compiled for arguments that do not overlap"
-            advice = "compile it with `xtile compile --may-overlap`"
-            raise refusal(self.signature, found, f"{reason}; {advice}")
-        variant = self.for_overlaps()
-        if overlapping(variant.signature, arguments) is not None:
-            raise refusal(self.signature, found, TRANSLATED)
-        return variant
+        reason = (
+            "its cubin was compiled for arguments that do not overlap; compile it with "
+            "`xtile compile --may-overlap`"
+        )
+        return suited(self, self.for_overlaps, arguments, reason)
 
     def launch(
         self,

@@ -23,7 +23,7 @@ from xtile.backends.nvidia.sidecar import (
     sidecar_path,
 )
 from xtile.backends.nvidia.tools import find_tileiras
-from xtile.backends.recently_used import RecentlyUsed
+from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.launch.compiled import (
     Text,
     compile_text,
@@ -37,9 +37,6 @@ from xtile.launch.errors import ArgumentError
 from xtile.launch.signature import Signature, choose_entry
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostic
-
-_TEXTS = 256
-"""Compiled texts that a process keeps for further launches."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +56,10 @@ class MachineCode:
     is_from_text: bool = False
 
 
-_kept: RecentlyUsed[MachineCode] = RecentlyUsed(_TEXTS)
+_kept: RecentlyUsed[MachineCode] = RecentlyUsed(TEXTS)
 """What texts became, by the keys of the texts."""
 
-_files: RecentlyUsed[tuple[str, MachineCode]] = RecentlyUsed(_TEXTS)
+_files: RecentlyUsed[tuple[str, MachineCode]] = RecentlyUsed(TEXTS)
 """What files became that have not changed since, so that they need not be read."""
 
 

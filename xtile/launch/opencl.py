@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from xtile.backends.cache import Cache, make_key
-from xtile.backends.recently_used import RecentlyUsed
+from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
 from xtile.launch.errors import ArgumentError, DeviceError
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from xtile.backends.intel.opencl.device import OpenclDevice
     from xtile.launch.compiled import Compiled, Text
 
-_TEXTS = 256
-"""Compiled texts that a process keeps for further launches."""
-
-_compiled: RecentlyUsed[Compiled[Program]] = RecentlyUsed(_TEXTS)
+_compiled: RecentlyUsed[Compiled[Program]] = RecentlyUsed(TEXTS)
 
 
 def available_devices() -> tuple[OpenclDevice, ...]:
@@ -90,19 +87,13 @@ class OpenclExecutable:
         Raises:
             ArgumentError: They overlap, and the kernel cannot be compiled here.
         """
-        from xtile.backends.overlaps import TRANSLATED, overlapping, refusal
+        from xtile.backends.overlaps import suited
 
-        found = overlapping(self.signature, arguments)
-        if found is None:
-            return self
-        if self.for_overlaps is None:
-            reason = "nothing says that its SPIR-V was compiled for arguments that overlap"
-            advice = "leave the binary out, and xtile compiles the kernel for them"
-            raise refusal(self.signature, found, f"{reason}; {advice}")
-        variant = self.for_overlaps()
-        if overlapping(variant.signature, arguments) is not None:
-            raise refusal(self.signature, found, TRANSLATED)
-        return variant
+        reason = (
+            "nothing says that its SPIR-V was compiled for arguments that overlap; leave the "
+            "binary out, and xtile compiles the kernel for them"
+        )
+        return suited(self, self.for_overlaps, arguments, reason)
 
     def launch(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, MemRefType, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -103,10 +104,18 @@ def forget_noalias(module: Operation) -> None:
             function.arg_attrs = ArrayAttr(map(DictionaryAttr, left)) if any(left) else None
 
 
+def _given(function: Operation) -> Iterator[Mapping[str, Attribute]]:
+    """The attributes of each argument of a function of any dialect."""
+    arguments = function.properties["arg_attrs"]
+    if isinstance(arguments, ArrayAttr):
+        for each in cast("ArrayAttr[Attribute]", arguments):
+            yield each.data if isinstance(each, DictionaryAttr) else {}
+
+
 def find_problems(function: Operation) -> Iterator[str]:
     """What is wrong with what is promised of a function's arguments, in words."""
     if not isinstance(function, FuncOp):
-        if NOALIAS_ATTRIBUTE in str(function.properties["arg_attrs"]):
+        if any(NOALIAS_ATTRIBUTE in promises for promises in _given(function)):
             yield f"{NOALIAS_ATTRIBUTE} is for the arguments of a kernel"
         return
     for argument in function.arguments:

@@ -12,7 +12,6 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.views import ViewOp
-from xtile.dialects.walk import walk
 
 Dimensions: TypeAlias = frozenset[int]
 
@@ -50,11 +49,9 @@ def problem_of_extents(operation: Operation) -> str | None:
     return None
 
 
-def has_unknown_extents(function: Operation) -> bool:
-    """Whether a kernel has a view of unknown extent."""
-    return any(
-        isinstance(operation, ViewOp) and operation.unknown_extents for operation in walk(function)
-    )
+def has_unknown_extents(operation: Operation) -> bool:
+    """Whether an operation is a view of unknown extent."""
+    return isinstance(operation, ViewOp) and bool(operation.unknown_extents)
 
 
 def carried(value: SSAValue) -> Iterator[SSAValue]:

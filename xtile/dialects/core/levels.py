@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, VectorType
 from xdsl.ir import Attribute, Operation
@@ -57,12 +57,11 @@ def find_problems(function: Operation) -> Iterator[Problem]:
         levels = ", ".join(f'"{level}"' for level in Level)
         yield function, f"{LEVEL_ATTRIBUTE} must be one of {levels}"
         return
-    yield from _find_any_level(function)
+    operations = list(walk(function))
+    yield from _find_any_level(operations)
     if level is None:
         return
-    for operation in walk(function):
-        if operation is function:
-            continue
+    for operation in operations[1:]:
         problem = _CHECKS[level](operation)
         if level is not Level.TILE:
             problem = _problem_of_tiles(operation) or problem
@@ -70,10 +69,10 @@ def find_problems(function: Operation) -> Iterator[Problem]:
             yield operation, f"{problem}; the kernel is at level {level}"
 
 
-def _find_any_level(function: Operation) -> Iterator[Problem]:
+def _find_any_level(operations: Sequence[Operation]) -> Iterator[Problem]:
     """Finds what is wrong at any level."""
-    has_unknown = has_unknown_extents(function)
-    for operation in walk(function):
+    has_unknown = any(map(has_unknown_extents, operations))
+    for operation in operations:
         problem = problem_of(operation) if says_how_to_round(operation) else None
         if problem is None and has_unknown:
             problem = problem_of_extents(operation)

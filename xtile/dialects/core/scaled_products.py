@@ -12,11 +12,7 @@ from typing import ClassVar, cast
 from typing_extensions import override
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    Float4E2M1FNType,
-    Float6E2M3FNType,
-    Float6E3M2FNType,
     Float8E4M3FNType,
-    Float8E5M2Type,
     Float8E8M0FNUType,
     Float16Type,
     Float32Type,
@@ -38,10 +34,10 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.number_attributes import NARROW_FLOATS
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
 
-_NARROW = (Float4E2M1FNType, Float6E2M3FNType, Float6E3M2FNType, Float8E4M3FNType, Float8E5M2Type)
 _HALVES = (Float16Type, BFloat16Type)
 _SCALES = (Float8E8M0FNUType, Float8E4M3FNType)
 
@@ -56,7 +52,7 @@ def _vector_of(description: str, types: tuple[type[Attribute], ...]) -> TypeWher
     )
 
 
-FACTOR = _vector_of("narrow floats, f16 or bf16", (*_NARROW, *_HALVES))
+FACTOR = _vector_of("narrow floats, f16 or bf16", (*NARROW_FLOATS, *_HALVES))
 SCALE = _vector_of("f8E8M0FNU or f8E4M3FN", _SCALES)
 SUMS = _vector_of("f32", (Float32Type,))
 

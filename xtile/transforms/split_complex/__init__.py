@@ -9,8 +9,9 @@ an operation gives, and `complex.create` of one that an operation takes.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ComplexType, ModuleOp
-from xdsl.ir import Operation, Region
+from xdsl.ir import Operation
 
+from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import DEVICE_CODE, with_device_code_rebuilt
 from xtile.text.source import source_of
 
@@ -46,7 +47,7 @@ def split_complex(module: ModuleOp) -> ModuleOp:
         DiagnosticError: An operation on complex numbers cannot be done part by part.
     """
     device_code = (each for each in module.body.block.ops if isinstance(each, DEVICE_CODE))
-    if not any(_has_to_be_split(region) for each in device_code for region in each.regions):
+    if not any(_computes_with_complex(inner) for each in device_code for inner in walk(each)):
         return module
     from xtile.transforms.cleanup.dead_code import remove_dead_code
     from xtile.transforms.split_complex.rules import RULES
@@ -58,20 +59,8 @@ def split_complex(module: ModuleOp) -> ModuleOp:
     return result
 
 
-def _has_to_be_split(region: Region) -> bool:
-    """Whether there is something to do; this is asked of every kernel, so it must take no time."""
-    for block in region.blocks:
-        operation = block.first_op
-        while operation is not None:
-            if _computes_with_complex(operation):
-                return True
-            if operation.regions and any(map(_has_to_be_split, operation.regions)):
-                return True
-            operation = operation.next_op
-    return False
-
-
 def _computes_with_complex(operation: Operation) -> bool:
+    """Whether there is something to do; this is asked of every operation, so it takes no time."""
     name = operation.name
     if name in _ON_ANY_NUMBERS:
         # `isinstance` takes long for attributes.

@@ -24,7 +24,7 @@ from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.combining import combine
 from xtile.translate.core_to_cuda_tile.compare_and_swap import have_equal_bits, swapped
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
-from xtile.translate.core_to_cuda_tile.gathers import places_of
+from xtile.translate.core_to_cuda_tile.gathers import optional_value, places_of
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
@@ -193,7 +193,7 @@ def _is_element_inside(
 
 def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
     pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
-    mask = None if operation.mask is None else lowering.value(operation.mask)
+    mask = optional_value(lowering, operation.mask)
     value = lowering.value(operation.value)
     kind, is_used = kind_of(operation.kind).name, bool(operation.result.uses)
     how = ordering_of(operation)
@@ -204,7 +204,7 @@ def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
 
 def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
     pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
-    mask = None if operation.mask is None else lowering.value(operation.mask)
+    mask = optional_value(lowering, operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
     how = ordering_of(operation)
     token = lowering.order.before_write(place)

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.calling_convention import KernelArgument, flattened, kernel_arguments
+from xtile.backends.calling_convention import KernelArgument, keep_signature, kernel_arguments
 from xtile.backends.nvidia.parameters import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
@@ -27,7 +27,7 @@ from xtile.dialects.core.arguments import (
 )
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
-from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, Role, source_signature
+from xtile.dialects.core.signature import Role
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
@@ -72,11 +72,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
     types = [argument.type for argument in block.args]
     hints = _hints(function, lowering)
     entry = EntryOp(name, types, Region(block), optimization_hints=hints)
-    signature = source_signature(function)
-    if signature is not None:
-        own = [argument.type for argument in function.arguments]
-        flat = flattened(signature.relying_on(function), own, splits_complex=True)
-        entry.attributes[SIGNATURE_ATTRIBUTE] = flat.attribute()
+    keep_signature(function, entry, splits_complex=True)
     lowering.emit(entry)
 
 

@@ -123,7 +123,8 @@ def _store(
     lowering.order.after_write(place, stored.results[0])
 
 
-def _optional(lowering: Lowering, value: SSAValue | None) -> SSAValue | None:
+def optional_value(lowering: Lowering, value: SSAValue | None) -> SSAValue | None:
+    """What a value has become, if there is one."""
     return None if value is None else lowering.value(value)
 
 
@@ -140,14 +141,14 @@ def _padding(
 
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
     pointers, place = places_of(lowering, operation, shape_of(operation.result.type))
-    mask = _optional(lowering, operation.mask)
+    mask = optional_value(lowering, operation.mask)
     padding = None if mask is None else _padding(operation, operation.padding, lowering)
     _load(operation, lowering, place, pointers, mask, padding, optional_ordering(operation))
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
     pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
-    value, mask = lowering.value(operation.value), _optional(lowering, operation.mask)
+    value, mask = lowering.value(operation.value), optional_value(lowering, operation.mask)
     _store(lowering, place, pointers, value, mask, optional_ordering(operation))
 
 

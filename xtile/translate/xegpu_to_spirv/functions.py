@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from xtile.backends.calling_convention import KernelArgument, flattened, kernel_arguments
+from xtile.backends.calling_convention import KernelArgument, keep_signature, kernel_arguments
 from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE, promises_of
 from xtile.dialects.core.pointers import PointerType as CorePointerType
-from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, Role, source_signature
+from xtile.dialects.core.signature import Role
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
@@ -78,11 +78,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
         if last is None or last.operands:
             raise lowering.error("a kernel ends with gpu.return, without values")
         lowering.do("Return")
-    signature = source_signature(function)
-    if signature is not None:
-        own = [argument.type for argument in function.arguments]
-        flat = flattened(signature.relying_on(function), own)
-        target.attributes[SIGNATURE_ATTRIBUTE] = flat.attribute()
+    keep_signature(function, target)
     lowering.functions.append(target)
     lowering.entry_points += _entry_point(name, lowering)
 
