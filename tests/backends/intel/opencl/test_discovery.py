@@ -175,3 +175,36 @@ def test_amx_is_asked_for_before_the_runtime_is_loaded(tmp_path: Path) -> None:
     )
     assert run(code) == "sapphirerapids\n"
     assert run(code, CL_CONFIG_CPU_TARGET_ARCH="skx") == "skx\n"
+
+
+OPTION = "disable-x86-scalar-to-vector"
+
+
+@pytest.mark.parametrize(
+    ("contents", "given", "expected"),
+    [
+        ([f"... {OPTION} ..."], "", f"-{OPTION}"),
+        ([f"... {OPTION} ..."], "-time-passes", f"-time-passes -{OPTION}"),
+        ([f"... {OPTION} ..."], f"-{OPTION}=false", f"-{OPTION}=false"),
+        # A runtime that does not know the option would end the process.
+        (["an older runtime"], "", ""),
+        ([f"... {OPTION} ...", "an older runtime"], "", ""),
+        ([""], "", ""),
+        ([None], "", ""),
+        ([], "", ""),
+    ],
+)
+def test_scalars_stay_scalar(
+    contents: list[str | None],
+    given: str,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    paths = [tmp_path / f"libintelocl.so.{number}" for number in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        if content is not None:
+            path.write_text(content)
+    monkeypatch.setenv("CL_CONFIG_LLVM_OPTIONS", given)
+    discovery.keep_scalars_scalar([str(path) for path in paths])
+    assert discovery.compiler_options() == expected

@@ -82,6 +82,7 @@ class OpenclDevice:
         if self.is_cpu:
             flags = " ".join(sorted(discovery.cpu_flags()))
             parts += [hashlib.sha256(flags.encode()).hexdigest(), str(discovery.is_amx_enabled())]
+            parts.append(discovery.compiler_options())
         return "\n".join(parts)
 
     @cached_property

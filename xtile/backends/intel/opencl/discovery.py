@@ -17,6 +17,7 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from ctypes import CDLL
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,14 @@ _CPU_ARCHITECTURE_VARIABLE = "CL_CONFIG_CPU_TARGET_ARCH"
 """What Intel's CPU runtime compiles for; it reads the variable when it is loaded."""
 
 _ARCHITECTURE_WITH_AMX = "sapphirerapids"
+
+_COMPILER_OPTIONS_VARIABLE = "CL_CONFIG_LLVM_OPTIONS"
+"""What Intel's CPU runtime tells its LLVM; one that does not know an option ends the process."""
+
+_SCALARS_STAY_SCALAR = "disable-x86-scalar-to-vector"
+"""An option of LLVM against wrong numbers. The CPU runtime 2026.2.0 (2026.22.10) was the first that
+moves chains of scalar integers to vector registers. With AVX-512, a `not` in such a chain inverts
+with a register that is never set: the comparison that should fill it with ones sets a mask."""
 
 _AMX_FLAGS = frozenset({"amx_tile", "amx_bf16", "amx_int8"})
 
@@ -73,6 +82,11 @@ def is_amx_enabled() -> bool:
     return has_amx() and os.environ.get(_CPU_ARCHITECTURE_VARIABLE) == _ARCHITECTURE_WITH_AMX
 
 
+def compiler_options() -> str:
+    """The options of LLVM that Intel's CPU runtime compiles with in this process."""
+    return os.environ.get(_COMPILER_OPTIONS_VARIABLE, "")
+
+
 def cpu_flags() -> frozenset[str]:
     """What the first CPU of this computer can do, in Linux' words; empty on other systems."""
     try:
@@ -85,14 +99,35 @@ def cpu_flags() -> frozenset[str]:
     return frozenset()
 
 
+def keep_scalars_scalar(runtimes: Sequence[str]) -> None:
+    """Switches off what computes wrong numbers in Intel's CPU runtimes, if they know the option."""
+    options = compiler_options()
+    if _SCALARS_STAY_SCALAR in options or not runtimes:
+        return
+    if all(map(_moves_scalars_to_vectors, runtimes)):
+        os.environ[_COMPILER_OPTIONS_VARIABLE] = f"{options} -{_SCALARS_STAY_SCALAR}".lstrip()
+
+
+def _moves_scalars_to_vectors(runtime: str) -> bool:
+    try:
+        with open(runtime, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            return content.find(_SCALARS_STAY_SCALAR.encode()) >= 0
+    except (OSError, ValueError):
+        # The system looks up a name without a directory; an empty file cannot be mapped.
+        return False
+
+
 @contextmanager
 def _list_of_drivers() -> Generator[None]:
     """Shows the loader all drivers, if one of them is not on the lists that it reads."""
     runtime = packaged_cpu_runtime()
     drivers = _users_drivers()
-    if runtime is None or any(_is_cpu_runtime(driver) for driver in drivers):
+    users_runtimes = [driver for driver in drivers if _is_cpu_runtime(driver)]
+    if users_runtimes or runtime is None:
+        keep_scalars_scalar(users_runtimes)
         yield
         return
+    keep_scalars_scalar([str(runtime)])
     before = os.environ.get(VENDORS_VARIABLE)
     with _directory_of([*drivers, str(runtime)]) as directory:
         os.environ[VENDORS_VARIABLE] = str(runtime) if directory is None else directory
