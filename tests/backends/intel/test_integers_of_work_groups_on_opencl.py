@@ -31,7 +31,7 @@ _NUMBERS = (0, 1, -1, 2, -7, 130, 2**31 - 1, -(2**31))
 
 
 def _chain(random: Random, type_: str) -> FuncOp:
-    """A kernel of three to six instructions on loaded numbers; about half the results are stored."""
+    """A kernel of three to six instructions on loaded numbers; about half are stored."""
     values = ["%x", "%y", "%z", "%k"]
     lines: list[str] = []
     count = random.randint(3, 6)
