@@ -218,31 +218,6 @@ def test_options_of_the_function(options: dict[str, Any]) -> None:
         xtile.compile(KERNELS, "k.cubin", entry="g")
 
 
-WARP = """
-module attributes {gpu.container_module} {
-  gpu.module @m {
-    gpu.func @k(%m: memref<32xf32>) kernel {
-      %lane = gpu.lane_id
-      gpu.warp_execute_on_lane_0(%lane)[32] {
-        %v = gpu.thread_id x
-      }
-      gpu.return
-    }
-  }
-  func.func @main() {
-    return
-  }
-}
-"""
-
-
-def test_an_omitted_yield_beside_code_of_the_host(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("warp.mlir").write_text(WARP)
-    assert main(["compile", "warp.mlir", "-o", "warp.spv"]) == 1
-    message = "error: gpu.warp_execute_on_lane_0 cannot be translated to SPIR-V"
-    assert f"warp.mlir:6.7-8.7: {message}" in capsys.readouterr().err
-
-
 SAME_NAME = """
 module attributes {gpu.container_module} {
   gpu.module @m {

@@ -16,7 +16,7 @@ from xtile.dialects.spirv import instruction_class
 
 DIALECTS = (
     *("arith", "cf", "complex", "core", "cuda_tile", "func", "gpu", "index", "llvm", "math"),
-    *("memref", "scf", "tensorlang", "transform", "ub"),
+    *("memref", "scf", "tensorlang", "ub"),
     *("vector", "xegpu"),
 )
 OWN = ("cuda_tile", "tensorlang", "xegpu")

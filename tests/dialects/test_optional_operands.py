@@ -36,15 +36,6 @@ from xtile.text.source import Source
 from xtile.universe import XTILE_UNIVERSE
 
 SIZES = "blocks in (%n, %n, %n) threads in (%n, %n, %n)"
-HANDLE = "!transform.any_op"
-NUMBER = "!transform.param<i64>"
-SIZES_OF_LAYOUTS = ("static_sg_layout", "static_sg_data", "static_inst_data")
-LISTS = {
-    each.replace("_", place, 1)
-    for place in ("_", "_input_", "_target_")
-    for each in SIZES_OF_LAYOUTS
-}
-"""Properties of which none is an empty list, which is what their text is read as."""
 
 
 def in_tile_kernel(line: str) -> str:
@@ -65,14 +56,6 @@ def in_tile_kernel(line: str) -> str:
     }
     names = ", ".join(f"%{name}: {type}" for name, type in parameters.items())
     return f"cuda_tile.module @m {{ testing$func @k({names}) {{ {line} return }} }}"
-
-
-def in_schedule(line: str) -> str:
-    """A transform schedule of one operation."""
-    return (
-        "module attributes {transform.with_named_sequence} { transform.named_sequence @s("
-        f"%op: {HANDLE}, %v: !transform.any_value, %n: {NUMBER}) {{ {line} transform.yield }} }}"
-    )
 
 
 def in_tensorlang(line: str) -> str:
@@ -268,12 +251,6 @@ SAMPLES = {
         "%r = memref.subview %m[0, 0] [4, %n] [1, 1] : "
         "memref<?x?xf32> to memref<4x?xf32, strided<[?, 1]>>",
     ),
-    "scf.forall": in_function(
-        "%n: index, %t: tensor<2xf32>",
-        "%r = scf.forall (%i, %j) = (%n, 0) to (8, %n) step (%n, 2) shared_outs(%a = %t) -> "
-        "(tensor<2xf32>) { scf.forall.in_parallel { } } {mapping = [#gpu.thread<x>, "
-        "#gpu.thread<y>]}",
-    ),
     "scf.parallel": in_function(
         "%n: index, %f: f32",
         "%r = scf.parallel (%i) = (%n) to (%n) step (%n) init (%f) -> f32 { scf.reduce(%f : f32) "
@@ -298,23 +275,6 @@ SAMPLES = {
     ),
     "tensorlang.subview with a dynamic offset": in_tensorlang(
         "%B = tensorlang.subview %A[%n:4,3:8] : !tensorlang.memref<4x8xf32, strided<1, ?>>"
-    ),
-    "transform.xegpu.convert_layout": in_schedule(
-        "%d = transform.xegpu.convert_layout %v input_sg_layout = [6, %n] "
-        "input_sg_data = [%n, 40] input_inst_data = [%n, 20] target_sg_layout = [%n, 3] "
-        "target_sg_data = [8, %n] target_inst_data = [%n, 20] : (!transform.any_value"
-        + f", {NUMBER}" * 6
-        + f") -> {HANDLE}"
-    ),
-    "transform.xegpu.set_desc_layout": in_schedule(
-        "%d = transform.xegpu.set_desc_layout %op sg_layout = [%n, 3] sg_data = [24, %n] "
-        f"inst_data = [8, %n] slice_dims = [1] : ({HANDLE}, {NUMBER}, {NUMBER}, {NUMBER}) -> "
-        f"{HANDLE}"
-    ),
-    "transform.xegpu.set_op_layout_attr": in_schedule(
-        "transform.xegpu.set_op_layout_attr %op result index = 2 sg_layout = [6, %n] "
-        f"sg_data = [%n, 40] inst_data = [8, %n] slice_dims = [0] : {HANDLE}, {NUMBER}, {NUMBER}, "
-        f"{NUMBER}"
     ),
     "vector.transfer_read": in_function(
         "%m: memref<?x?xf32>, %n: index, %f: f32, %k: vector<8xi1>",
@@ -407,7 +367,7 @@ def _variants(name: str) -> Iterator[ModuleOp]:
     optional = [
         property
         for property, kind in definition.properties.items()
-        if isinstance(kind, OptPropertyDef) and property in sample.properties.keys() - LISTS
+        if isinstance(kind, OptPropertyDef) and property in sample.properties
     ]
     has_results = [
         isinstance(result, (OptResultDef, VarResultDef)) for _, result in definition.results

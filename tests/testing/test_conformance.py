@@ -52,6 +52,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_pieces() -> None:
+    assert pieces_of("// -----\n  transform.named_sequence @s\n// -----\n") == []
+    assert pieces_of("// gpu.warp_execute_on_lane_0") == ["// gpu.warp_execute_on_lane_0"]
     assert pieces_of("a\n// -----\nb\n//   -----\n// -----\n\n// ----- c\nd") == [
         "a\n",
         "b\n//   -----\n",

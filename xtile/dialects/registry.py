@@ -94,12 +94,6 @@ def _scf() -> Dialect:
     return Scf
 
 
-def _transform() -> Dialect:
-    from xtile.dialects.transform import Transform
-
-    return Transform
-
-
 def _ub() -> Dialect:
     from xtile.dialects.ub import UB
 
@@ -159,7 +153,6 @@ COMPLETED_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "math": _math,
     "memref": _memref,
     "scf": _scf,
-    "transform": _transform,
     "ub": _ub,
     "vector": _vector,
 }

@@ -4,7 +4,8 @@
 
 Every `.mlir` file of the directory is cut into pieces at the lines `// -----`. mlir-opt judges each
 piece by reading and verifying it, without any pass, and so does this package. Where the RUN line of
-a file allows operations of unknown dialects, both allow them.
+a file allows operations of unknown dialects, both allow them. Pieces for LLVM's passes alone, with
+schedules or with code of one lane for all, are left out: no kernel is written so.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
 
 _UNREGISTERED = "-allow-unregistered-dialect"
+_FOR_PASSES = re.compile(
+    r"^(?!\s*//).*\b(transform\.named_sequence|gpu\.warp_execute_on_lane_0)\b", re.MULTILINE
+)
 _CUT = re.compile(r"^// -----.*\n?", re.MULTILINE)
 _FUNCTION = re.compile(r"^[ \t]*(?P<name>gpu\.func|func\.func)\b", re.MULTILINE)
 _ALIAS = re.compile(r"^[#!][\w.$-]+[ \t]*=.*$", re.MULTILINE)
@@ -85,8 +89,9 @@ class FileResult:
 
 
 def pieces_of(text: str) -> list[str]:
-    """Returns the pieces of a file; one without any text is none."""
-    return [piece for piece in _CUT.split(text) if piece.strip()]
+    """Returns the pieces of a file that have text, without those for LLVM's passes alone."""
+    pieces = _CUT.split(text)
+    return [piece for piece in pieces if piece.strip() and not _FOR_PASSES.search(piece)]
 
 
 def allows_unregistered(text: str) -> bool:
@@ -152,7 +157,8 @@ def functions_of(text: str) -> Iterator[str]:
 
 def compare(files: Iterable[Path], mlir_opt: str) -> list[FileResult]:
     """Judges every piece of the files twice."""
-    return [_compare_file(path, mlir_opt) for path in files]
+    results = (_compare_file(path, mlir_opt) for path in files)
+    return [result for result in results if result.pieces]
 
 
 def _compare_file(path: Path, mlir_opt: str) -> FileResult:

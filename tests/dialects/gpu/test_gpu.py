@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import xtile
 from tests.dialects.upstream_text import check_agreement, in_function, read, upstream_errors
 
 
@@ -31,8 +30,6 @@ THREADS = "threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n)"
 CLUSTERS = "clusters(%cx, %cy, %cz) in (%kx = %n, %ky = %n, %kz = %n)"
 IN_INDEX = "blocks in (%n, %n, %n) threads in (%n, %n, %n)"
 IN_I32 = "blocks in (%s, %s, %s) threads in (%s, %s, %s) : i32"
-MATRIX = '!gpu.mma_matrix<16x16xf16, "{}Op">'
-A, B, C = (MATRIX.format(operand) for operand in "ABC")
 
 RIGHT = {
     "empty module": "gpu.module @m {}",
@@ -81,10 +78,8 @@ RIGHT = {
         '#gpu.kernel_metadata<"l", () -> (), arg_attrs = [{x}], metadata = {r = 1 : i32}>]>, '
         'assembly = "xx">, #gpu.object<#nvvm.target, kernels = <>, "yy">]'
     ),
-    "mapping attributes": (
-        "func.func private @f() attributes {t.m = [#gpu.block<x>, #gpu.thread<linear_dim_3>, "
-        "#gpu.warp<y>, #gpu.warpgroup<z>, #gpu.lane<linear_dim_0>, #gpu.mask<7>, "
-        "#gpu.memory_space<workgroup>, #gpu.loop_dim_map<processor = block_x, "
+    "attributes": (
+        "func.func private @f() attributes {t.m = [#gpu.loop_dim_map<processor = block_x, "
         "map = (d0) -> (d0), bound = (d0) -> (d0)>, #gpu<dim x>, #gpu<all_reduce_op add>]}"
     ),
     "barrier": in_kernel("", "gpu.barrier"),
@@ -147,34 +142,11 @@ RIGHT = {
         "%0 = gpu.subgroup_reduce xor %a cluster(size = 4) : (i32) -> i32\n"
         "%1 = gpu.subgroup_reduce or %a uniform cluster(size = 4, stride = 2) : (i32) -> i32",
     ),
-    "warp_execute_on_lane_0": in_kernel(
-        "%n: index", 'gpu.warp_execute_on_lane_0(%n)[32] { gpu.printf "a" }'
-    ),
-    "warp_execute_on_lane_0 with values": in_kernel(
-        "%n: index, %v: vector<4xf32>, %w: f32",
-        "%0:2 = gpu.warp_execute_on_lane_0(%n)[32] args(%v, %w : vector<4xf32>, f32) -> "
-        "(vector<4xf32>, f32) {\n^bb0(%x: vector<128xf32>, %y: f32):\n"
-        "gpu.yield %x, %y : vector<128xf32>, f32\n} {a}",
-    ),
     "dynamic_shared_memory": in_kernel(
         "", "%0 = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>"
     ),
     "printf": in_kernel(
         "%a: i32, %b: f32", 'gpu.printf "none"\ngpu.printf "%d %f" {x}, %a, %b : i32, f32'
-    ),
-    "matrices": in_kernel(
-        "%n: index, %m: memref<32x32xf16, #gpu.address_space<workgroup>>, %z: f16",
-        "%a = gpu.subgroup_mma_load_matrix %m[%n, %n] {leadDimension = 32 : index, transpose} : "
-        f"memref<32x32xf16, #gpu.address_space<workgroup>> -> {A}\n"
-        "%b = gpu.subgroup_mma_load_matrix %m[%n, %n] {leadDimension = 32 : index} : "
-        f"memref<32x32xf16, #gpu.address_space<workgroup>> -> {B}\n"
-        f"%c = gpu.subgroup_mma_constant_matrix %z : {C}\n"
-        f"%d = gpu.subgroup_mma_compute %a, %b, %c {{b_transpose}} : {A}, {B} -> {C}\n"
-        f"%e = gpu.subgroup_mma_elementwise addf %c, %d : ({C}, {C}) -> {C}\n"
-        f"%x = gpu.subgroup_mma_extract_thread_local %e[%n] : {C} -> f16\n"
-        f"%g = gpu.subgroup_mma_insert_thread_local %x, %e[%n] : f16, {C} -> {C}\n"
-        f"gpu.subgroup_mma_store_matrix %g, %m[%n, %n] {{leadDimension = 32 : index}} : {C}, "
-        "memref<32x32xf16, #gpu.address_space<workgroup>>",
     ),
     "launch_func": with_kernel(
         SIZES, f"gpu.launch_func @m::@k {IN_INDEX} args(%f : f32, %d : memref<4xf32>)"
@@ -307,14 +279,6 @@ WRONG = {
         "gpu.module @m [1 : i32] {}",
         "expected targets such as #xevm.target, got 1 : i32",
     ),
-    "matrix in a column": (
-        in_kernel(
-            "%n: index, %m: memref<32x32xf16, strided<[1, 32]>>",
-            "%a = gpu.subgroup_mma_load_matrix %m[%n, %n] {leadDimension = 32 : index} : "
-            f"memref<32x32xf16, strided<[1, 32]>> -> {A}",
-        ),
-        "expected a memref whose last dimension has stride 1",
-    ),
     "rotate too far": (
         in_kernel("%a: i32", "%0, %1 = gpu.rotate %a, 16, 16 : i32"),
         "the offset must be in the range [0, 16), got 16",
@@ -368,45 +332,11 @@ WRONG = {
         ),
         "the cluster stride must be a power of two, got 3",
     ),
-    "warp that cannot share": (
-        in_kernel(
-            "%n: index, %v: vector<4xf32>",
-            "gpu.warp_execute_on_lane_0(%n)[32] args(%v : vector<4xf32>) "
-            "{ ^bb0(%x: vector<64xf32>): gpu.yield }",
-        ),
-        "vector<64xf32> holds 16 times vector<4xf32>, which 32 lanes cannot share",
-    ),
-    "warp without its arguments": (
-        in_kernel(
-            "%n: index, %v: vector<4xf32>",
-            "gpu.warp_execute_on_lane_0(%n)[32] args(%v : vector<4xf32>) { gpu.yield }",
-        ),
-        "expected 1 arguments of the body, got 0",
-    ),
     "dynamic memory of floats": (
         in_kernel(
             "", "%0 = gpu.dynamic_shared_memory : memref<?xf32, #gpu.address_space<workgroup>>"
         ),
         "expected the type memref<?xi8, #gpu.address_space<workgroup>>, got memref<?xf32",
-    ),
-    "store of an operand": (
-        in_kernel(
-            f"%a: {A}, %n: index, %m: memref<32x32xf16>",
-            "gpu.subgroup_mma_store_matrix %a, %m[%n, %n] {leadDimension = 32 : index} : "
-            f"{A}, memref<32x32xf16>",
-        ),
-        "only a COp matrix can be stored, got AOp",
-    ),
-    "product in another order": (
-        in_kernel(
-            f"%a: {A}, %b: {B}, %c: {C}",
-            f"%0 = gpu.subgroup_mma_compute %b, %a, %c : {B}, {A} -> {C}",
-        ),
-        "expected operands AOp, BOp, COp, got BOp, AOp, COp",
-    ),
-    "matrix of three dimensions": (
-        in_kernel('%a: !gpu.mma_matrix<2x16x16xf16, "AOp">', ""),
-        "a matrix has two dimensions, got 3",
     ),
     "launch_func outside of a container": (
         "module {\n" + in_function(SIZES, f"gpu.launch_func @m::@k {IN_INDEX}") + "}",
@@ -497,13 +427,3 @@ def test_refuses_as_mlir_opt(name: str) -> None:
     rendered = read(piece)
     assert isinstance(rendered, str), rendered.custom
     assert message in rendered
-
-
-def test_a_copy_of_what_omits_its_yield_has_one_block() -> None:
-    module = xtile.parse(
-        "func.func @f(%i: index) {\n  gpu.warp_execute_on_lane_0(%i)[32] {\n  }\n  return\n}\n",
-        language="mlir",
-    )
-    names = [operation.name for operation in module.walk()]
-    assert [operation.name for operation in module.clone().walk()] == names
-    assert names.count("gpu.yield") == 1

@@ -98,19 +98,6 @@ RIGHT = {
         "scf.parallel (%n) = (%i) to (%j) step (%k) {\nscf.reduce\n} {mapping = "
         "[#gpu.loop_dim_map<processor = block_x, map = (d0) -> (d0), bound = (d0) -> (d0)>]}",
     ),
-    "forall": in_function(
-        LOOP,
-        "scf.forall (%n, %m) in (%i, 8) {\n%0 = arith.addi %n, %m : index\n}\n"
-        "scf.forall (%n) in (4) {\n} {mapping = [#gpu.thread<x>], a}",
-    ),
-    "forall with bounds": in_function(
-        LOOP, "scf.forall (%n, %m) = (0, %i) to (%j, 8) step (2, %k) {\n}"
-    ),
-    "forall of tensors": in_function(
-        "%t: tensor<4x4xf32>, %s: tensor<2xf32>",
-        "%0:2 = scf.forall (%n) in (2) shared_outs(%a = %t, %b = %s) -> "
-        "(tensor<4x4xf32>, tensor<2xf32>) {\nscf.forall.in_parallel {\n}\n}",
-    ),
 }
 
 WRONG = {
@@ -199,21 +186,6 @@ WRONG = {
             "scf.reduce.return %c : i1\n}\n}",
         ),
         "expected an scf.reduce.return of types f32, got i1",
-    ),
-    "forall with too few indices": (
-        in_function(LOOP, "scf.forall (%n) in (%i, 8) {\n}"),
-        "expected 2 loop variables, one for each bound, got 1",
-    ),
-    "forall mapped to too little": (
-        in_function(LOOP, "scf.forall (%n, %m) in (4, 8) {\n} {mapping = [#gpu.thread<x>]}"),
-        "expected a mapping of 2 dimensions, got 1",
-    ),
-    "forall with an unknown output": (
-        in_function(
-            "%t: tensor<2xf32>",
-            "%0 = scf.forall (%n) in (2) shared_outs(%a = %t) -> (tensor<4xf32>) {\n}",
-        ),
-        "operand is used with type tensor<4xf32>",
     ),
     "yield elsewhere": (
         "func.func @f() {\nscf.yield\n}",

@@ -18,7 +18,6 @@ TERMINATORS = {
     "memref.alloca_scope.return",
     "memref.atomic_yield",
     "scf.condition",
-    "scf.forall.in_parallel",
     "scf.reduce",
     "scf.reduce.return",
     "scf.yield",
@@ -49,14 +48,6 @@ NOT_IN_KERNELS = {
 NOT_YET = {
     "func.call_indirect",
     "func.constant",
-    "gpu.subgroup_mma_compute",
-    "gpu.subgroup_mma_constant_matrix",
-    "gpu.subgroup_mma_elementwise",
-    "gpu.subgroup_mma_extract_thread_local",
-    "gpu.subgroup_mma_insert_thread_local",
-    "gpu.subgroup_mma_load_matrix",
-    "gpu.subgroup_mma_store_matrix",
-    "gpu.warp_execute_on_lane_0",
 }
 """Operations that no kernel in the project's languages has."""
 

@@ -188,20 +188,6 @@ _BODIES = {
           }
         }
     """,
-    "a loop for all indices": """
-        %m = memref.alloca() : memref<3x5xi32>
-        scf.forall (%i, %j) in (3, %c5) {
-          %n = arith.addi %i, %j : index
-          %t = arith.index_cast %n : index to i32
-          %w = arith.muli %t, %v : i32
-          memref.store %w, %m[%i, %j] : memref<3x5xi32>
-        }
-        %c2 = arith.constant 2 : index
-        %c4 = arith.constant 4 : index
-        %y = memref.load %m[%c2, %c4] : memref<3x5xi32>
-        %w = memref.load %m[%c0, %c1] : memref<3x5xi32>
-        %r = arith.subi %y, %w : i32
-    """,
     "functions that are called": """
         %w, %is = func.call @half(%v) : (i32) -> (i32, i1)
         %t, %no = func.call @half(%w) : (i32) -> (i32, i1)
@@ -502,20 +488,6 @@ _SIDES = {
           }
         }
         memref.store %r, %out[%c0] : memref<1xi64>""",
-    "scf.forall": """
-        memref.store %zero, %out[%c0] : memref<1xi64>
-        scf.forall (%i) = (%lower) to (%upper) step (%step) {
-          %p = memref.load %out[%c0] : memref<1xi64>
-          %s = arith.addi %p, %one : i64
-          memref.store %s, %out[%c0] : memref<1xi64>
-        }""",
-    "scf.forall with numbers": """
-        memref.store %zero, %out[%c0] : memref<1xi64>
-        scf.forall (%i) = (9223372036854775802) to (9223372036854775806) step (3) {
-          %p = memref.load %out[%c0] : memref<1xi64>
-          %s = arith.addi %p, %one : i64
-          memref.store %s, %out[%c0] : memref<1xi64>
-        }""",
 }
 
 

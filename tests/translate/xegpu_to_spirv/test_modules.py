@@ -35,7 +35,7 @@ KERNELS = sorted(path.stem for path in EXAMPLES.glob("*.ir"))
 _REFUSED = {
     # They end a region, and the rule of the operation around it takes what they yield.
     *("func.return", "gpu.return", "gpu.terminator", "gpu.yield", "memref.alloca_scope.return"),
-    *("memref.atomic_yield", "scf.condition", "scf.forall.in_parallel", "scf.reduce"),
+    *("memref.atomic_yield", "scf.condition", "scf.reduce"),
     *("scf.reduce.return", "scf.yield"),
     # Operations of the host.
     *("gpu.alloc", "gpu.binary", "gpu.dealloc", "gpu.host_register", "gpu.host_unregister"),
@@ -46,10 +46,7 @@ _REFUSED = {
     *("gpu.dynamic_shared_memory", "memref.reshape"),
     # No language of the project has these in kernels.
     *("arith.scaling_extf", "arith.scaling_truncf", "func.call_indirect", "func.constant"),
-    *("gpu.subgroup_mma_compute", "gpu.subgroup_mma_constant_matrix"),
-    *("gpu.subgroup_mma_elementwise", "gpu.subgroup_mma_extract_thread_local"),
-    *("gpu.subgroup_mma_insert_thread_local", "gpu.subgroup_mma_load_matrix"),
-    *("gpu.subgroup_mma_store_matrix", "gpu.warp_execute_on_lane_0", "ub.unreachable"),
+    "ub.unreachable",
 }
 """Operations of upstream's dialects that are errors, with the reason."""
 

@@ -6,14 +6,12 @@ Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`, `GPUDeviceMappingAttr.td` an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.gpu import LoopDimMapAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -24,8 +22,6 @@ from xtile.dialects.gpu.enumerations import (
     AllReduceOperation,
     BroadcastType,
     Dimension,
-    MappingId,
-    MMAElementwiseOp,
     ShuffleMode,
 )
 
@@ -77,13 +73,6 @@ class BroadcastTypeAttr(EnumAttribute[BroadcastType], SpacedOpaqueSyntaxAttribut
 
 
 @irdl_attr_definition
-class MMAElementwiseOpAttr(EnumAttribute[MMAElementwiseOp], SpacedOpaqueSyntaxAttribute):
-    """An elementwise operation on matrices: `#gpu<mma_element_wise addf>`."""
-
-    name = "gpu.mma_element_wise"
-
-
-@irdl_attr_definition
 class AddressSpaceAttr(AngleBracketed[AddressSpace]):
     """An address space: `#gpu.address_space<workgroup>`."""
 
@@ -91,87 +80,12 @@ class AddressSpaceAttr(AngleBracketed[AddressSpace]):
     enum_type = AddressSpace
 
 
-@irdl_attr_definition
-class GPUBlockMappingAttr(AngleBracketed[MappingId]):
-    """A loop over blocks: `#gpu.block<x>`."""
-
-    name = "gpu.block"
-    enum_type = MappingId
-
-
-@irdl_attr_definition
-class GPUWarpgroupMappingAttr(AngleBracketed[MappingId]):
-    """A loop over warp groups: `#gpu.warpgroup<x>`."""
-
-    name = "gpu.warpgroup"
-    enum_type = MappingId
-
-
-@irdl_attr_definition
-class GPUWarpMappingAttr(AngleBracketed[MappingId]):
-    """A loop over warps: `#gpu.warp<linear_dim_0>`."""
-
-    name = "gpu.warp"
-    enum_type = MappingId
-
-
-@irdl_attr_definition
-class GPUThreadMappingAttr(AngleBracketed[MappingId]):
-    """A loop over threads: `#gpu.thread<y>`."""
-
-    name = "gpu.thread"
-    enum_type = MappingId
-
-
-@irdl_attr_definition
-class GPULaneMappingAttr(AngleBracketed[MappingId]):
-    """A loop over lanes: `#gpu.lane<linear_dim_0>`."""
-
-    name = "gpu.lane"
-    enum_type = MappingId
-
-
-@irdl_attr_definition
-class GPUMemorySpaceMappingAttr(AngleBracketed[AddressSpace]):
-    """The memory of a promoted operand: `#gpu.memory_space<workgroup>`."""
-
-    name = "gpu.memory_space"
-    enum_type = AddressSpace
-
-
-@irdl_attr_definition
-class GPUMappingMaskAttr(ParametrizedAttribute):
-    """Which of the mapped ids are active, one bit for each: `#gpu.mask<37>`."""
-
-    name = "gpu.mask"
-
-    mask: IntAttr
-
-    @override
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.mask.data}>")
-
-    @classmethod
-    @override
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            return (IntAttr(parser.parse_integer(allow_negative=False)),)
-
-
 ATTRIBUTES: list[type[Attribute]] = [
     AddressSpaceAttr,
     AllReduceOperationAttr,
     BroadcastTypeAttr,
     DimensionAttr,
-    GPUBlockMappingAttr,
-    GPULaneMappingAttr,
-    GPUMappingMaskAttr,
-    GPUMemorySpaceMappingAttr,
-    GPUThreadMappingAttr,
-    GPUWarpMappingAttr,
-    GPUWarpgroupMappingAttr,
     LoopDimMapAttr,
-    MMAElementwiseOpAttr,
     ShuffleModeAttr,
 ]
 """The attributes of this module."""

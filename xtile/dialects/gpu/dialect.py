@@ -8,12 +8,10 @@ from xtile.dialects.gpu import (
     indices,
     launch,
     launch_func,
-    matrices,
     memory,
     modules,
     objects,
     subgroups,
-    warp,
 )
 from xtile.dialects.gpu.types import TYPES
 
@@ -24,11 +22,9 @@ GPU = Dialect(
         *indices.OPERATIONS,
         *launch.OPERATIONS,
         *launch_func.OPERATIONS,
-        *matrices.OPERATIONS,
         *memory.OPERATIONS,
         *modules.OPERATIONS,
         *subgroups.OPERATIONS,
-        *warp.OPERATIONS,
     ],
     [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, *TYPES],
 )

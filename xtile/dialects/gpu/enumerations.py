@@ -59,43 +59,6 @@ class BroadcastType(StrEnum):
     SPECIFIC_LANE = auto()
 
 
-class MMAElementwiseOp(StrEnum):
-    """What `gpu.subgroup_mma_elementwise` computes."""
-
-    ADDF = auto()
-    MULF = auto()
-    SUBF = auto()
-    MAXF = auto()
-    MINF = auto()
-    DIVF = auto()
-    ADDI = auto()
-    MULI = auto()
-    SUBI = auto()
-    DIVS = auto()
-    DIVU = auto()
-    NEGATEF = auto()
-    NEGATES = auto()
-    EXTF = auto()
-
-
-class MappingId(StrEnum):
-    """A dimension that `scf.forall` is mapped to."""
-
-    X = "x"
-    Y = "y"
-    Z = "z"
-    LINEAR_DIM_0 = auto()
-    LINEAR_DIM_1 = auto()
-    LINEAR_DIM_2 = auto()
-    LINEAR_DIM_3 = auto()
-    LINEAR_DIM_4 = auto()
-    LINEAR_DIM_5 = auto()
-    LINEAR_DIM_6 = auto()
-    LINEAR_DIM_7 = auto()
-    LINEAR_DIM_8 = auto()
-    LINEAR_DIM_9 = auto()
-
-
 class CompilationTarget(StrEnum):
     """The format of a compiled object."""
 

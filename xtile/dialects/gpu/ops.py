@@ -28,15 +28,6 @@ from xtile.dialects.gpu.launch import (
 from xtile.dialects.gpu.launch_func import (
     LaunchFuncOp,
 )
-from xtile.dialects.gpu.matrices import (
-    SubgroupMmaComputeOp,
-    SubgroupMmaConstantMatrixOp,
-    SubgroupMmaElementwiseOp,
-    SubgroupMmaExtractThreadLocalOp,
-    SubgroupMmaInsertThreadLocalOp,
-    SubgroupMmaLoadMatrixOp,
-    SubgroupMmaStoreMatrixOp,
-)
 from xtile.dialects.gpu.memory import (
     AllocOp,
     DeallocOp,
@@ -61,9 +52,6 @@ from xtile.dialects.gpu.subgroups import (
     SubgroupBroadcastOp,
     SubgroupReduceOp,
     YieldOp,
-)
-from xtile.dialects.gpu.warp import (
-    WarpExecuteOnLane0Op,
 )
 
 __all__ = [
@@ -98,18 +86,10 @@ __all__ = [
     "ShuffleOp",
     "SubgroupBroadcastOp",
     "SubgroupIdOp",
-    "SubgroupMmaComputeOp",
-    "SubgroupMmaConstantMatrixOp",
-    "SubgroupMmaElementwiseOp",
-    "SubgroupMmaExtractThreadLocalOp",
-    "SubgroupMmaInsertThreadLocalOp",
-    "SubgroupMmaLoadMatrixOp",
-    "SubgroupMmaStoreMatrixOp",
     "SubgroupReduceOp",
     "SubgroupSizeOp",
     "TerminatorOp",
     "ThreadIdOp",
     "WaitOp",
-    "WarpExecuteOnLane0Op",
     "YieldOp",
 ]

@@ -2,6 +2,6 @@
 
 from xdsl.ir import Dialect
 
-from xtile.dialects.scf import branches, forall, loops
+from xtile.dialects.scf import branches, loops
 
-Scf = Dialect("scf", [*branches.OPERATIONS, *forall.OPERATIONS, *loops.OPERATIONS], [])
+Scf = Dialect("scf", [*branches.OPERATIONS, *loops.OPERATIONS], [])

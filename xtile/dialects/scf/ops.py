@@ -13,10 +13,6 @@ from xtile.dialects.scf.branches import (
     IfOp,
     IndexSwitchOp,
 )
-from xtile.dialects.scf.forall import (
-    ForallOp,
-    InParallelOp,
-)
 from xtile.dialects.scf.loops import (
     ForOp,
     ParallelOp,
@@ -28,9 +24,7 @@ __all__ = [
     "ConditionOp",
     "ExecuteRegionOp",
     "ForOp",
-    "ForallOp",
     "IfOp",
-    "InParallelOp",
     "IndexSwitchOp",
     "ParallelOp",
     "ReduceOp",

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Operation, Region
 
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
@@ -265,12 +264,12 @@ def _leaving(stays: Value, mask: Mask) -> Mask:
 class _Nest:
     """Nested loops, the last of which counts fastest."""
 
-    def __init__(self, name: str, bounds: Sequence[tuple[Any, Any, Any]], type: Number) -> None:
+    def __init__(self, name: str, bounds: Sequence[tuple[int, int, int]], type: Number) -> None:
         """Makes nested loops.
 
         Args:
             name: What messages call them.
-            bounds: For each loop what gives lower bound, upper bound and step: slots, or numbers.
+            bounds: The slots of each loop's lower bound, upper bound and step.
             type: The type of the bounds.
         """
         self._bounds = bounds
@@ -287,9 +286,7 @@ class _Nest:
             innermost()
             return
         values = state.values
-        first, last, stride = (
-            values[bound] if isinstance(bound, int) else bound for bound in self._bounds[depth]
-        )
+        first, last, stride = (values[bound] for bound in self._bounds[depth])
 
         def each(i: Value, active: Mask) -> None:
             values[variables[depth]] = i
@@ -343,29 +340,6 @@ class _Reduction:
             _merge(state, self._body.yields, (result,), state.mask)
 
 
-def _forall(operation: Operation, compiler: Compiler) -> Step:
-    if operation.results:
-        raise ValueError("scf.forall with results works on tensors, which cannot be executed")
-    variables = compiler.slots(operation.regions[0].blocks[0].args)
-    dynamic = list(compiler.slots(operation.operands))
-    bounds = [
-        _mixed(operation.properties[f"static{name}"], dynamic)
-        for name in ("LowerBound", "UpperBound", "Step")
-    ]
-    nest = _Nest("a forall loop", list(zip(*bounds, strict=True)), _index_type())
-    body = compiler.region(operation.regions[0])
-    return lambda state: nest.run(state, variables, lambda: body.run(state))
-
-
-def _mixed(static: Attribute, dynamic: list[int]) -> list[Any]:
-    """Static numbers, and the slots of those that are not; the slots are taken off the list."""
-    numbers: Any = static
-    return [
-        dynamic.pop(0) if number == DYNAMIC_INDEX else np.int64(number)
-        for number in numbers.get_values()
-    ]
-
-
 def _index_type() -> Number:
     from xdsl.dialects.builtin import IndexType
 
@@ -375,7 +349,6 @@ def _index_type() -> Number:
 HANDLERS: dict[str, Handler] = {
     "scf.execute_region": _execute_region,
     "scf.for": _for,
-    "scf.forall": _forall,
     "scf.if": _if,
     "scf.index_switch": _index_switch,
     "scf.parallel": _parallel,

@@ -47,7 +47,6 @@ class FollowingUpstream(FollowingCompiler):
         "core.print": "what is printed",
         "gpu.printf": "what is printed",
         "scf.for": "a bound of the loop",
-        "scf.forall": "a bound of the loop",
         "scf.if": "the condition",
         "scf.index_switch": "the condition",
         "scf.parallel": "a bound of the loop",

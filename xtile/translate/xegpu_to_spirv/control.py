@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
@@ -126,36 +126,6 @@ def _parallel(operation: scf.ParallelOp, lowering: Lowering) -> None:
     lowering.define_flat(operation.results, results)
 
 
-def _forall(operation: Operation, lowering: Lowering) -> None:
-    """Iterations in order, on memory: results would be tensors."""
-    if operation.results:
-        raise lowering.error("scf.forall with results works on tensors; use memrefs")
-    given = iter(lowering.values(operation.operands))
-    sides = [
-        [
-            next(given) if number == DYNAMIC_INDEX else lowering.integer(number, i64)
-            for number in cast(Any, operation.properties[name]).get_values()
-        ]
-        for name in ("staticLowerBound", "staticUpperBound", "staticStep")
-    ]
-    (region,) = operation.regions
-
-    def emit(variables: Sequence[SSAValue], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        for argument, variable in zip(region.block.args, variables, strict=True):
-            lowering.define(argument, variable)
-        translate_region(region, lowering)
-        return ()
-
-    bounds = list(zip(*sides, strict=True))
-    _nest(lowering, [(each, _is_near_end(each, lowering)) for each in bounds], [], emit, ())
-
-
-def _is_near_end(bounds: Bounds, lowering: Lowering) -> bool:
-    """Whether the step after the last iteration may leave 64 bits; only numbers are looked at."""
-    _, upper, step = (lowering.constants.numbers.get(value, 1 << 63) for value in bounds)
-    return step != 1 and upper - 1 + step >= 1 << 63
-
-
 def _nest(
     lowering: Lowering,
     sides: Sequence[tuple[Bounds, bool]],
@@ -235,7 +205,6 @@ def _index_switch(operation: scf.IndexSwitchOp, lowering: Lowering) -> None:
 
 RULES: dict[str, Rule] = {
     "scf.for": _for,
-    "scf.forall": _forall,
     "scf.if": _if,
     "scf.index_switch": _index_switch,
     "scf.parallel": _parallel,

@@ -20,7 +20,6 @@ _YIELDS = frozenset(
         "memref.alloca_scope.return",
         "memref.atomic_yield",
         "scf.condition",
-        "scf.forall.in_parallel",
         "scf.reduce",
         "scf.reduce.return",
         "scf.yield",
