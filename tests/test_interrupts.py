@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import xtile
+from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.command import EXIT_TOOL_FAILED, run_command
-from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.launch.time_limit import time_limit
 
 ENDLESS = """

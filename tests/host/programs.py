@@ -7,8 +7,8 @@ import re
 import pytest
 
 from xtile.api import parse
+from xtile.arguments.kernel import choose_function
 from xtile.host.function import run_host
-from xtile.launch.kernel import choose_function
 
 
 def printed(

@@ -15,6 +15,7 @@ import pytest
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, FakeKernel, installed
 from tests.seeds import fresh_generator
+from xtile.arguments.errors import HostFunctionError
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia import cubins as cubins_module
 from xtile.backends.nvidia.compilation import compile_program, compile_to_cubin
@@ -26,7 +27,6 @@ from xtile.launch import compiled as compiled_module
 from xtile.launch import cuda_compiled as cuda_compiled_module
 from xtile.launch.cuda import Wanted, wanted_of
 from xtile.launch.devices import AUTOMATIC, Kernel
-from xtile.launch.errors import HostFunctionError
 from xtile.text.diagnostics import DiagnosticError, SourceWarning
 
 AXPBY = """

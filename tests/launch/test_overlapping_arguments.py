@@ -10,8 +10,8 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
+from xtile.arguments.binding import bind
 from xtile.launch import ArgumentError, DeviceArray, Output, SanitizerError, opencl
-from xtile.launch.binding import bind
 from xtile.launch.devices import Kernel
 
 COPY = """

@@ -9,13 +9,13 @@ import pytest
 from xdsl.dialects.builtin import i64
 
 import xtile
+from tests.arguments.test_binding import bind_one
 from tests.backends.nvidia.gpu_arrays import Interface
-from tests.launch.test_binding import bind_one
 from tests.seeds import fresh_generator
+from xtile.arguments.memory_types import MemoryType
+from xtile.arguments.strides import settled_strides
+from xtile.arguments.words import bind_words
 from xtile.launch import DeviceArray
-from xtile.launch.memory_types import MemoryType
-from xtile.launch.strides import settled_strides
-from xtile.launch.words import bind_words
 from xtile.semantics.upstream.numbers import number_of
 from xtile.text.diagnostics import DiagnosticError
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.seeds import fresh_generator
-from xtile.launch.errors import ArgumentError
-from xtile.launch.groups import Group
-from xtile.launch.kernel import find_function, parameters_of
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.groups import Group
+from xtile.arguments.kernel import find_function, parameters_of
 from xtile.launch.specification import random_value, value_of
 
 

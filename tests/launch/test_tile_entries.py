@@ -11,13 +11,13 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from xtile.arguments.binding import bind
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.groups import Group
+from xtile.arguments.kernel import find_function, signature_of
+from xtile.arguments.words import WordsView
 from xtile.cli import main
 from xtile.dialects.cuda_tile.bytecode import decode, encode
-from xtile.launch.binding import bind
-from xtile.launch.errors import ArgumentError
-from xtile.launch.groups import Group
-from xtile.launch.kernel import find_function, signature_of
-from xtile.launch.words import WordsView
 from xtile.text.diagnostics import DiagnosticError
 
 VECTOR = "tensor_view<?xf32, strides=[1]>"

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import xtile
-from xtile.launch.binding import bind
-from xtile.launch.kernel import find_function, signature_of
+from xtile.arguments.binding import bind
+from xtile.arguments.kernel import find_function, signature_of
 
 SCALE = """
 func @scale(%alpha: f32, %A: memref<f32x4x?>, %B: memref<f32x4x?>) {

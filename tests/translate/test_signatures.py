@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import ModuleOp
 import xtile
 from tests.mlir_opt import run_mlir_opt
 from tests.seeds import fresh_generator
+from xtile.arguments.kernel import signatures_of
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.launch import ArgumentError, Group
-from xtile.launch.kernel import signatures_of
 
 SOURCE = """
 func @k(%c: c32, %A: memref<f32x?x?,strided<1,?>> {alignment=16, shape_gcd=[2]}, %h: bf16,

@@ -9,16 +9,16 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
-from xtile.backends.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.groups import GroupView
+from xtile.arguments.signature import Parameter
+from xtile.arguments.stacks import DeviceStack, Stack
+from xtile.arguments.views import View
+from xtile.arguments.words import WordsView
 from xtile.backends.host_memory import promised_alignment
 from xtile.dialects.core.signature import Role
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError
-from xtile.launch.groups import GroupView
-from xtile.launch.signature import Parameter
-from xtile.launch.stacks import DeviceStack, Stack
-from xtile.launch.views import View
-from xtile.launch.words import WordsView
 from xtile.semantics.values import Array
 
 AnyView: TypeAlias = View | DeviceView

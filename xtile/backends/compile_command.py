@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.compiling import compile as compile_kernels
 from xtile.command import (
     EXIT_INPUT_WRONG,
@@ -17,7 +18,6 @@ from xtile.command import (
     is_colored,
 )
 from xtile.dialects.reading import UnknownLanguageError
-from xtile.launch.errors import ArgumentError, DeviceError
 from xtile.targets import OptionError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 

@@ -11,7 +11,7 @@ from xtile.backends.cache import Header
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from xtile.launch.signature import Signature
+    from xtile.arguments.signature import Signature
     from xtile.text.diagnostics import Diagnostics
 
 ProgramT = TypeVar("ProgramT")

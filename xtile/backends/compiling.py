@@ -74,7 +74,7 @@ def compile(
     collected = Diagnostics() if diagnostics is None else diagnostics
     module = _read(kernel, collected)
     options = _Options(chip, level, build_seconds, may_overlap)
-    from xtile.launch.kernel import kernels_only
+    from xtile.arguments.kernel import kernels_only
 
     write(kernels_only(module, entry), path, options, collected)
     if diagnostics is None:

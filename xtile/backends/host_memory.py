@@ -13,12 +13,12 @@ from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 
-from xtile.launch.binding import BoundArgument
-from xtile.launch.groups import GroupView
-from xtile.launch.signature import Parameter, Signature
-from xtile.launch.stacks import Stack
-from xtile.launch.views import View
-from xtile.launch.words import WordsView
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.groups import GroupView
+from xtile.arguments.signature import Parameter, Signature
+from xtile.arguments.stacks import Stack
+from xtile.arguments.views import View
+from xtile.arguments.words import WordsView
 from xtile.semantics.values import Array
 
 ALIGNMENT = 128

@@ -13,15 +13,15 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.gpu_arrays import GpuMemory
+from xtile.arguments.groups import GroupView
+from xtile.arguments.signature import Parameter, Signature
+from xtile.arguments.stacks import DeviceStack, Stack
+from xtile.arguments.views import View
 from xtile.backends.host_memory import host_address
-from xtile.launch.binding import BoundArgument
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError
-from xtile.launch.gpu_arrays import GpuMemory
-from xtile.launch.groups import GroupView
-from xtile.launch.signature import Parameter, Signature
-from xtile.launch.stacks import DeviceStack, Stack
-from xtile.launch.views import View
 
 Range: TypeAlias = tuple[int, int]
 """The first byte, and past the last one."""

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from xtile.launch.errors import DeviceError
+from xtile.arguments.errors import DeviceError
 from xtile.processes import skip_exit_handlers
 
 _SHORT = 0.5e-3

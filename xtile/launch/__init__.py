@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xtile.launch.arrays import Output
-from xtile.launch.device_memory import DeviceArray
+from xtile.arguments.arrays import Output
+from xtile.arguments.device_memory import DeviceArray
+from xtile.arguments.errors import ArgumentError, DeviceError, SanitizerError, UnknownDeviceError
+from xtile.arguments.groups import Group
 from xtile.launch.devices import DEVICES, Device, LaunchResult
-from xtile.launch.errors import ArgumentError, DeviceError, SanitizerError, UnknownDeviceError
-from xtile.launch.groups import Group
 from xtile.launch.run import run
 
 __all__ = [

@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xtile.arguments.array_arguments import MissingValueError, flattened, takes_pointers
+from xtile.arguments.binding import bind
+from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.groups import Group
+from xtile.arguments.signature import Parameter, Signature
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
@@ -20,16 +25,11 @@ from xtile.command import (
     print_table,
 )
 from xtile.dialects.reading import UnknownLanguageError
-from xtile.launch.array_arguments import MissingValueError, flattened, takes_pointers
-from xtile.launch.binding import bind
 from xtile.launch.devices import Device, Executable, Kernel, LaunchResult, find_device
-from xtile.launch.errors import ArgumentError, DeviceError
-from xtile.launch.groups import Group
 from xtile.launch.progress import progress_bar
 from xtile.launch.report import make_table, rows_of
 from xtile.launch.run import launch
 from xtile.launch.saving import save_result
-from xtile.launch.signature import Parameter, Signature
 from xtile.launch.specification import random_value, value_of
 from xtile.targets import OptionError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics

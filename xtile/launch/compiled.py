@@ -13,6 +13,8 @@ from typing import Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.arguments.errors import ArgumentError, HostFunctionError, describe_type
+from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler, ProgramT
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
@@ -20,8 +22,6 @@ from xtile.dialects.languages import Language
 from xtile.dialects.reading import parse_source, read_source, show_warnings, verify
 from xtile.launch.compiled_entry import decode, encode
 from xtile.launch.devices import Kernel
-from xtile.launch.errors import ArgumentError, HostFunctionError, describe_type
-from xtile.launch.signature import Signature, choose_entry
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source
 
@@ -167,7 +167,7 @@ def _read(text: Text, diagnostics: Diagnostics) -> ModuleOp:
 def _compile(
     module: ModuleOp, entry: str | None, compiler: Compiler[ProgramT], diagnostics: Diagnostics
 ) -> Compiled[ProgramT]:
-    from xtile.launch.kernel import hosts_of, kernels_of, kernels_only, signatures_of
+    from xtile.arguments.kernel import hosts_of, kernels_of, kernels_only, signatures_of
 
     hosts = list(hosts_of(module))
     if hosts and not kernels_of(module):
@@ -215,7 +215,7 @@ def read_signatures(text: Text) -> tuple[dict[str, Signature], Sequence[Diagnost
     Raises:
         DiagnosticError: The text has errors.
     """
-    from xtile.launch.kernel import signatures_of
+    from xtile.arguments.kernel import signatures_of
 
     collected = Diagnostics()
     return signatures_of(_read(text, collected)), _warnings(collected)

@@ -9,10 +9,10 @@ from xdsl.context import Context
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
+from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.cache import Entry, Header
 from xtile.backends.compiler import Compiler, ProgramT
 from xtile.dialects.registry import make_context
-from xtile.launch.signature import Parameter, Signature
 from xtile.text.diagnostics import Diagnostic, Severity
 from xtile.text.source import Source, Span
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from xtile.launch.array_arguments import flattened, takes_pointers
-from xtile.launch.binding import BoundArgument, bind
+from xtile.arguments.array_arguments import flattened, takes_pointers
+from xtile.arguments.binding import BoundArgument, bind
+from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.signature import Signature
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
-from xtile.launch.errors import ArgumentError, DeviceError
-from xtile.launch.signature import Signature
 
 if TYPE_CHECKING:
     from xtile.backends.nvidia.compilation import Cubin

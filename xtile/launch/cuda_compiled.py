@@ -9,6 +9,8 @@ from functools import partial
 from hashlib import sha256
 from typing import cast
 
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler
 from xtile.backends.nvidia.compilation import Cubin, Program
@@ -33,8 +35,6 @@ from xtile.launch.compiled import (
     text_of,
 )
 from xtile.launch.devices import Kernel
-from xtile.launch.errors import ArgumentError
-from xtile.launch.signature import Signature, choose_entry
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostic
 

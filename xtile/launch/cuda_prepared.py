@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from xtile.arguments.binding import BoundArgument, bind
+from xtile.arguments.errors import ArgumentError
 from xtile.backends.host_memory import host_memory
 from xtile.backends.nvidia.cuda.driver import CudaError
 from xtile.backends.nvidia.cuda.launching import (
@@ -18,10 +20,8 @@ from xtile.backends.nvidia.cuda.launching import (
 )
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.cuda.session import Session
-from xtile.launch.binding import BoundArgument, bind
 from xtile.launch.cuda import NAME, CudaExecutable, load, wanted_of
 from xtile.launch.devices import Grid, Kernel
-from xtile.launch.errors import ArgumentError
 from xtile.launch.run import checked_sizes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from xtile.launch.errors import DeviceError
+from xtile.arguments.errors import DeviceError
 
 _NVIDIA = "0x10de"
 

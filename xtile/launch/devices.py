@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from xtile.launch.binding import BoundArgument
-from xtile.launch.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
-from xtile.launch.signature import Signature
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
+from xtile.arguments.signature import Signature
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 
 Grid = tuple[int, int, int]

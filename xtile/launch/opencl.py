@@ -9,12 +9,12 @@ from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
-from xtile.launch.binding import BoundArgument
 from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
-from xtile.launch.errors import ArgumentError, DeviceError
-from xtile.launch.signature import Signature, choose_entry
 from xtile.text.source import Source
 
 if TYPE_CHECKING:

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError, SanitizerError
+from xtile.arguments.gpu_arrays import GpuMemory
+from xtile.arguments.groups import GroupView
+from xtile.arguments.kernel import find_function, is_host_function, signature_of
+from xtile.arguments.memory_types import DYNAMIC, MemoryType
+from xtile.arguments.signature import Parameter, Signature
+from xtile.arguments.views import View
+from xtile.arguments.words import WordsView
 from xtile.dialects.core.signature import source_signature
-from xtile.launch.binding import BoundArgument
-from xtile.launch.device_memory import DeviceView
 from xtile.launch.devices import REFERENCE, Grid, Kernel, LaunchResult, Progress
-from xtile.launch.errors import ArgumentError, SanitizerError
-from xtile.launch.gpu_arrays import GpuMemory
-from xtile.launch.groups import GroupView
-from xtile.launch.kernel import find_function, is_host_function, signature_of
-from xtile.launch.memory_types import DYNAMIC, MemoryType
-from xtile.launch.signature import Parameter, Signature
 from xtile.launch.time_limit import time_limit
-from xtile.launch.views import View
-from xtile.launch.words import WordsView
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,
@@ -81,7 +81,7 @@ class ReferenceExecutable:
         source = source_signature(self.function)
         if source is None:
             return arguments
-        from xtile.launch.source_arguments import kernel_arguments_of
+        from xtile.arguments.source_arguments import kernel_arguments_of
 
         values = language_of(self.function).parameters(self.function)
         return kernel_arguments_of(source, [value.type for value in values], arguments)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xtile.launch.arrays import element_strides
-from xtile.launch.groups import Group
-from xtile.launch.signature import Parameter
-from xtile.launch.views import list_text
+from xtile.arguments.arrays import element_strides
+from xtile.arguments.groups import Group
+from xtile.arguments.signature import Parameter
+from xtile.arguments.views import list_text
 from xtile.semantics.values import Array
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.arguments.binding import bind
+from xtile.arguments.errors import ArgumentError, describe_value
 from xtile.dialects.reading import show_warnings
-from xtile.launch.binding import bind
 from xtile.launch.devices import (
     Device,
     Executable,
@@ -21,7 +22,6 @@ from xtile.launch.devices import (
     Progress,
     find_device,
 )
-from xtile.launch.errors import ArgumentError, describe_value
 
 if TYPE_CHECKING:
     import pyopencl

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xtile.launch.groups import Group
+from xtile.arguments.groups import Group
 from xtile.text.output import write_file
 
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.groups import Group
+from xtile.arguments.memory_types import DYNAMIC, GroupMemory, MemoryType, scalar_type_of
+from xtile.arguments.signature import Parameter
+from xtile.arguments.views import list_text
 from xtile.dialects.tensorlang.types import BOOL
-from xtile.launch.errors import ArgumentError
-from xtile.launch.groups import Group
-from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType, scalar_type_of
-from xtile.launch.signature import Parameter
-from xtile.launch.views import list_text
 from xtile.semantics.upstream.numbers import Kind
 from xtile.semantics.values import Array
 from xtile.text.diagnostics import shorten

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from xtile.launch.errors import DeviceError
+from xtile.arguments.errors import too_long
 
 
 class _TimeIsUp(BaseException):
@@ -67,9 +67,3 @@ class _Alarm:
 
 def _raise_in(thread: int, error: object) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
-
-
-def too_long(name: str, seconds: float, device: object | None = None) -> DeviceError:
-    """The error of a launch that was not done in time, and that goes on in a device, if any."""
-    remark = "" if device is None else f"; it runs on the device {device} until the process ends"
-    return DeviceError(f"@{name} was not done after {seconds:g} s{remark}")

@@ -12,16 +12,16 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from tests.backends.intel.agreement import Launch
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.groups import GroupView
+from xtile.arguments.kernel import signature_of
+from xtile.arguments.signature import Signature
+from xtile.arguments.views import View
 from xtile.backends.intel.compilation import Program, compile_program
 from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 from xtile.backends.intel.opencl.launching import launch
 from xtile.backends.intel.opencl.session import Session, own_queue
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.launch.binding import BoundArgument
-from xtile.launch.groups import GroupView
-from xtile.launch.kernel import signature_of
-from xtile.launch.signature import Signature
-from xtile.launch.views import View
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.numeric_types import NUMPY_TYPES

@@ -25,8 +25,8 @@ from tests.backends.intel.runnable import make_runnable
 from tests.seeds import given_seed
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes
+from xtile.arguments.errors import DeviceError
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.launch.errors import DeviceError
 from xtile.semantics.arguments import Argument
 from xtile.semantics.errors import ExecutionError
 from xtile.testing.tensorlang_kernels import random_kernel

@@ -10,7 +10,7 @@ import pytest
 
 import xtile
 from tests.backends.intel.opencl_kernels import opencl_device
-from xtile.launch.errors import ArgumentError
+from xtile.arguments.errors import ArgumentError
 from xtile.text.diagnostics import DiagnosticError
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel
+from xtile.arguments.kernel import signatures_of
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.sidecar import write_cubin
 from xtile.launch import LaunchResult
-from xtile.launch.kernel import signatures_of
 
 CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
 

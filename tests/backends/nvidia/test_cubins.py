@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia import cubins
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.backends.nvidia.tileiras import located, shortened
 from xtile.backends.nvidia.tools import Tool, find_tileiras
-from xtile.launch.errors import DeviceError
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source, Span
 

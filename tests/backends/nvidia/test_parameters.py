@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
-from xtile.backends.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import KernelArgument
 from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
 from xtile.dialects.core.signature import Role
 from xtile.dialects.registry import make_context

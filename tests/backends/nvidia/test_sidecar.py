@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import xtile
+from xtile.arguments.kernel import signatures_of
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.sidecar import (
     decode,
@@ -20,7 +21,6 @@ from xtile.backends.nvidia.sidecar import (
     sidecar_path,
     write_cubin,
 )
-from xtile.launch.kernel import signatures_of
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.nvidia import tools
 from xtile.backends.nvidia.tools import PACKAGES, Tool, find_tileiras, find_tool, mismatch
-from xtile.launch.errors import DeviceError
 
 ROOT = Path(__file__).resolve().parents[3]
 

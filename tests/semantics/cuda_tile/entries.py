@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xtile
-from xtile.launch.errors import SanitizerError
+from xtile.arguments.errors import SanitizerError
 from xtile.text.diagnostics import DiagnosticError
 
 Array = Any

@@ -10,7 +10,7 @@ import pytest
 
 import xtile
 from tests.semantics.cuda_tile.entries import blank, constants, failure, module, pointers, run
-from xtile.launch.errors import ArgumentError
+from xtile.arguments.errors import ArgumentError
 
 
 def test_places_in_the_grid() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.semantics.cuda_tile.entries import blank, constants, module, pointers, reports, run
 from xtile.api import parse
-from xtile.launch.arrays import Output
+from xtile.arguments.arrays import Output
 from xtile.semantics.arguments import MemrefArgument
 from xtile.semantics.sanitizer import Kind, sanitize
 

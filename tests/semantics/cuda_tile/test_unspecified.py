@@ -11,9 +11,9 @@ import pytest
 
 import xtile
 from tests.semantics.cuda_tile.entries import blank, constants, marked, module, pointers
+from xtile.arguments.errors import SanitizerError
 from xtile.cli import main
 from xtile.launch.devices import REFERENCE, Kernel
-from xtile.launch.errors import SanitizerError
 from xtile.launch.run import launch
 from xtile.text.diagnostics import Diagnostic, Severity, SourceWarning
 

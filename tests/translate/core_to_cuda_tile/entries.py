@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import arguments_of, printed, read
-from xtile.backends.calling_convention import KernelArgument, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
 from xtile.dialects.core.signature import Role
 from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.dialects.cuda_tile.ops.module import EntryOp

@@ -19,14 +19,14 @@ from tests.backends.intel.opencl_kernels import opencl_device
 from tests.semantics.upstream.kernels import DTYPES, argument_of
 from tests.spirv_tools import problems_of
 from xtile.api import parse
+from xtile.arguments.kernel import signature_of
+from xtile.arguments.views import View
 from xtile.backends.intel.compilation import Program, compile_program, spirv_in
 from xtile.backends.intel.opencl.launching import launch as launch_on_opencl
 from xtile.backends.intel.opencl.session import Session, own_queue
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.spirv import encode
 from xtile.dialects.spirv.disassembler import disassemble
-from xtile.launch.kernel import signature_of
-from xtile.launch.views import View
 from xtile.semantics.engine import launch as launch_on_reference
 from xtile.targets.intel import CPU
 from xtile.targets.lanes import LaneTarget, for_spirv

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, VectorTyp
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xtile.backends.calling_convention import kernel_arguments
+from xtile.arguments.calling_convention import kernel_arguments
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.dialects.spirv import (
     ArrayType,

@@ -130,7 +130,7 @@ def _name(kernel: Operation) -> str:
 
 
 def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
-    from xtile.launch.kernel import signature_of
+    from xtile.arguments.kernel import signature_of
 
     return tuple(parameter.type for parameter in signature_of(kernel).parameters)
 

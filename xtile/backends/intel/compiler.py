@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
 from xtile.backends.intel.compilation import KernelInterface, Program, compile_program
-from xtile.launch.signature import Signature
 from xtile.targets.lanes import LaneTarget
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia.cubins import build_cubin
-from xtile.launch.signature import Signature
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
@@ -97,8 +97,8 @@ def compile_to_cubin(
         DeviceError: The assembler is missing or fails.
         DiagnosticError: A kernel cannot be compiled for the architecture.
     """
+    from xtile.arguments.kernel import signatures_of
     from xtile.backends.nvidia.tools import find_tileiras
-    from xtile.launch.kernel import signatures_of
 
     signatures = signatures_of(module, may_overlap=may_overlap)
     program = compile_program(module, chip, diagnostics, may_overlap=may_overlap)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
 from xtile.backends.nvidia.compilation import KernelInterface, Program, compile_program
-from xtile.launch.signature import Signature
 
 
 def compiler_for(chip: str, *, may_overlap: bool = False) -> Compiler[Program]:

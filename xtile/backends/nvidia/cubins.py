@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.nvidia.tileiras import DEFAULT_LEVEL, assemble, located, shortened
 from xtile.backends.nvidia.tools import find_tileiras, mismatch
-from xtile.launch.errors import DeviceError
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xtile.backends.calling_convention import KernelArgument, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
 from xtile.dialects.core.signature import Role
 
 POINTER_SIZE = 8

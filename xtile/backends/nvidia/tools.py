@@ -14,10 +14,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.build_error import BuildError
 from xtile.backends.installed import find_command
 from xtile.backends.limited_process import run_limited
-from xtile.launch.errors import DeviceError
 
 PACKAGES = ("nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm")
 """The packages of the assembler: itself, `ptxas`, which it starts, and NVVM."""

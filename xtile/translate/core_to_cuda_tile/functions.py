@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.backends.calling_convention import KernelArgument, keep_signature, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, keep_signature, kernel_arguments
 from xtile.backends.nvidia.parameters import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from xtile.backends.calling_convention import KernelArgument, keep_signature, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, keep_signature, kernel_arguments
 from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE, promises_of
 from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.core.signature import Role

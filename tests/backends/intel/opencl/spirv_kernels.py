@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.backends.calling_convention import KernelArgument, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.dialects.spirv import FuncOp, ModuleOp, PointerType, encode, operation
 from xtile.dialects.tensorlang.types import FLOATING_TYPES, SIZE_IN_BYTES, MemrefType

@@ -23,13 +23,13 @@ from xdsl.ir import Attribute
 import xtile
 from tests.backends.intel.opencl.spirv_kernels import WORDS, probe
 from tests.seeds import fresh_generator
+from xtile.arguments.binding import bind
+from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 from xtile.backends.intel.opencl.launching import launch
 from xtile.backends.intel.opencl.session import Session, own_context, own_queue
 from xtile.launch import ArgumentError, DeviceArray, DeviceError, Group
-from xtile.launch.binding import bind
-from xtile.launch.signature import Parameter, Signature
 
 DEVICE = next(device for device in find_devices() if device.is_cpu)
 

@@ -11,6 +11,7 @@ import pytest
 from xdsl.dialects.builtin import i32
 
 from tests.backends.intel.opencl import spirv_kernels
+from xtile.arguments.errors import DeviceError
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache
 from xtile.backends.intel.compilation import Program
@@ -18,7 +19,6 @@ from xtile.backends.intel.opencl import build as module
 from xtile.backends.intel.opencl.build import build
 from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 from xtile.backends.intel.opencl.session import own_context
-from xtile.launch.errors import DeviceError
 
 
 @pytest.fixture(name="device")

@@ -10,12 +10,12 @@ import pytest
 from xdsl.dialects.builtin import f16, f64
 
 from tests.backends.intel.opencl.spirv_kernels import nothing, probe
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Signature
 from xtile.backends.intel.compilation import Program
 from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
 from xtile.backends.intel.opencl.launching import launch
 from xtile.backends.intel.opencl.session import Session, own_context, own_queue
-from xtile.launch.errors import ArgumentError
-from xtile.launch.signature import Signature
 
 DEVICE = next(device for device in find_devices() if device.is_cpu)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.cache import Cache
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.backends.intel.opencl.build import build
@@ -13,7 +14,6 @@ from xtile.backends.intel.opencl.device import find_devices
 from xtile.backends.intel.opencl.session import own_context
 from xtile.backends.intel.opencl.subgroups import without_subgroups
 from xtile.dialects.spirv import assemble
-from xtile.launch.errors import DeviceError
 
 DEVICE = next(device for device in find_devices() if device.is_cpu)
 

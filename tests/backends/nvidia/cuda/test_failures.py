@@ -19,10 +19,10 @@ from tests.backends.nvidia.fake_driver import (
 )
 from tests.backends.nvidia.fake_gpu import CODE, Gpu
 from tests.backends.nvidia.gpu_arrays import Interface, random
+from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.sidecar import write_cubin
 from xtile.launch import ArgumentError, DeviceArray, DeviceError
-from xtile.launch.signature import Parameter, Signature
 
 
 class TestSeveralGpus:

@@ -53,7 +53,7 @@ class TestMemoryOfTheGpu:
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
     def test_small_types_of_torch(self, gpu: Gpu, dtype: str) -> None:
-        from xtile.launch.gpu_arrays import gpu_array_of
+        from xtile.arguments.gpu_arrays import gpu_array_of
 
         array = np.zeros(4, getattr(ml_dtypes, dtype))
         found = gpu_array_of("A", Tensor(array))

@@ -13,11 +13,11 @@ import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel, installed
 from tests.backends.nvidia.fake_gpu import STORE, Gpu, address_of
 from tests.backends.nvidia.gpu_arrays import Interface, Tensor, install_torch, random
+from xtile.arguments.binding import bind
+from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.overlaps import overlapping
 from xtile.launch import ArgumentError, DeviceArray
-from xtile.launch.binding import bind
 from xtile.launch.cuda_prepared import prepare
-from xtile.launch.signature import Parameter, Signature
 
 TWO = "%A: memref<f32x?>, %B: memref<f32x?>"
 

@@ -9,6 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyopencl as cl
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.gpu_arrays import GpuMemory
+from xtile.arguments.groups import GroupView
+from xtile.arguments.signature import Parameter
+from xtile.arguments.views import View
+from xtile.arguments.words import WordsView
 from xtile.backends.argument_values import (
     NULL,
     AnyView,
@@ -20,19 +29,10 @@ from xtile.backends.argument_values import (
     sizes_or_strides,
     words_of,
 )
-from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.memory import Memory
 from xtile.dialects.core.signature import Role
-from xtile.launch.binding import BoundArgument
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError
-from xtile.launch.gpu_arrays import GpuMemory
-from xtile.launch.groups import GroupView
-from xtile.launch.signature import Parameter
-from xtile.launch.views import View
-from xtile.launch.words import WordsView
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pyopencl as cl
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.compilation import Program
@@ -18,7 +19,6 @@ from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.build_process import build_in_process
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.subgroups import without_subgroups
-from xtile.launch.errors import DeviceError
 
 RISKY_SECONDS = 60.0
 """How long a driver may take to build a program that may hang it."""

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyopencl as cl
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.errors import DeviceError, too_long
+from xtile.arguments.signature import Signature
 from xtile.backends.host_memory import host_memory
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.arguments import Value, kernel_values
@@ -15,10 +18,6 @@ from xtile.backends.intel.opencl.limits import Size3, check_grid, work_group_siz
 from xtile.backends.intel.opencl.memory import CopiedMemory, Memory, SystemMemory
 from xtile.backends.intel.opencl.session import LoadedKernel
 from xtile.backends.waiting import TimeLimitError, check_is_free, wait_until_done
-from xtile.launch.binding import BoundArgument
-from xtile.launch.errors import DeviceError
-from xtile.launch.signature import Signature
-from xtile.launch.time_limit import too_long
 
 _NANOSECOND = 1e-9
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from xtile.arguments.errors import ArgumentError
 from xtile.backends.intel.compilation import KernelInterface
 from xtile.backends.intel.opencl.device import OpenclDevice
-from xtile.launch.errors import ArgumentError
 
 Size3: TypeAlias = tuple[int, int, int]
 

@@ -9,15 +9,15 @@ from functools import cache
 import pyopencl as cl
 from xdsl.ir import Attribute
 
+from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
+from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.cache import Cache
-from xtile.backends.calling_convention import KernelArgument, kernel_arguments
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.backends.intel.opencl import native
 from xtile.backends.intel.opencl.build import build
 from xtile.backends.intel.opencl.device import OpenclDevice
 from xtile.backends.intel.opencl.limits import check_kernel, check_types
 from xtile.backends.recently_used import RecentlyUsed
-from xtile.launch.errors import ArgumentError, DeviceError
 
 _PROGRAMS = 256
 """Programs that a context keeps for further launches."""

@@ -7,6 +7,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from xdsl.dialects.builtin import ComplexType
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.gpu_arrays import GpuMemory
+from xtile.arguments.groups import GroupView
+from xtile.arguments.signature import Parameter
+from xtile.arguments.stacks import DeviceStack
+from xtile.arguments.views import View
+from xtile.arguments.words import WordsView
 from xtile.backends.argument_values import (
     NULL,
     AnyView,
@@ -18,7 +28,6 @@ from xtile.backends.argument_values import (
     sizes_or_strides,
     words_of,
 )
-from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.parameters import (
     GREATEST_SIZE,
@@ -27,15 +36,6 @@ from xtile.backends.nvidia.parameters import (
     sizes_of_element,
 )
 from xtile.dialects.core.signature import Role
-from xtile.launch.binding import BoundArgument
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError
-from xtile.launch.gpu_arrays import GpuMemory
-from xtile.launch.groups import GroupView
-from xtile.launch.signature import Parameter
-from xtile.launch.stacks import DeviceStack
-from xtile.launch.views import View
-from xtile.launch.words import WordsView
 from xtile.semantics.values import Array
 
 

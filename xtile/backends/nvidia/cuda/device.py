@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.nvidia.cuda.driver import CudaError, load_driver
-from xtile.launch.errors import DeviceError
 from xtile.targets import NVIDIA
 
 _NAME_LENGTH = 256

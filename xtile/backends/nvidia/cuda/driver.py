@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from xtile.launch.errors import DeviceError
+from xtile.arguments.errors import DeviceError
 
 ADVICE = "pip install 'xtile[nvidia]'"
 """The command that brings what calls the driver."""

@@ -13,6 +13,9 @@ import ctypes
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.errors import ArgumentError, DeviceError, too_long
+from xtile.arguments.signature import Signature
 from xtile.backends.host_memory import host_memory
 from xtile.backends.nvidia.cuda.arguments import gpu_memory, kernel_values
 from xtile.backends.nvidia.cuda.driver import CudaError
@@ -21,10 +24,6 @@ from xtile.backends.nvidia.cuda.plans import Repeated
 from xtile.backends.nvidia.cuda.session import LoadedKernel, Session
 from xtile.backends.nvidia.parameters import POINTER_SIZE
 from xtile.backends.waiting import TimeLimitError, check_is_free, wait_until_done
-from xtile.launch.binding import BoundArgument
-from xtile.launch.errors import ArgumentError, DeviceError
-from xtile.launch.signature import Signature
-from xtile.launch.time_limit import too_long
 
 Size3 = tuple[int, int, int]
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
 
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.gpu_arrays import GpuMemory, layout_of, place_of
+from xtile.arguments.scalars import convert_scalar
+from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.argument_values import bytes_before
-from xtile.backends.calling_convention import KernelArgument
 from xtile.backends.host_memory import promised_alignment
 from xtile.backends.nvidia.cuda.arguments import layout_values, scalar_values
 from xtile.backends.nvidia.parameters import POINTER_SIZE, sizes_of_element
 from xtile.backends.overlaps import size_in_bytes
 from xtile.dialects.core.signature import Role
-from xtile.launch.binding import BoundArgument
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.gpu_arrays import GpuMemory, layout_of, place_of
-from xtile.launch.scalars import convert_scalar
-from xtile.launch.signature import Parameter, Signature
 
 Arguments: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
 

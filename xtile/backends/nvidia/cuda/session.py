@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from xtile.backends.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.signature import Signature
 from xtile.backends.nvidia.compilation import Cubin
 from xtile.backends.nvidia.cuda.device import CudaDevice
 from xtile.backends.nvidia.cuda.driver import CudaError, Driver, load_driver
 from xtile.backends.nvidia.cuda.plans import Plans
 from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
 from xtile.backends.recently_used import RecentlyUsed
-from xtile.launch.errors import ArgumentError, DeviceError
-from xtile.launch.signature import Signature
 
 _CUBINS = 256
 """Cubins that a context keeps for further launches."""

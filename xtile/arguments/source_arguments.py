@@ -11,10 +11,10 @@ import numpy as np
 from xdsl.dialects.builtin import i16
 from xdsl.ir import Attribute
 
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Parameter
 from xtile.dialects.core.signature import KernelSignature, Piece, Role
 from xtile.dialects.reading import parse
-from xtile.launch.errors import ArgumentError
-from xtile.launch.signature import Parameter
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,

@@ -10,15 +10,15 @@ from typing import cast
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.arguments.errors import ArgumentError, describe_type
+from xtile.arguments.memory_types import scalar_type_of
+from xtile.arguments.signature import Parameter, Signature, choose_entry
+from xtile.arguments.writes import written_parameters
 from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
-from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.memory_types import scalar_type_of
-from xtile.launch.signature import Parameter, Signature, choose_entry
-from xtile.launch.writes import written_parameters
 from xtile.semantics.language import language_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import clone_with_source, source_of
@@ -35,7 +35,7 @@ def signature_of(function: Operation) -> Signature:
     source = source_signature(function)
     if source is None:
         return Signature(name, tuple(parameters_of(function)), written)
-    from xtile.launch.source_arguments import parameter_of, parameters_in_source
+    from xtile.arguments.source_arguments import parameter_of, parameters_in_source
 
     values = language_of(function).parameters(function)
     parameters = parameters_in_source(name, source, relies_on=[*map(is_noalias, values)])

@@ -8,15 +8,15 @@ from functools import cached_property
 
 from xdsl.ir import Attribute
 
-from xtile.dialects.tensorlang.types import type_text
-from xtile.launch.errors import ArgumentError
-from xtile.launch.memory_types import (
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.memory_types import (
     GroupMemory,
     MemoryType,
     group_memory_of,
     integers_of,
     memory_type_of,
 )
+from xtile.dialects.tensorlang.types import type_text
 
 
 @dataclass(frozen=True)

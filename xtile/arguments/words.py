@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xtile.launch.arrays import Output, as_array, element_strides
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError, describe_value
-from xtile.launch.gpu_arrays import gpu_array_of
-from xtile.launch.groups import Group
-from xtile.launch.memory_types import MemoryType
-from xtile.launch.strides import settled_strides
-from xtile.launch.views import View, check_shape, flat_memory, list_text
+from xtile.arguments.arrays import Output, as_array, element_strides
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError, describe_value
+from xtile.arguments.gpu_arrays import gpu_array_of
+from xtile.arguments.groups import Group
+from xtile.arguments.memory_types import MemoryType
+from xtile.arguments.strides import settled_strides
+from xtile.arguments.views import View, check_shape, flat_memory, list_text
 
 _BITS = 64
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from xtile.arguments.pointer_writes import is_pointer, written_pointers
 from xtile.dialects.effects import written_operands
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
-from xtile.launch.pointer_writes import is_pointer, written_pointers
 
 
 def written_parameters(function: Operation) -> frozenset[int]:

@@ -9,9 +9,9 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
-from xtile.launch.binding import bind
-from xtile.launch.kernel import find_function, signature_of
-from xtile.launch.stacks import Stack
+from xtile.arguments.binding import bind
+from xtile.arguments.kernel import find_function, signature_of
+from xtile.arguments.stacks import Stack
 
 DEVICES = pytest.mark.parametrize("device", ["reference", "opencl"])
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from xtile.launch.dlpack import show_bf16_as_bits
-from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.strides import settled_strides
+from xtile.arguments.dlpack import show_bf16_as_bits
+from xtile.arguments.errors import ArgumentError, describe_type
+from xtile.arguments.strides import settled_strides
 from xtile.semantics.values import Array
 
 

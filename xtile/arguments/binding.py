@@ -7,18 +7,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from xtile.launch.array_arguments import flattened, takes_pointers
-from xtile.launch.arrays import Output
-from xtile.launch.device_memory import DeviceArray, DeviceView, is_of_pyopencl
-from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.gpu_arrays import gpu_array_of
-from xtile.launch.groups import GroupView, bind_group
-from xtile.launch.memory_types import MemoryType
-from xtile.launch.scalars import convert_scalar
-from xtile.launch.signature import Parameter, Signature
-from xtile.launch.stacks import Stack
-from xtile.launch.views import View, bind_memref, check_divisors, memory_of
-from xtile.launch.words import WordsView, are_words, bind_words
+from xtile.arguments.array_arguments import flattened, takes_pointers
+from xtile.arguments.arrays import Output
+from xtile.arguments.device_memory import DeviceArray, DeviceView, is_of_pyopencl
+from xtile.arguments.errors import ArgumentError, describe_type
+from xtile.arguments.gpu_arrays import gpu_array_of
+from xtile.arguments.groups import GroupView, bind_group
+from xtile.arguments.memory_types import MemoryType
+from xtile.arguments.scalars import convert_scalar
+from xtile.arguments.signature import Parameter, Signature
+from xtile.arguments.stacks import Stack
+from xtile.arguments.views import View, bind_memref, check_divisors, memory_of
+from xtile.arguments.words import WordsView, are_words, bind_words
 
 BoundArgument: TypeAlias = "np.generic | View | DeviceView | GroupView | WordsView | None"
 """A scalar of the parameter's type, memory, or None for a null memref.

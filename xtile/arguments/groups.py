@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xtile.launch.arrays import as_array
-from xtile.launch.device_memory import DeviceView, as_device_array
-from xtile.launch.errors import ArgumentError, describe_type, describe_value
-from xtile.launch.memory_types import DYNAMIC, GroupMemory, MemoryType
-from xtile.launch.stacks import bind_stack, is_stack
-from xtile.launch.views import (
+from xtile.arguments.arrays import as_array
+from xtile.arguments.device_memory import DeviceView, as_device_array
+from xtile.arguments.errors import ArgumentError, describe_type, describe_value
+from xtile.arguments.memory_types import DYNAMIC, GroupMemory, MemoryType
+from xtile.arguments.stacks import bind_stack, is_stack
+from xtile.arguments.views import (
     View,
     bind_memref,
     check_shape,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xtile.launch.dlpack import Tensor, read_tensor
+from xtile.arguments.dlpack import Tensor, read_tensor
 
 FLOAT, INTEGER, COMPLEX = 2, 0, 5
 """Type codes. Source: DLPack 1.1, `dlpack.h`, DLDataTypeCode."""

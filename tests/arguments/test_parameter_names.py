@@ -9,10 +9,10 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
+from xtile.arguments.kernel import choose_function, parameters_of
 from xtile.backends.intel.compilation import spirv_in
 from xtile.dialects.spirv import decode, encode
 from xtile.launch import ArgumentError
-from xtile.launch.kernel import choose_function, parameters_of
 from xtile.text.value_names import clone_with_names, unique_names
 from xtile.translate.route import ROUTES, Options, translate
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from xtile.launch.arrays import Output, as_array, element_strides
-from xtile.launch.device_memory import (
+from xtile.arguments.arrays import Output, as_array, element_strides
+from xtile.arguments.device_memory import (
     DeviceArray,
     DeviceView,
     as_device_array,
@@ -20,10 +20,10 @@ from xtile.launch.device_memory import (
     from_gpu_array,
     shape_of,
 )
-from xtile.launch.errors import ArgumentError
-from xtile.launch.gpu_arrays import GpuArray
-from xtile.launch.memory_types import DYNAMIC, MemoryType, integers_of
-from xtile.launch.strides import settled_strides
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.gpu_arrays import GpuArray
+from xtile.arguments.memory_types import DYNAMIC, MemoryType, integers_of
+from xtile.arguments.strides import settled_strides
 from xtile.semantics.values import Array
 
 

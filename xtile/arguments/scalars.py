@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from xtile.launch.errors import ArgumentError, describe_type, describe_value
-from xtile.launch.memory_types import scalar_type_of
-from xtile.launch.signature import Parameter
+from xtile.arguments.errors import ArgumentError, describe_type, describe_value
+from xtile.arguments.memory_types import scalar_type_of
+from xtile.arguments.signature import Parameter
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import i32, i64
 
-from xtile.launch.arrays import Output, as_array, element_strides
-from xtile.launch.cutile_signature import (
+from xtile.arguments.arrays import Output, as_array, element_strides
+from xtile.arguments.cutile_signature import (
     ArrayArgument,
     Dimension,
     ExportedArgument,
@@ -23,14 +23,14 @@ from xtile.launch.cutile_signature import (
     TupleArgument,
     exported_arguments,
 )
-from xtile.launch.device_memory import DeviceArray, is_of_pyopencl
-from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.gpu_arrays import gpu_array_of
-from xtile.launch.groups import Group
-from xtile.launch.memory_types import scalar_type_of
-from xtile.launch.signature import Parameter, Signature
-from xtile.launch.strides import settled_strides
-from xtile.launch.views import list_text
+from xtile.arguments.device_memory import DeviceArray, is_of_pyopencl
+from xtile.arguments.errors import ArgumentError, describe_type
+from xtile.arguments.gpu_arrays import gpu_array_of
+from xtile.arguments.groups import Group
+from xtile.arguments.memory_types import scalar_type_of
+from xtile.arguments.signature import Parameter, Signature
+from xtile.arguments.strides import settled_strides
+from xtile.arguments.views import list_text
 
 _Layout: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 """The shape and the strides of an array, in elements."""

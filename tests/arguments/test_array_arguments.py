@@ -31,10 +31,7 @@ from tests.dialects.cuda_tile.cutile.cases import CASES
 from tests.dialects.cuda_tile.cutile.launching import Constant, exported
 from tests.dialects.cuda_tile.cutile.test_cutile import check
 from tests.seeds import fresh_generator
-from xtile.cli import main
-from xtile.dialects.cuda_tile.bytecode import decode, encode
-from xtile.launch import ArgumentError, DeviceArray, Output
-from xtile.launch.cutile_signature import (
+from xtile.arguments.cutile_signature import (
     ArrayArgument,
     Dimension,
     ListArgument,
@@ -42,6 +39,9 @@ from xtile.launch.cutile_signature import (
     TupleArgument,
     exported_arguments,
 )
+from xtile.cli import main
+from xtile.dialects.cuda_tile.bytecode import decode, encode
+from xtile.launch import ArgumentError, DeviceArray, Output
 from xtile.text.diagnostics import SourceWarning
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/cutile/rms_norm.mlir"

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from xtile.launch.arrays import in_elements
-from xtile.launch.errors import ArgumentError
-from xtile.launch.gpu_arrays import GpuArray, GpuMemory, gpu_array_of
-from xtile.launch.memory_types import DYNAMIC, MemoryType
+from xtile.arguments.arrays import in_elements
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.gpu_arrays import GpuArray, GpuMemory, gpu_array_of
+from xtile.arguments.memory_types import DYNAMIC, MemoryType
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from tests.dlpack_producer import Producer, alive_count
-from xtile.launch.arrays import Output, as_array
-from xtile.launch.binding import bind
-from xtile.launch.errors import ArgumentError, describe_type
-from xtile.launch.groups import Group, GroupView
-from xtile.launch.kernel import find_function, signature_of
-from xtile.launch.views import View
+from xtile.arguments.arrays import Output, as_array
+from xtile.arguments.binding import bind
+from xtile.arguments.errors import ArgumentError, describe_type
+from xtile.arguments.groups import Group, GroupView
+from xtile.arguments.kernel import find_function, signature_of
+from xtile.arguments.views import View
 
 
 def bind_one(type: str, value: Any, body: str = "") -> Any:

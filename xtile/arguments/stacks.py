@@ -9,12 +9,12 @@ from typing import Any, overload
 import numpy as np
 from typing_extensions import override
 
-from xtile.launch.arrays import as_array
-from xtile.launch.device_memory import DeviceView
-from xtile.launch.errors import ArgumentError
-from xtile.launch.gpu_arrays import GpuArray, gpu_array_of
-from xtile.launch.memory_types import GroupMemory, MemoryType
-from xtile.launch.views import (
+from xtile.arguments.arrays import as_array
+from xtile.arguments.device_memory import DeviceView
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.gpu_arrays import GpuArray, gpu_array_of
+from xtile.arguments.memory_types import GroupMemory, MemoryType
+from xtile.arguments.views import (
     View,
     bind_gpu_array,
     bind_memref,

@@ -16,9 +16,9 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from xtile.launch.arrays import in_elements
-from xtile.launch.dlpack import LEGACY_DEFAULT_STREAM, Tensor, read_tensor
-from xtile.launch.errors import ArgumentError
+from xtile.arguments.arrays import in_elements
+from xtile.arguments.dlpack import LEGACY_DEFAULT_STREAM, Tensor, read_tensor
+from xtile.arguments.errors import ArgumentError
 
 _CUDA_DEVICES = frozenset({2, 13})
 """DLPack's device types whose memory a CUDA GPU accesses: CUDA and managed memory."""

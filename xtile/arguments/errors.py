@@ -58,3 +58,9 @@ def describe_type(value: Any) -> str:
     name = type(value).__name__
     article = "an" if name[0].lower() in "aeiou" or name == "ndarray" else "a"
     return f"{article} {name}"
+
+
+def too_long(name: str, seconds: float, device: object | None = None) -> DeviceError:
+    """The error of a launch that was not done in time, and that goes on in a device, if any."""
+    remark = "" if device is None else f"; it runs on the device {device} until the process ends"
+    return DeviceError(f"@{name} was not done after {seconds:g} s{remark}")
