@@ -9,12 +9,13 @@ from random import Random
 from typing import TypeVar
 
 import pytest
+from xdsl.utils.exceptions import VerifyException
 
 from tests.dialects.spirv.damage import damaged
 from tests.dialects.spirv.kernels import copy_kernel
 from tests.dialects.spirv.random_modules import random_module
 from tests.spirv_tools import assembled
-from xtile.dialects.spirv import ModuleOp, decode, disassemble, encode, validate
+from xtile.dialects.spirv import ModuleOp, decode, disassemble, encode
 from xtile.text.diagnostics import DiagnosticError
 
 HEAD = """\
@@ -74,8 +75,8 @@ def result_of(read: Callable[[bytes, str], ResultT], data: bytes) -> ResultT | s
 def is_valid(module: ModuleOp) -> bool:
     """Whether nothing is wrong with a module."""
     try:
-        validate(module)
-    except DiagnosticError:
+        module.verify()
+    except VerifyException:
         return False
     return True
 

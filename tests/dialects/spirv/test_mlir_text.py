@@ -30,7 +30,6 @@ from xtile.dialects.spirv import (
     VoidType,
     encode,
     operation,
-    validate,
 )
 from xtile.dialects.spirv.arguments import Argument, ConstantId, FloatLiteral, Target
 from xtile.dialects.spirv.dialect import INSTRUCTIONS
@@ -97,7 +96,7 @@ def test_the_example_of_the_documentation() -> None:
     page = (Path(__file__).parents[3] / "docs" / "spirv.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```mlir\n(.*?)```", page, re.DOTALL)
     module = read(example)
-    validate(module)
+    module.verify()
     assert problems_of(encode(module)) == ""
 
 

@@ -15,7 +15,6 @@ from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.dialects.spirv import encode
 from xtile.dialects.spirv.decoder import decode
 from xtile.dialects.spirv.disassembler import disassemble
-from xtile.dialects.spirv.validation import validate
 from xtile.targets import INTEL
 from xtile.targets.lanes import for_spirv
 from xtile.targets.spellings import SPELLINGS
@@ -45,7 +44,7 @@ def translated(
     device = for_spirv(INTEL.chips[chip], SPELLINGS[spelling])
     module = xtile.parse(text, language="mlir")
     spirv = spirv_in(translate_module(module, device, diagnostics))
-    validate(spirv)
+    spirv.verify()
     data = encode(spirv)
     assert encode(decode(data)) == data
     return spirv

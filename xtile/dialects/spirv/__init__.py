@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         StructType,
         VoidType,
     )
-    from xtile.dialects.spirv.validation import validate
 
 _MODULES = {
     "ArgumentsAttr": "arguments",
@@ -58,7 +57,6 @@ _MODULES = {
     "PointerType": "types",
     "StructType": "types",
     "VoidType": "types",
-    "validate": "validation",
 }
 """The module of each name, which is loaded when the name is first asked for."""
 
@@ -82,7 +80,6 @@ __all__ = [
     "encode",
     "instruction_class",
     "operation",
-    "validate",
 ]
 
 

@@ -14,8 +14,7 @@ from xtile.dialects.spirv.control_flow import edges_of
 from xtile.dialects.spirv.grammar import Entry, instructions
 from xtile.dialects.spirv.instruction import DECORATIONS, TERMINATORS, Instruction, decorations_of
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
-from xtile.dialects.spirv.rules import check_types
-from xtile.dialects.spirv.rules.types import require_same, require_values
+from xtile.dialects.spirv.operand_types import check_types, require_same, require_values
 from xtile.dialects.spirv.type_words import check_sizes
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import ArgumentError, resolve
