@@ -1,20 +1,5 @@
 """The `cf` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
-from __future__ import annotations
+from xtile.dialects.lazy_operations import operations_by_name
 
-from xdsl.dialects.cf import (
-    AssertOp,
-    SwitchOp,
-)
-
-from xtile.dialects.cf import (
-    BranchOp,
-    ConditionalBranchOp,
-)
-
-__all__ = [
-    "AssertOp",
-    "BranchOp",
-    "ConditionalBranchOp",
-    "SwitchOp",
-]
+__getattr__ = operations_by_name("cf")

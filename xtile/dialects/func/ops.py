@@ -1,22 +1,5 @@
 """The `func` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
-from __future__ import annotations
+from xtile.dialects.lazy_operations import operations_by_name
 
-from xdsl.dialects.func import (
-    CallOp,
-    ReturnOp,
-)
-
-from xtile.dialects.func import (
-    CallIndirectOp,
-    ConstantOp,
-    FuncOp,
-)
-
-__all__ = [
-    "CallIndirectOp",
-    "CallOp",
-    "ConstantOp",
-    "FuncOp",
-    "ReturnOp",
-]
+__getattr__ = operations_by_name("func")

@@ -1,9 +1,5 @@
 """The `ub` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
-from __future__ import annotations
+from xtile.dialects.lazy_operations import operations_by_name
 
-from xdsl.dialects.ub import UnreachableOp
-
-from xtile.dialects.ub import PoisonOp
-
-__all__ = ["PoisonOp", "UnreachableOp"]
+__getattr__ = operations_by_name("ub")

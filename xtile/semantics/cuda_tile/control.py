@@ -28,7 +28,6 @@ _FOR = "cuda_tile.for"
 _LOOP = "cuda_tile.loop"
 _ALLOCA = "cuda_tile.alloca"
 _BREAK = "cuda_tile.break"
-_CONTINUE = "cuda_tile.continue"
 _RETURN = "cuda_tile.return"
 
 

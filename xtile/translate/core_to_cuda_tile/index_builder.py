@@ -62,12 +62,6 @@ class IndexBuilder(TileBuilder):
                 return parts
         return self.divide(a, b)
 
-    def is_less(self, a: Index, b: Index) -> bool | SSAValue:
-        """Whether an index is less than another, as far as it is known."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a < b
-        return self.pure_compare(ComparisonPredicate.LESS_THAN, a, b)
-
     def pure_compare(self, predicate: ComparisonPredicate, a: Index, b: Index) -> SSAValue:
         """A comparison of indices."""
         return self.pure(

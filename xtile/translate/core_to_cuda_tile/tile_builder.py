@@ -168,10 +168,6 @@ class TileBuilder(Rebuilder, IndexArithmetic):
 
     # --- floats ---
 
-    def add_floats(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """A sum."""
-        return self.compute(floating_point.AddFOp, a, b)
-
     def is_float(self, value: SSAValue) -> bool:
         """Whether a tile's elements are floats."""
         return isinstance(element_type(value), AnyFloat)

@@ -91,11 +91,6 @@ def element_type(value: SSAValue) -> Attribute:
     return tile_type(value).element_type
 
 
-def is_of_integers(value: SSAValue) -> bool:
-    """Whether a tile's elements are integers."""
-    return is_integer(element_type(value))
-
-
 def memref_type(type_: Attribute) -> MemRefType[Attribute]:
     """A type that is a memref's."""
     assert isinstance(type_, MemRefType)

@@ -52,13 +52,6 @@ from xtile.translate.core_to_xegpu.scattered import indices_of, position
 from xtile.translate.core_to_xegpu.subgroup import KINDS, combiner
 
 
-def uses_matrix_unit(lowering: Lowering, operation: Operation) -> bool:
-    """Whether an operation is a product that the matrix unit computes."""
-    if not _is_product(operation):
-        return False
-    return not isinstance(_unit_of(lowering, operation, operation.operand_types), str)
-
-
 def _is_product(operation: Operation) -> bool:
     return isinstance(operation, ContractionOp) and iteration_maps(operation) == MATMUL
 
