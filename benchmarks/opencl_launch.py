@@ -20,7 +20,7 @@ from measuring import Cost, conditions, cost_of_call, cost_of_command, print_tab
 
 import xtile
 from xtile.backends.cache import DIRECTORY_VARIABLE
-from xtile.launch.opencl import available_devices
+from xtile.backends.intel.opencl.setup import available_devices
 
 REPEATS = 21
 

@@ -1,9 +1,13 @@
-"""Packages import only what stands below them (docs/architecture.md), also inside of functions."""
+"""Each part of the package imports only what stands left of it, and no modules import in a circle.
+
+Imports inside of functions count; those for type checkers do not, because nothing runs them.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,64 +16,131 @@ import xtile
 
 _ROOT = Path(xtile.__file__).parent
 
-_MAY_IMPORT = {
-    "layouts": {"layouts"},
-    "text": {"text"},
-    "rewrite": {"dialects", "layouts", "rewrite", "text"},
-    "targets": {"layouts", "targets"},
-    "transforms": {"dialects", "layouts", "rewrite", "semantics", "targets", "text", "transforms"},
-}
-"""For a package the packages of ours that it may import."""
-
-_ABOVE_ALL = {
+LAYERS = (
+    "__init__",
+    "garbage",
+    "processes",
+    "interrupts",
+    "text",
+    "layouts",
+    "command",
+    "targets",
+    "dialects",
+    "semantics",
+    "arguments",
+    "rewrite",
+    "transforms",
+    "translate",
+    "backends",
+    "testing",
+    "host",
+    "launch",
     "api",
-    "cli",
-    "entry_points",
-    "opt",
-    "opt_arguments",
-    "opt_steps",
     "output_formats",
     "universe",
-}
-"""What stands above every package."""
+    "opt_arguments",
+    "opt_steps",
+    "opt",
+    "cli",
+    "entry_points",
+)
+"""The packages and modules of `xtile`; each may import those before it."""
 
 
-def _imported(path: Path) -> Iterator[tuple[int, str]]:
-    """The line of each import of ours in a module, with the package that it names."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module is not None:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line of each import that can run, with each dotted name that it may mean."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting.extend(node.orelse)
             continue
-        for name in names:
-            root, _, rest = name.partition(".")
-            if root == "xtile":
-                yield node.lineno, rest.partition(".")[0]
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None, "imports are absolute"
+            yield node.lineno, node.module
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+        waiting.extend(ast.iter_child_nodes(node))
 
 
-@pytest.mark.parametrize("package", _MAY_IMPORT)
-def test_imports_stand_below(package: str) -> None:
-    modules = sorted((_ROOT / package).rglob("*.py"))
-    assert modules
-    wrong = [
-        f"{path.relative_to(_ROOT)}:{line} imports xtile.{name}"
-        for path in modules
-        for line, name in _imported(path)
-        if name not in _MAY_IMPORT[package]
+def _modules(root: Path = _ROOT) -> dict[str, Path]:
+    """Every module below a package by its dotted name."""
+    found: dict[str, Path] = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def _graph(modules: Mapping[str, Path]) -> dict[str, dict[str, int]]:
+    """For each module the modules that it imports, and the line of the last import of each."""
+    graph: dict[str, dict[str, int]] = {}
+    for name, path in modules.items():
+        wanted = graph[name] = {}
+        for line, target in _imports(ast.parse(path.read_text())):
+            while target and target not in modules:
+                target = target.rpartition(".")[0]
+            # Python loads the packages that a module is in before the module, whoever names them.
+            if target and target != name and not name.startswith(f"{target}."):
+                wanted[target] = line
+    return graph
+
+
+def _layer(module: str) -> int:
+    return LAYERS.index(module.split(".")[1] if "." in module else "__init__")
+
+
+def _wrong_arrows(graph: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The imports of what does not stand left of a module, and not in its own layer."""
+    return [
+        f"{name}:{line} imports {target}"
+        for name, targets in graph.items()
+        for target, line in targets.items()
+        if _layer(target) > _layer(name)
     ]
-    assert not wrong
 
 
-def test_nothing_imports_what_stands_above_all() -> None:
-    packages = [path.parent for path in _ROOT.glob("*/__init__.py")]
-    assert {"text", "translate", "launch"} <= {path.name for path in packages}
-    wrong = [
-        f"{path.relative_to(_ROOT)}:{line} imports xtile.{name}"
-        for package in packages
-        for path in sorted(package.rglob("*.py"))
-        for line, name in _imported(path)
-        if name in _ABOVE_ALL
+def _circle(graph: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Modules of which each imports the one before it, the first again as the last; or none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+@pytest.fixture(scope="module", name="graph")
+def _graph_of_the_package() -> dict[str, dict[str, int]]:
+    return _graph(_modules())
+
+
+def test_every_part_has_its_layer(graph: dict[str, dict[str, int]]) -> None:
+    assert len(graph) > 900
+    assert {_layer(name) for name in graph} <= set(range(len(LAYERS)))
+
+
+def test_imports_stand_left(graph: dict[str, dict[str, int]]) -> None:
+    assert not _wrong_arrows(graph)
+
+
+def test_imports_within_functions_count_and_those_for_type_checkers_do_not(tmp_path: Path) -> None:
+    files = {
+        "__init__": "",
+        "text/__init__": "",
+        "text/a": "def f():\n    from xtile.launch import b\n",
+        "launch/__init__": "if TYPE_CHECKING:\n    import xtile.opt\n",
+        "launch/b": "from xtile.text.a import f\n",
+        "opt": "import xtile.launch.b, xtile.text.a\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "xtile" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    graph = _graph(_modules(tmp_path / "xtile"))
+    assert _wrong_arrows(graph) == [
+        "xtile.text.a:2 imports xtile.launch",
+        "xtile.text.a:2 imports xtile.launch.b",
     ]
-    assert not wrong
+    assert set(_circle(graph)) <= {"xtile.text.a", "xtile.launch", "xtile.launch.b"}
+    assert len(_circle(graph)) > 2

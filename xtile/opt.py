@@ -35,8 +35,7 @@ from xtile.command import (
 from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_binary, guess_language
 from xtile.dialects.registry import COMPLETED_DIALECTS
 from xtile.opt_arguments import COMPILING, ENCODED, TRANSLATIONS, add_arguments
-from xtile.opt_steps import StepLog
-from xtile.step_errors import StepError, step_error
+from xtile.opt_steps import StepError, StepLog, step_error
 from xtile.text.diagnostics import (
     Diagnostic,
     DiagnosticError,

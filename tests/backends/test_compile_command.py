@@ -12,10 +12,11 @@ import pytest
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
 from xtile.backends.intel.compilation import compile_program
+from xtile.backends.intel.opencl import setup
+from xtile.backends.intel.opencl.setup import available_devices
 from xtile.backends.nvidia.sidecar import read_cubin
 from xtile.cli import main
-from xtile.launch import ArgumentError, opencl
-from xtile.launch.opencl import available_devices
+from xtile.launch import ArgumentError
 from xtile.targets import INTEL
 from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import Diagnostics, SourceWarning
@@ -78,11 +79,11 @@ def test_spirv() -> None:
 
 
 def test_spirv_is_for_the_device_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    (device,) = opencl.available_devices()
+    (device,) = setup.available_devices()
     xtile.compile(KERNELS, "k.spv")
     program = compile_program(xtile.parse(KERNELS), device.target)
     assert Path("k.spv").read_bytes() == program.spirv
-    monkeypatch.setattr(opencl, "available_devices", lambda: ())
+    monkeypatch.setattr(setup, "available_devices", lambda: ())
     xtile.compile(KERNELS, "k.spv")
     program = compile_program(xtile.parse(KERNELS), for_spirv(INTEL.chips["pvc"]))
     assert Path("k.spv").read_bytes() == program.spirv

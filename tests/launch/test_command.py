@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from xtile.backends.intel.opencl.setup import available_devices
 from xtile.cli import main
 from xtile.launch import devices
-from xtile.launch.devices import Executable, Kernel
-from xtile.launch.opencl import available_devices
+from xtile.launch.executable import Executable, Kernel
 
 SCALE = """\
 func @scale(%alpha: f32, %A: memref<f32x?>, %B: memref<f32x?>) {

@@ -14,8 +14,7 @@ from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.cache import Entry
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.backends.intel.compiler import compiler_for
-from xtile.launch.compiled import Compiled
-from xtile.launch.compiled_entry import decode, encode
+from xtile.launch.compiled import Compiled, decode, encode
 from xtile.targets import INTEL
 from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import Diagnostic, Severity

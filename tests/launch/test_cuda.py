@@ -26,7 +26,8 @@ from xtile.launch import ArgumentError, DeviceError
 from xtile.launch import compiled as compiled_module
 from xtile.launch import cuda_compiled as cuda_compiled_module
 from xtile.launch.cuda import Wanted, wanted_of
-from xtile.launch.devices import AUTOMATIC, Kernel
+from xtile.launch.devices import AUTOMATIC
+from xtile.launch.executable import Kernel
 from xtile.text.diagnostics import DiagnosticError, SourceWarning
 
 AXPBY = """

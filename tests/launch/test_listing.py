@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
+from xtile.backends.intel.opencl import setup as opencl_setup
+from xtile.backends.intel.opencl.setup import available_devices
+from xtile.backends.nvidia import setup as cuda_setup
 from xtile.backends.nvidia import tools
 from xtile.cli import main
-from xtile.launch import DeviceError, cuda_setup, listing, opencl_setup
-from xtile.launch.opencl import available_devices
+from xtile.launch import DeviceError, listing
 from xtile.targets import AMD, COMPILED_VENDORS
 
 

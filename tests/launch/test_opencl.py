@@ -19,10 +19,10 @@ import pytest
 import xtile
 from tests.seeds import fresh_generator
 from xtile.backends.cache import Cache
+from xtile.backends.intel.opencl.setup import available_devices
 from xtile.launch import ArgumentError, DeviceArray, DeviceError, Group, LaunchResult, Output
 from xtile.launch import compiled as compiled_module
 from xtile.launch import opencl as opencl_module
-from xtile.launch.opencl import available_devices
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity, SourceWarning
 from xtile.text.source import Span
 

@@ -12,7 +12,7 @@ import xtile
 from tests.seeds import fresh_generator
 from xtile.arguments.binding import bind
 from xtile.launch import ArgumentError, DeviceArray, Output, SanitizerError, opencl
-from xtile.launch.devices import Kernel
+from xtile.launch.executable import Kernel
 
 COPY = """
 func @copy(%A: memref<f32x?,strided<?>>, %B: memref<f32x?,strided<?>>) {

@@ -134,7 +134,7 @@ def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Di
 def _intel_chip(chip: str | None) -> str:
     if chip is not None:
         return check_chip(chip, "SPIR-V", INTEL)
-    from xtile.launch.opencl import available_devices
+    from xtile.backends.intel.opencl.setup import available_devices
 
     devices = available_devices()
     return devices[0].target.name if devices else INTEL.default

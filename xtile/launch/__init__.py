@@ -6,7 +6,8 @@ from xtile.arguments.arrays import Output
 from xtile.arguments.device_memory import DeviceArray
 from xtile.arguments.errors import ArgumentError, DeviceError, SanitizerError, UnknownDeviceError
 from xtile.arguments.groups import Group
-from xtile.launch.devices import DEVICES, Device, LaunchResult
+from xtile.launch.devices import DEVICES, Device
+from xtile.launch.executable import LaunchResult
 from xtile.launch.run import run
 
 __all__ = [

@@ -25,7 +25,8 @@ from xtile.command import (
     print_table,
 )
 from xtile.dialects.reading import UnknownLanguageError
-from xtile.launch.devices import Device, Executable, Kernel, LaunchResult, find_device
+from xtile.launch.devices import Device, find_device
+from xtile.launch.executable import Executable, Kernel, LaunchResult
 from xtile.launch.progress import progress_bar
 from xtile.launch.report import make_table, rows_of
 from xtile.launch.run import launch

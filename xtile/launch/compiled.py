@@ -9,21 +9,22 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.errors import ArgumentError, HostFunctionError, describe_type
 from xtile.arguments.signature import Signature, choose_entry
-from xtile.backends.cache import Cache, make_key
+from xtile.arguments.signature_words import signature_of_words, signature_words
+from xtile.backends.cache import Cache, Entry, Header, make_key
 from xtile.backends.compiler import Compiler, ProgramT
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.dialects.languages import Language
 from xtile.dialects.reading import parse_source, read_source, show_warnings, verify
-from xtile.launch.compiled_entry import decode, encode
-from xtile.launch.devices import Kernel
+from xtile.dialects.registry import make_context
+from xtile.launch.executable import Kernel
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.source import Source
+from xtile.text.source import Source, Span
 
 MadeT = TypeVar("MadeT")
 
@@ -228,3 +229,51 @@ def show(warnings: Sequence[Diagnostic], kernel: Kernel) -> None:
         diagnostics.add(warning)
     if kernel.diagnostics is None:
         show_warnings(diagnostics)
+
+
+def encode(compiled: Compiled[ProgramT], compiler: Compiler[ProgramT]) -> tuple[Header, bytes]:
+    """What an entry says in words, and its bytes."""
+    words, content = compiler.encode(compiled.program)
+    header = {
+        "signatures": [signature_words(signature) for signature in compiled.signatures.values()],
+        "hosts": list(compiled.hosts),
+        "warnings": [_diagnostic_words(warning) for warning in compiled.warnings],
+        "program": words,
+    }
+    return header, content
+
+
+def decode(entry: Entry, source: Source, compiler: Compiler[ProgramT]) -> Compiled[ProgramT]:
+    """What an entry of the cache holds; `source` is the text that it was compiled from."""
+    header = entry.header
+    context = make_context()
+    read = [signature_of_words(words, context) for words in header["signatures"]]
+    signatures = {signature.name: signature for signature in read}
+    return Compiled(
+        compiler.decode(header["program"], entry.content, signatures),
+        signatures,
+        header["hosts"],
+        [_diagnostic(words, source) for words in header["warnings"]],
+    )
+
+
+def _diagnostic_words(diagnostic: Diagnostic) -> list[Any]:
+    span = diagnostic.span
+    return [
+        diagnostic.severity.value,
+        diagnostic.message,
+        diagnostic.source is not None,
+        None if span is None else [span.start, span.end],
+        [_diagnostic_words(note) for note in diagnostic.notes],
+    ]
+
+
+def _diagnostic(words: Sequence[Any], source: Source) -> Diagnostic:
+    severity, message, has_source, span, notes = words
+    return Diagnostic(
+        Severity(severity),
+        message,
+        source if has_source else None,
+        None if span is None else Span(*span),
+        tuple(_diagnostic(note, source) for note in notes),
+    )

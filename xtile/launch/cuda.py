@@ -11,15 +11,12 @@ from xtile.arguments.array_arguments import flattened, takes_pointers
 from xtile.arguments.binding import BoundArgument, bind
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.signature import Signature
-from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import CUDA_NAME, Grid, Kernel, LaunchResult, Progress
 
 if TYPE_CHECKING:
     from xtile.backends.nvidia.compilation import Cubin
     from xtile.backends.nvidia.cuda.device import CudaDevice
     from xtile.backends.nvidia.cuda.session import LoadedKernel, Session
-
-NAME = "cuda"
-"""What `device=` calls the first GPU; `cuda:1` is the second."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +174,10 @@ def _check_block(name: str, block: Grid | None) -> None:
 
 def wanted_of(name: str) -> Wanted | None:
     """The GPU that the name of a device means; None if it means no NVIDIA GPU."""
-    if name == NAME:
+    if name == CUDA_NAME:
         return Wanted()
     prefix, separator, number = name.partition(":")
-    if prefix == NAME and separator and number.isascii() and number.isdecimal():
+    if prefix == CUDA_NAME and separator and number.isascii() and number.isdecimal():
         return Wanted(ordinal=int(number))
     if name.startswith("sm_"):
         from xtile.targets import NVIDIA

@@ -34,7 +34,7 @@ from xtile.launch.compiled import (
     show,
     text_of,
 )
-from xtile.launch.devices import Kernel
+from xtile.launch.executable import Kernel
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostic
 

@@ -20,8 +20,8 @@ from xtile.backends.nvidia.cuda.launching import (
 )
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.cuda.session import Session
-from xtile.launch.cuda import NAME, CudaExecutable, load, wanted_of
-from xtile.launch.devices import Grid, Kernel
+from xtile.launch.cuda import CudaExecutable, load, wanted_of
+from xtile.launch.executable import CUDA_NAME, Grid, Kernel
 from xtile.launch.run import checked_sizes
 
 
@@ -76,7 +76,7 @@ def prepare(
     kernel: object,
     args: Sequence[Any] | Mapping[str, Any],
     grid: int | Sequence[int] = (1, 1, 1),
-    device: str = NAME,
+    device: str = CUDA_NAME,
     entry: str | None = None,
 ) -> PreparedLaunch:
     """Makes ready a launch on arrays of the GPU that can be repeated without waiting for it.

@@ -2,108 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from xtile.arguments.binding import BoundArgument
 from xtile.arguments.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
-from xtile.arguments.signature import Signature
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-
-Grid = tuple[int, int, int]
-
-Progress = Callable[[int, int], None]
-"""Called with the number of work-groups that are done and that there are."""
-
-
-@dataclass(frozen=True)
-class LaunchResult:
-    """What is known of a launch that is done.
-
-    Attributes:
-        device: What ran it.
-        seconds: How long the kernel ran on the device, by the device's own clock, without what
-            the host did before and after; None where a device has no such clock.
-        warnings: What is undefined or unspecified in what the kernel did; the reference device
-            looks for it.
-    """
-
-    device: str
-    seconds: float | None
-    warnings: tuple[Diagnostic, ...] = ()
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """What is to be launched.
-
-    Attributes:
-        source: The path of a file ending with `.ir` or `.mlir`, a text, or a module, or on NVIDIA's
-            GPUs the path of a cubin; anything else is refused when it is loaded.
-        entry: The name of the function; None for the only one, or the host's `main`.
-        diagnostics: Collects the text's warnings; None shows them as Python's.
-        build_seconds: How long a driver may take to build the kernel; None for no limit.
-        binary: The path of the kernel as SPIR-V or machine code that was compiled before; None
-            compiles it.
-    """
-
-    source: object
-    entry: str | None
-    diagnostics: Diagnostics | None = None
-    build_seconds: float | None = None
-    binary: str | os.PathLike[str] | None = None
-
-
-class Executable(Protocol):
-    """A function that a device can run."""
-
-    @property
-    def signature(self) -> Signature:
-        """What its arguments must be."""
-        ...
-
-    @property
-    def is_host(self) -> bool:
-        """Whether it is code of the host, which itself launches kernels."""
-        ...
-
-    def launch(
-        self,
-        arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None,
-        *,
-        sanitize: bool,
-        workers: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> LaunchResult:
-        """Runs it until all work-groups are done; the arrays hold the results afterwards.
-
-        `block` is the size of a work-group, in languages in which a launch gives it; `seconds` is
-        how long it may take, and None any time.
-        """
-        ...
-
-    def launch_given(
-        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
-    ) -> LaunchResult | None:
-        """Checks arguments and runs it, where the device knows a shorter way to do both.
-
-        None where it does not: the arguments must be bound, and then launched.
-        """
-        ...
-
-    def run_host(
-        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
-    ) -> None:
-        """Runs code of the host, whose random numbers follow from `seed`, if there is one.
-
-        `seconds` is how long it may take, and None any time.
-        """
-        ...
+from xtile.launch.executable import CUDA_NAME, REFERENCE_NAME, Executable, Kernel
+from xtile.text.diagnostics import DiagnosticError
 
 
 @dataclass(frozen=True)
@@ -147,8 +52,8 @@ def _load_for_cuda(kernel: Kernel) -> Executable:
 
 
 def _load_for_the_best(kernel: Kernel) -> Executable:
+    from xtile.backends.intel.opencl.setup import available_devices as opencl_devices
     from xtile.backends.nvidia.cuda.device import available_devices as cuda_devices
-    from xtile.launch.opencl import available_devices as opencl_devices
 
     if cuda_devices():
         try:
@@ -165,14 +70,14 @@ def _load_for_the_best(kernel: Kernel) -> Executable:
 
 
 REFERENCE = Device(
-    "reference",
+    REFERENCE_NAME,
     "the language's meaning in numpy, on the CPU",
     can_sanitize=True,
     load=_load_for_reference,
 )
 
 CUDA = Device(
-    "cuda",
+    CUDA_NAME,
     "the first of NVIDIA's GPUs",
     can_sanitize=False,
     load=_load_for_cuda,
@@ -223,7 +128,8 @@ def _device_of_architecture(name: str) -> Device:
     from xtile.targets import INTEL
 
     if name in INTEL.chips:
-        from xtile.launch.opencl import find, load
+        from xtile.backends.intel.opencl.setup import find
+        from xtile.launch.opencl import load
 
         chosen = find(name)
         return Device(name, str(chosen), can_sanitize=False, load=lambda k: load(k, chosen))

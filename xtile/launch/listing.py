@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from xtile.backends.intel.opencl import setup as opencl_setup
+from xtile.backends.intel.opencl.setup import available_devices
+from xtile.backends.nvidia import setup as cuda_setup
 from xtile.backends.nvidia.cuda.device import available_devices as available_gpus
 from xtile.backends.nvidia.cuda.device import runs
 from xtile.command import EXIT_OK, print_table, write_standard_output
-from xtile.launch import cuda_setup, opencl_setup
 from xtile.launch.devices import CUDA, OPENCL, REFERENCE
-from xtile.launch.opencl import available_devices
 from xtile.targets import COMPILED_VENDORS, INTEL, NVIDIA
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from xtile.arguments.binding import BoundArgument
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
+from xtile.backends.intel.opencl.setup import find
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
-from xtile.launch.devices import Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import Grid, Kernel, LaunchResult, Progress
 from xtile.text.source import Source
 
 if TYPE_CHECKING:
@@ -25,33 +26,6 @@ if TYPE_CHECKING:
     from xtile.launch.compiled import Compiled, Text
 
 _compiled: RecentlyUsed[Compiled[Program]] = RecentlyUsed(TEXTS)
-
-
-def available_devices() -> tuple[OpenclDevice, ...]:
-    """The OpenCL devices that kernels can be compiled for; the best one comes first."""
-    try:
-        from xtile.backends.intel.opencl.device import find_devices
-    except ImportError:
-        return ()
-    return find_devices()
-
-
-def find(chip: str | None) -> OpenclDevice:
-    """Returns the best OpenCL device, of a chip if one is named.
-
-    Raises:
-        DeviceError: There is none; the message says how to get one.
-    """
-    devices = available_devices()
-    chosen = [d for d in devices if chip in (None, d.target.name)]
-    if chosen:
-        return chosen[0]
-    from xtile.launch.opencl_setup import advice
-
-    if not devices:
-        raise DeviceError(f"there is no OpenCL device here; {advice()}")
-    there = ", ".join(f"'{device.target.name}'" for device in devices)
-    raise DeviceError(f"there is no OpenCL device '{chip}' here; there is {there}")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from xtile.launch.devices import Progress
+    from xtile.launch.executable import Progress
 
 _PATIENCE = 1.0
 """Seconds before a bar appears; a short launch needs none."""

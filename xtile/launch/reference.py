@@ -20,7 +20,7 @@ from xtile.arguments.signature import Parameter, Signature
 from xtile.arguments.views import View
 from xtile.arguments.words import WordsView
 from xtile.dialects.core.signature import source_signature
-from xtile.launch.devices import REFERENCE, Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import REFERENCE_NAME, Grid, Kernel, LaunchResult, Progress
 from xtile.launch.time_limit import time_limit
 from xtile.semantics.arguments import (
     Argument,
@@ -74,7 +74,7 @@ class ReferenceExecutable:
                 warnings = _sanitize(self.function, converted, grid, block, progress)
             else:
                 warnings = _run(self.function, converted, grid, block, workers, progress)
-        return LaunchResult(REFERENCE.name, None, tuple(warnings))
+        return LaunchResult(REFERENCE_NAME, None, tuple(warnings))
 
     def _as_the_kernel_takes(self, arguments: list[Argument]) -> list[Argument]:
         """The function's own arguments, where it takes those of its source."""
@@ -195,7 +195,7 @@ def _on_host(parameter: Parameter, view: View | DeviceView) -> View:
         owner = "a CUDA GPU" if isinstance(view.memory, GpuMemory) else "an OpenCL device"
         raise ArgumentError(
             f"{parameter}: memory of {owner} is given, but the kernel runs on the device "
-            f"'{REFERENCE.name}'"
+            f"'{REFERENCE_NAME}'"
         )
     return view
 

@@ -13,15 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.arguments.binding import bind
 from xtile.arguments.errors import ArgumentError, describe_value
 from xtile.dialects.reading import show_warnings
-from xtile.launch.devices import (
-    Device,
-    Executable,
-    Grid,
-    Kernel,
-    LaunchResult,
-    Progress,
-    find_device,
-)
+from xtile.launch.devices import Device, find_device
+from xtile.launch.executable import Executable, Grid, Kernel, LaunchResult, Progress
 
 if TYPE_CHECKING:
     import pyopencl

@@ -18,6 +18,16 @@ from collections.abc import Mapping
 
 from xtile.targets.target import Hints, Number, ProductTile, Target, TilePolicy
 
+GREATEST_SIZE = 2**31 - 1
+"""No dimension of an argument is larger: compiled kernels rely on it, and a launch checks it.
+
+`tileiras` 13.5 uses the tensor memory accelerator only for views whose sizes are known to fit 31
+bits; its remark is "hardware coordinate limits exceeded".
+"""
+
+GREATEST_STRIDE = 2**37 - 1
+"""No stride is larger: 2^40 bytes are what the tensor memory accelerator takes at most."""
+
 _FEW = Hints(num_worker_warps_per_cta=4)
 _SMALL = Hints(num_worker_warps_per_cta=4, occupancy=4)
 _WIDE = Hints(num_worker_warps_per_cta=8)

@@ -13,7 +13,8 @@ import xtile
 from tests.semantics.cuda_tile.entries import blank, constants, marked, module, pointers
 from xtile.arguments.errors import SanitizerError
 from xtile.cli import main
-from xtile.launch.devices import REFERENCE, Kernel
+from xtile.launch.devices import REFERENCE
+from xtile.launch.executable import Kernel
 from xtile.launch.run import launch
 from xtile.text.diagnostics import Diagnostic, Severity, SourceWarning
 

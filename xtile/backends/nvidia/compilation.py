@@ -157,7 +157,7 @@ def _bytes(allocation: AllocaOp) -> int:
 
 def _read_once(module: ModuleOp) -> ModuleOp:
     """A module in the form that the assembler compiles rightly."""
-    from xtile.backends.nvidia.read_once import is_read_again, read_once
+    from xtile.transforms.read_once import is_read_again, read_once
 
     if not is_read_again(module):
         return module

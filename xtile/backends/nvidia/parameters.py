@@ -22,16 +22,6 @@ from xtile.dialects.core.signature import Role
 POINTER_SIZE = 8
 """Bytes of an address."""
 
-GREATEST_SIZE = 2**31 - 1
-"""No dimension of an argument is larger: compiled kernels rely on it, and a launch checks it.
-
-`tileiras` 13.5 uses the tensor memory accelerator only for views whose sizes are known to fit 31
-bits; its remark is "hardware coordinate limits exceeded".
-"""
-
-GREATEST_STRIDE = 2**37 - 1
-"""No stride is larger: 2^40 bytes are what the tensor memory accelerator takes at most."""
-
 _TILE = "cuda_tile.tile"
 
 

@@ -29,11 +29,11 @@ from typing import Any, cast
 
 from xtile import __version__
 from xtile.arguments.signature import Signature
+from xtile.arguments.signature_words import signature_of_words, signature_words
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.elf import find_damage
 from xtile.backends.nvidia.parameters import launch_arguments, slots_of
 from xtile.dialects.registry import make_context
-from xtile.launch.compiled_entry import signature_of_words, signature_words
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, Span
 

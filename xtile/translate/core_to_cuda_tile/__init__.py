@@ -9,12 +9,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
-from xtile.backends.nvidia.read_once import read_once
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as CudaTileModuleOp
 from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.pad import pad
+from xtile.transforms.read_once import read_once
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_cuda_tile.dead_code import remove_dead_code
 from xtile.translate.core_to_cuda_tile.lowering import Lowering

@@ -18,7 +18,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.arguments.calling_convention import KernelArgument, keep_signature, kernel_arguments
-from xtile.backends.nvidia.parameters import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
     SHAPE_GCD_ATTRIBUTE,
@@ -36,6 +35,7 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.nvidia import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
 from xtile.translate.core_to_cuda_tile.lowering import Lowering

@@ -8,13 +8,13 @@ from typing import Any
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.backends.nvidia.parameters import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import integer, miscellaneous
 from xtile.dialects.cuda_tile.ops.miscellaneous_rules import MAXIMUM_DIVISOR
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.indices import Index
+from xtile.targets.nvidia import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
 from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
 from xtile.translate.core_to_cuda_tile.types import tile_type

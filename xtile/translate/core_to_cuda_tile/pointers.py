@@ -10,13 +10,13 @@ from math import gcd
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.backends.nvidia.parameters import GREATEST_SIZE
 from xtile.dialects.core import PointerAddOp, ViewOp
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.ops import conversions, core, integer
 from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.rewrite.memref_layouts import number_lists
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.nvidia import GREATEST_SIZE
 from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering

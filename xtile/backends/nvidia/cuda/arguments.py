@@ -30,13 +30,12 @@ from xtile.backends.argument_values import (
 )
 from xtile.backends.nvidia.cuda.memory import CopiedMemory
 from xtile.backends.nvidia.parameters import (
-    GREATEST_SIZE,
-    GREATEST_STRIDE,
     POINTER_SIZE,
     sizes_of_element,
 )
 from xtile.dialects.core.signature import Role
 from xtile.semantics.values import Array
+from xtile.targets.nvidia import GREATEST_SIZE, GREATEST_STRIDE
 
 
 def gpu_memory(arguments: Sequence[BoundArgument]) -> Iterator[GpuMemory]:

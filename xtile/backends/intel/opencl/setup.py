@@ -1,4 +1,7 @@
-"""What is missing for OpenCL devices, and the one command that adds it."""
+"""The OpenCL devices that are here; what is missing for others, and the one command that adds it.
+
+It loads pyopencl where it looks for devices, because that may be missing.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,12 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xtile.arguments.errors import DeviceError
+
+if TYPE_CHECKING:
+    from xtile.backends.intel.opencl.device import OpenclDevice
 
 PACKAGES = ("pyopencl", "intel-opencl-rt", "intel-cmplr-lib-rt")
 """What makes a CPU an OpenCL device: the loader, Intel's runtime, and the functions it calls."""
@@ -16,6 +25,31 @@ _GPU_DRIVER = "intel-opencl-icd"
 _INTEL = "0x8086"
 
 _GRAPHICS_CARDS = Path("/sys/class/drm")
+
+
+def available_devices() -> tuple[OpenclDevice, ...]:
+    """The OpenCL devices that kernels can be compiled for; the best one comes first."""
+    try:
+        from xtile.backends.intel.opencl.device import find_devices
+    except ImportError:
+        return ()
+    return find_devices()
+
+
+def find(chip: str | None) -> OpenclDevice:
+    """Returns the best OpenCL device, of a chip if one is named.
+
+    Raises:
+        DeviceError: There is none; the message says how to get one.
+    """
+    devices = available_devices()
+    chosen = [d for d in devices if chip in (None, d.target.name)]
+    if chosen:
+        return chosen[0]
+    if not devices:
+        raise DeviceError(f"there is no OpenCL device here; {advice()}")
+    there = ", ".join(f"'{device.target.name}'" for device in devices)
+    raise DeviceError(f"there is no OpenCL device '{chip}' here; there is {there}")
 
 
 def has_packaged_runtime() -> bool:

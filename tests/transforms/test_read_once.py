@@ -13,9 +13,9 @@ from tests.tile_tools import machine_code
 from tests.transforms.distribute.kernels import arguments_of, printed, read
 from tests.translate.core_to_cuda_tile.entries import entry_of, from_block_level, verify
 from xtile.backends.nvidia.compilation import compile_program
-from xtile.backends.nvidia.read_once import is_read_again, read_once
 from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.semantics.engine import launch
+from xtile.transforms.read_once import is_read_again, read_once
 
 MATRIX = "memref<8x8xi32>"
 

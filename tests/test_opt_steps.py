@@ -9,7 +9,7 @@ import pytest
 
 from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, EXIT_TOOL_FAILED
 from xtile.opt import main
-from xtile.step_errors import StepError, step_error
+from xtile.opt_steps import StepError, step_error
 
 
 def failure(capsys: pytest.CaptureFixture[str], kernel: Path, *options: str) -> str:

@@ -1,0 +1,109 @@
+"""What is launched, what a device makes of it, and what is known of a launch that is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from xtile.arguments.binding import BoundArgument
+from xtile.arguments.signature import Signature
+from xtile.text.diagnostics import Diagnostic, Diagnostics
+
+REFERENCE_NAME = "reference"
+CUDA_NAME = "cuda"
+"""What `device=` calls the reference device and the first GPU; `cuda:1` is the second."""
+
+Grid = tuple[int, int, int]
+
+Progress = Callable[[int, int], None]
+"""Called with the number of work-groups that are done and that there are."""
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What is known of a launch that is done.
+
+    Attributes:
+        device: What ran it.
+        seconds: How long the kernel ran on the device, by the device's own clock, without what
+            the host did before and after; None where a device has no such clock.
+        warnings: What is undefined or unspecified in what the kernel did; the reference device
+            looks for it.
+    """
+
+    device: str
+    seconds: float | None
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is to be launched.
+
+    Attributes:
+        source: The path of a file ending with `.ir` or `.mlir`, a text, or a module, or on NVIDIA's
+            GPUs the path of a cubin; anything else is refused when it is loaded.
+        entry: The name of the function; None for the only one, or the host's `main`.
+        diagnostics: Collects the text's warnings; None shows them as Python's.
+        build_seconds: How long a driver may take to build the kernel; None for no limit.
+        binary: The path of the kernel as SPIR-V or machine code that was compiled before; None
+            compiles it.
+    """
+
+    source: object
+    entry: str | None
+    diagnostics: Diagnostics | None = None
+    build_seconds: float | None = None
+    binary: str | os.PathLike[str] | None = None
+
+
+class Executable(Protocol):
+    """A function that a device can run."""
+
+    @property
+    def signature(self) -> Signature:
+        """What its arguments must be."""
+        ...
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is code of the host, which itself launches kernels."""
+        ...
+
+    def launch(
+        self,
+        arguments: Sequence[BoundArgument],
+        grid: Grid,
+        block: Grid | None,
+        *,
+        sanitize: bool,
+        workers: int,
+        progress: Progress | None,
+        seconds: float | None,
+    ) -> LaunchResult:
+        """Runs it until all work-groups are done; the arrays hold the results afterwards.
+
+        `block` is the size of a work-group, in languages in which a launch gives it; `seconds` is
+        how long it may take, and None any time.
+        """
+        ...
+
+    def launch_given(
+        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
+    ) -> LaunchResult | None:
+        """Checks arguments and runs it, where the device knows a shorter way to do both.
+
+        None where it does not: the arguments must be bound, and then launched.
+        """
+        ...
+
+    def run_host(
+        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
+    ) -> None:
+        """Runs code of the host, whose random numbers follow from `seed`, if there is one.
+
+        `seconds` is how long it may take, and None any time.
+        """
+        ...
