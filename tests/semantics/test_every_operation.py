@@ -13,8 +13,7 @@ from xtile.dialects.tensorlang.ops import OPERATIONS, arithmetic
 from xtile.dialects.tensorlang.ops.control import YieldOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import SCALAR_TYPES
-from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
-from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
+from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES, is_allowed
 from xtile.semantics.arithmetic import (
     binary_function,
     comparison_function,

@@ -31,7 +31,6 @@ from xtile.semantics import (
     core_packing,
     core_pointers,
     core_reductions,
-    core_scaled_products,
     core_scattered,
 )
 from xtile.semantics.compiler import Compiler, Handler, Step
@@ -200,7 +199,6 @@ HANDLERS: dict[str, Handler] = {
     **core_pointers.HANDLERS,
     **core_packing.HANDLERS,
     **core_reductions.HANDLERS,
-    **core_scaled_products.HANDLERS,
     **core_scattered.HANDLERS,
     "core.atomic_update": _atomic_update,
     "core.prefetch": _nothing,

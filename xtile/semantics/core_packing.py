@@ -1,4 +1,4 @@
-"""The meaning of the `core` dialect's operations on narrow elements in bytes.
+"""The meaning of the `core` dialect's operations on narrow elements in bytes, and with scales.
 
 Source: docs/core-form.md, "Narrow numbers".
 """
@@ -7,12 +7,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from xtile.dialects.core import PackOp, UnpackOp
+from xtile.dialects.core import PackOp, ScaledContractOp, UnpackOp
 from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.cuda_tile.matrix_multiply import scaled_product
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
 from xtile.semantics.vector.arrays import AXES
+
+
+def _scaled_contract(operation: ScaledContractOp, compiler: Compiler) -> Step:
+    lhs, rhs, acc, result = compiler.slots(
+        (operation.lhs, operation.rhs, operation.acc, operation.result)
+    )
+    scales = [
+        None if each is None else compiler.slot(each)
+        for each in (operation.lhs_scale, operation.rhs_scale)
+    ]
+
+    def step(state: State) -> None:
+        values = state.values
+        left, right = (None if slot is None else values[slot] for slot in scales)
+        values[result] = scaled_product(values[lhs], values[rhs], values[acc], left, right)
+
+    return step
 
 
 def _bits(values: Array, number: Number) -> Array:
@@ -60,5 +78,9 @@ def _unpack(operation: UnpackOp, compiler: Compiler) -> Step:
     return step
 
 
-HANDLERS: dict[str, Handler] = {PackOp.name: _pack, UnpackOp.name: _unpack}
+HANDLERS: dict[str, Handler] = {
+    PackOp.name: _pack,
+    ScaledContractOp.name: _scaled_contract,
+    UnpackOp.name: _unpack,
+}
 """The handler of each operation, by name."""

@@ -12,9 +12,9 @@ from xtile.semantics.arguments import Argument
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Size3, configuration_of
+from xtile.semantics.errors import RunWarnings
 from xtile.semantics.language import language_of
 from xtile.semantics.observer import Launch, Observer
-from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.state import State
 from xtile.semantics.values import Value
 

@@ -1,4 +1,4 @@
-"""Errors of a running kernel, at the place of the instruction."""
+"""Errors of a running kernel, at its instruction, and warnings of what a language leaves open."""
 
 from __future__ import annotations
 
@@ -50,3 +50,25 @@ def _place(operation: Operation) -> str:
     if location is None:
         return f"'{operation.name}'"
     return f"{location.filename.data}:{location.line.data}.{location.column.data}"
+
+
+class RunWarnings:
+    """The warnings of a launch, one for each operation: what it did first.
+
+    Attributes:
+        messages: What is to say of an operation.
+    """
+
+    def __init__(self) -> None:
+        self.messages: dict[Operation, str] = {}
+
+    def add(self, operation: Operation, message: str) -> None:
+        """Keeps a warning unless the operation has one."""
+        self.messages.setdefault(operation, message)
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """The warnings, each at its operation."""
+        return [
+            located(operation, message, Severity.WARNING)
+            for operation, message in self.messages.items()
+        ]

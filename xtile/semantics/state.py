@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.configuration import Configuration, Size3
+from xtile.semantics.errors import RunWarnings
 from xtile.semantics.memory import Buffer, Mask
 from xtile.semantics.observer import Observer
-from xtile.semantics.run_warnings import RunWarnings
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes
 
 if TYPE_CHECKING:

@@ -32,8 +32,7 @@ from xtile.dialects.cuda_tile.ops.core import ReshapeOp
 from xtile.dialects.cuda_tile.ops.memory import JoinTokensOp, LoadPtrTkoOp
 from xtile.dialects.cuda_tile.ops.reductions import ReduceOp
 from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp
-from xtile.dialects.cuda_tile.tiles import element_bits, tile_type
-from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.cuda_tile.types import TileType, element_bits, tile_type
 from xtile.dialects.walk import walk
 
 MOST_THREADS = 1024

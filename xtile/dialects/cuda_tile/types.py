@@ -15,6 +15,7 @@ from typing import ClassVar
 from typing_extensions import override
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AnyFloat,
     ArrayAttr,
     BFloat16Type,
     ContainerType,
@@ -32,7 +33,7 @@ from xdsl.dialects.builtin import (
     ShapedType,
     Signedness,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -40,6 +41,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
+from xtile.dialects.cuda_tile.operation import Operand
 from xtile.dialects.cuda_tile.type_text import parse_shaped, parse_type, print_shaped, print_type
 from xtile.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, Version
 from xtile.dialects.cuda_tile.view_text import (
@@ -580,3 +582,18 @@ TYPES: list[type[Attribute]] = [
     TokenType,
 ]
 """Every type of the dialect."""
+
+
+def tile_type(value: Operand) -> TileType:
+    """The type of a value that is a tile."""
+    type = SSAValue.get(value).type
+    assert isinstance(type, TileType)
+    return type
+
+
+def element_bits(element_type: Attribute) -> int:
+    """How many bits a number of a type has in packed bytes; tf32 lies in 32."""
+    if isinstance(element_type, FloatTF32Type):
+        return 32
+    assert isinstance(element_type, IntegerType | AnyFloat)
+    return element_type.bitwidth

@@ -20,8 +20,7 @@ from xtile.dialects.spirv.instruction_decoder import (
     InstructionDecoder,
     literal_argument,
 )
-from xtile.dialects.spirv.operand_text import enumerant_argument
-from xtile.dialects.spirv.words import ID_KINDS
+from xtile.dialects.spirv.words import ID_KINDS, enumerant_argument
 from xtile.text.mlir_numbers import float_from_bits
 
 MAXIMUM_GROUPED = 100_000

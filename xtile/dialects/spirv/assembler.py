@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from xtile.dialects.spirv.assembly_ids import AssemblyIds
 from xtile.dialects.spirv.assembly_tokens import (
     Token,
     UnclosedStringError,
@@ -38,6 +37,47 @@ from xtile.dialects.spirv.words import (
 )
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, Span
+
+
+class AssemblyIds:
+    """Numbers names in the order in which they first appear.
+
+    Args:
+        preserved: Names that keep their number if they are one.
+    """
+
+    def __init__(self, preserved: Iterable[str]) -> None:
+        self.bound = 1
+        """One more than the largest id."""
+        numbers = map(_number, preserved)
+        self._preserved = {number for number in numbers if number is not None}
+        self._ids: dict[str, int] = {}
+        self._next = 1
+
+    def of(self, name: str) -> int:
+        """The number of a name."""
+        found = self._ids.get(name)
+        if found is None:
+            number = _number(name)
+            found = number if number in self._preserved else None
+            found = self._ids[name] = found or self._new()
+            self.bound = max(self.bound, found + 1)
+        return found
+
+    def _new(self) -> int:
+        while self._next in self._preserved:
+            self._next += 1
+        self._next += 1
+        return self._next - 1
+
+
+def _number(name: str) -> int | None:
+    """The number that a name is, if it can be an id."""
+    if not name.isascii() or not name.isdigit() or name[0] == "0" or len(name) > 10:
+        return None
+    number = int(name)
+    return number if number < (1 << 32) - 1 else None
+
 
 _DEFAULT_VERSION: Version = (1, 4)
 _VERSION_COMMENT = re.compile(r"^; Version: 1\.([0-6])$", re.MULTILINE)

@@ -21,8 +21,8 @@ from xtile.dialects.spirv.grammar import OPENCL_SET
 from xtile.dialects.spirv.instruction import MERGES, TERMINATORS, Instruction
 from xtile.dialects.spirv.instruction_decoder import InstructionDecoder
 from xtile.dialects.spirv.module import ModuleOp
-from xtile.dialects.spirv.operand_text import enumerant_argument
 from xtile.dialects.spirv.requirements import declared_with
+from xtile.dialects.spirv.words import enumerant_argument
 from xtile.text.source import attach_source
 
 

@@ -18,8 +18,7 @@ from xtile.dialects.spirv.binary import (
 from xtile.dialects.spirv.friendly_names import friendly_names
 from xtile.dialects.spirv.grammar import Entry, enumerants, generator_name, version_text
 from xtile.dialects.spirv.number_text import number_text
-from xtile.dialects.spirv.operand_text import enumerant_argument
-from xtile.dialects.spirv.words import ID_KINDS
+from xtile.dialects.spirv.words import ID_KINDS, enumerant_argument
 
 _INDENT = 15
 """The column that the names of instructions start in, if there is room for the result."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from xtile.dialects.spirv.binary import Binary, Number, RawInstruction
 from xtile.dialects.spirv.number_text import number_text
-from xtile.dialects.spirv.operand_text import enumerant_argument
+from xtile.dialects.spirv.words import enumerant_argument
 
 _MAXIMUM_LENGTH = 256
 _NOT_ALLOWED = re.compile(rb"[^a-zA-Z0-9_]")

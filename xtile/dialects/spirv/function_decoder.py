@@ -13,7 +13,7 @@ from xtile.dialects.spirv.binary import RawInstruction
 from xtile.dialects.spirv.instruction import DECORATIONS, TERMINATORS
 from xtile.dialects.spirv.instruction_decoder import InstructionDecoder
 from xtile.dialects.spirv.module import PARAMETER_DECORATIONS, FuncOp
-from xtile.dialects.spirv.operand_text import enumerant_argument
+from xtile.dialects.spirv.words import enumerant_argument
 
 _LINES = ("Line", "NoLine")
 

@@ -17,7 +17,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral, Target
+from xtile.dialects.spirv.arguments import (
+    Argument,
+    ArgumentsAttr,
+    FloatLiteral,
+    Target,
+)
 from xtile.dialects.spirv.binary import Binary, Extended, Number, RawInstruction, RawOperand
 from xtile.dialects.spirv.grammar import OPENCL_SET, Entry
 from xtile.dialects.spirv.instruction import (
@@ -26,10 +31,9 @@ from xtile.dialects.spirv.instruction import (
     Instruction,
     instruction_class,
 )
-from xtile.dialects.spirv.operand_text import enumerant_argument
 from xtile.dialects.spirv.type_reader import TypeReader
 from xtile.dialects.spirv.types import IdType, VoidType
-from xtile.dialects.spirv.words import ID_KINDS
+from xtile.dialects.spirv.words import ID_KINDS, enumerant_argument
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.value_names import give_name
 

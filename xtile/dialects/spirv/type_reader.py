@@ -20,7 +20,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.spirv.arguments import Argument, ConstantId
 from xtile.dialects.spirv.binary import Binary, RawInstruction
-from xtile.dialects.spirv.operand_text import enumerant_argument
 from xtile.dialects.spirv.types import (
     ArrayType,
     CooperativeMatrixType,
@@ -29,7 +28,7 @@ from xtile.dialects.spirv.types import (
     StructType,
     VoidType,
 )
-from xtile.dialects.spirv.words import ID_KINDS, WORD_BITS
+from xtile.dialects.spirv.words import ID_KINDS, WORD_BITS, enumerant_argument
 
 MAXIMUM_SIZE = 4096
 """How many types one type may consist of: attributes have no references, so each counts again."""

@@ -287,3 +287,15 @@ def _article(kind: str) -> str:
         return "a value"
     article = "an" if kind[0] in "AEIOU" else "a"
     return f"{article} {kind}"
+
+
+def enumerant_argument(kind: str, value: int) -> str | int:
+    """A value of an enumeration by name, `Volatile|Aligned`; itself if it has no name."""
+    section = enumerants(kind)
+    if section is None:
+        return value
+    known = list(known_enumerants(section, value))
+    bits = 0
+    for entry in known:
+        bits |= entry.number
+    return "|".join(entry.name for entry in known) if known and bits == value else value

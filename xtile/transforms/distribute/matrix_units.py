@@ -28,8 +28,7 @@ from xtile.rewrite.indices import Index
 from xtile.targets.target import MatrixUnit
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.matrix_unit_limits import HEIGHTS
-from xtile.transforms.distribute.product import Product
+from xtile.transforms.distribute.product import HEIGHTS, Product
 from xtile.transforms.distribute.shares import subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, emit_atomic_block
 

@@ -11,8 +11,7 @@ from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.matrix_unit_limits import unit_of
-from xtile.transforms.distribute.product import Product, product_of
+from xtile.transforms.distribute.product import Product, product_of, unit_of
 from xtile.transforms.distribute.shares import columns_of, subgroup_grid, tiles_of
 from xtile.transforms.distribute.update import Update, update_of
 

@@ -15,7 +15,19 @@ from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.messages import not_lifted
+
+_INSTEAD = "collective instructions, foreach for numbers and foreach_tile for matrices"
+_INSTEAD_IN_MLIR = "core's collective operations, or vectors in a kernel at level tile"
+
+
+def not_lifted(operation: Operation) -> str:
+    """The message for an operation of work-items or subgroups."""
+    name = spelling_of(operation)
+    is_mlir = name == operation.name
+    return (
+        f"subgroup-level kernels are not lifted to tiles yet; {name} tells work-items apart, use "
+        f"{_INSTEAD_IN_MLIR if is_mlir else _INSTEAD} instead"
+    )
 
 
 def copy(operation: Operation, kernel: Kernel) -> None:

@@ -6,9 +6,8 @@ import math
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.aliases import separated
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.operands import operand_of, spans_of
+from xtile.transforms.tile_linalg.operands import operand_of, separated, spans_of
 from xtile.transforms.tile_linalg.update import update_of
 
 

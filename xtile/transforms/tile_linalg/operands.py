@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicKind
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.memref.allocation import AllocaOp
 from xtile.dialects.vector.elements import StepOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
@@ -229,3 +232,29 @@ def numbers_along(kernel: Kernel, shape: Sequence[int], dimension: int, first: I
         total = kernel.pure(arith.AddiOp, numbers.parts[0], start.parts[0])
         numbers = Tile((total,), IndexType(), (length,))
     return tiles.broadcast(kernel, numbers, shape, [dimension]).parts[0]
+
+
+def separated(kernel: Kernel, operand: Operand, output: Operand, spans: Sequence[Span]) -> Operand:
+    """The operand itself, or a copy if it is the output and there are several tiles of that.
+
+    Raises:
+        DiagnosticError: Its size is not known.
+    """
+    if operand.old is not output.old or all(span.is_single for span in spans):
+        return operand
+    shape = operand.type.get_shape()
+    if DYNAMIC_INDEX in shape:
+        raise kernel.error(
+            "an input that is the output too must be copied, which needs a static size; "
+            "write the result to another memref"
+        )
+    space = AddressSpaceAttr(AddressSpace.WORKGROUP)
+    type_ = MemRefType(operand.element, shape, memory_space=space)
+    copy = kernel.emit(AllocaOp(operands=[[], []], result_types=[type_])).memref
+    both = cut(kernel, shape)
+    inside = [span.is_even for span in both]
+    tile = [span.tile for span in both]
+    with kernel.tiles(both) as at:
+        read = memory.read(kernel, operand.memory, at, tile, inside)
+        memory.write(kernel, read, copy, at, inside)
+    return replace(operand, moved=copy)

@@ -27,9 +27,14 @@ from xtile.rewrite.indices import Index
 from xtile.targets.target import Hints, ProductTile
 from xtile.transforms.distribute.overlap import size_in_bytes
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.aliases import separated
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.operands import Operand, operand_of, size_of, span_along
+from xtile.transforms.tile_linalg.operands import (
+    Operand,
+    operand_of,
+    separated,
+    size_of,
+    span_along,
+)
 from xtile.transforms.tile_linalg.spans import Span, power_of_two, upper_bound
 from xtile.transforms.tile_linalg.tiles import Tile, part_of
 from xtile.transforms.tile_linalg.update import Update, update_of

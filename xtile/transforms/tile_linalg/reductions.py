@@ -13,9 +13,8 @@ from xtile.dialects.core import CumsumOp, GemvOp, SumOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp, ScanOp
 from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.aliases import separated
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.operands import operand_of, spans_of
+from xtile.transforms.tile_linalg.operands import operand_of, separated, spans_of
 from xtile.transforms.tile_linalg.spans import Span
 from xtile.transforms.tile_linalg.tiles import Tile
 from xtile.transforms.tile_linalg.update import Update, update_of

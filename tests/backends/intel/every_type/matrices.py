@@ -17,8 +17,7 @@ from xtile.dialects.tensorlang.types import (
     real_part_type,
     type_text,
 )
-from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
-from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
+from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES, is_allowed
 
 _REAL_RESULTS = frozenset({"abs", "im", "re"})
 """Functions of which the result is real."""

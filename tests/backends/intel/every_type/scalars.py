@@ -16,8 +16,7 @@ from xtile.dialects.tensorlang.types import (
     real_part_type,
     type_text,
 )
-from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES
-from xtile.dialects.tensorlang.verifier.type_classes import is_allowed
+from xtile.dialects.tensorlang.verifier.arithmetic import ALLOWED_TYPES, is_allowed
 
 SIZE = 1024
 """Elements of the inputs of arithmetic."""

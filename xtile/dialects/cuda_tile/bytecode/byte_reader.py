@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from xtile.dialects.cuda_tile.bytecode.errors import error_at_byte
-from xtile.text.diagnostics import DiagnosticError
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source
+
+
+def error_at_byte(source: Source, offset: int, section: str, message: str) -> DiagnosticError:
+    """An error at a byte of a section."""
+    text = f"byte {offset} ({section}): {message}"
+    return DiagnosticError([Diagnostic(Severity.ERROR, text, source, None)])
+
 
 MAXIMUM_VARINT_BITS = 64
 MAXIMUM_VARINT = (1 << MAXIMUM_VARINT_BITS) - 1

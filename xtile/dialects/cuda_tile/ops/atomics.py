@@ -75,9 +75,8 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
     verify_view_ordering,
     verify_view_update,
 )
-from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
-from xtile.dialects.cuda_tile.types import TokenType
+from xtile.dialects.cuda_tile.types import TokenType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, V13_5, Version
 
 

@@ -52,8 +52,7 @@ from xtile.dialects.cuda_tile.ops.shape_rules import (
     verify_same_shape,
     verify_selection,
 )
-from xtile.dialects.cuda_tile.tiles import tile_type
-from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.cuda_tile.types import TileType, tile_type
 
 
 class _ShapingOperation(CudaTileOperation, ABC):

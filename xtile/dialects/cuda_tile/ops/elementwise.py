@@ -1,4 +1,4 @@
-"""What operations on floats share, whichever group they are in.
+"""What operations on floats share, whichever group they are in, and what comparisons do.
 
 Source: NVIDIA/cuda-tile 13.3.0, `Ops.td` and `SharedVerifiers.h`.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from typing_extensions import override
-from xdsl.dialects.builtin import Float32Type, UnitAttr
+from xdsl.dialects.builtin import Float32Type, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -100,3 +100,25 @@ class BinaryFloatOperation(FloatOperation, ABC):
         super().__init__(
             operands=(lhs, rhs), result_types=(SSAValue.get(lhs).type,), properties=properties
         )
+
+
+def boolean_type(type: Attribute) -> TileType:
+    """The type of what a comparison of tiles of a type gives.
+
+    Raises:
+        ValueError: It is the type of no tile.
+    """
+    if not isinstance(type, TileType):
+        raise ValueError(f"expected a tile, but got {type}")
+    return type.with_element_type(i1)
+
+
+def verify_comparison(operand: Attribute, result: Attribute) -> None:
+    """Checks the type of a comparison's result.
+
+    Raises:
+        VerifyException: It has another shape than the operands, or other elements than i1.
+    """
+    expected = boolean_type(operand)
+    if result != expected:
+        raise VerifyException(f"expected the result to be {expected}, but got {result}")

@@ -51,12 +51,13 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
-from xtile.dialects.cuda_tile.ops.comparison import boolean_type, verify_comparison
 from xtile.dialects.cuda_tile.ops.elementwise import (
     BinaryFloatOperation,
     FloatOperation,
     UnaryFloatOperation,
+    boolean_type,
     flag,
+    verify_comparison,
 )
 from xtile.text.directives import Oilist
 

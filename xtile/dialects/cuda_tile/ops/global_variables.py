@@ -48,8 +48,7 @@ from xtile.dialects.cuda_tile.constants import ConstantWithoutResult, tile_of
 from xtile.dialects.cuda_tile.constraints import CONSTANT, SCALAR_POINTER
 from xtile.dialects.cuda_tile.enumerations import SymbolVisibility
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
-from xtile.dialects.cuda_tile.tiles import tile_type
-from xtile.dialects.cuda_tile.types import PointerType, TileType
+from xtile.dialects.cuda_tile.types import PointerType, TileType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, Version
 
 

@@ -42,7 +42,7 @@ from xtile.dialects.cuda_tile.enumerations import (
     Signedness,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
-from xtile.dialects.cuda_tile.ops.comparison import boolean_type, verify_comparison
+from xtile.dialects.cuda_tile.ops.elementwise import boolean_type, verify_comparison
 from xtile.dialects.cuda_tile.versions import V13_2, Version
 
 NO_PROMISE = IntegerOverflowAttr(IntegerOverflow.NONE)

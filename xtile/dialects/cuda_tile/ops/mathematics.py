@@ -39,7 +39,7 @@ from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.elementwise import UnaryFloatOperation, flag
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_same_shape
-from xtile.dialects.cuda_tile.tiles import tile_type
+from xtile.dialects.cuda_tile.types import tile_type
 from xtile.dialects.cuda_tile.versions import V13_2, V13_3, V13_4, Version
 
 

@@ -52,8 +52,7 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
     verify_padding,
     verify_pointees,
 )
-from xtile.dialects.cuda_tile.tiles import tile_type
-from xtile.dialects.cuda_tile.types import PointerType, TokenType
+from xtile.dialects.cuda_tile.types import PointerType, TokenType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, V13_4, Version
 from xtile.text.generic_form import GenericFormIf, never_ambiguous
 

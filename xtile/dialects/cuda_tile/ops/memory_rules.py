@@ -27,7 +27,6 @@ from xtile.dialects.cuda_tile.enumerations import (
     MemoryScope,
 )
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_same_shape
-from xtile.dialects.cuda_tile.tiles import tile_type
 from xtile.dialects.cuda_tile.types import (
     GatherScatterViewType,
     PointerType,
@@ -35,6 +34,7 @@ from xtile.dialects.cuda_tile.types import (
     TileType,
     TileView,
     is_integer,
+    tile_type,
 )
 
 _EnumT = TypeVar("_EnumT", bound=StrEnum)

@@ -18,8 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import BYTE_TILE, UNPACKED_TILE
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
-from xtile.dialects.cuda_tile.tiles import element_bits, tile_type
-from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.cuda_tile.types import TileType, element_bits, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, Version
 
 

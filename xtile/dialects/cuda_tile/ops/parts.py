@@ -24,7 +24,7 @@ from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import SCALAR_I32, TILE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_extraction
-from xtile.dialects.cuda_tile.tiles import tile_type
+from xtile.dialects.cuda_tile.types import tile_type
 from xtile.dialects.cuda_tile.versions import V13_4, Version
 
 

@@ -41,8 +41,7 @@ from xtile.dialects.cuda_tile.region_text import (
     print_new_line,
     print_types,
 )
-from xtile.dialects.cuda_tile.tiles import tile_type
-from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.cuda_tile.types import TileType, tile_type
 from xtile.dialects.scf.assembly import ensure_terminator
 
 

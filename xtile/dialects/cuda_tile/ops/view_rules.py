@@ -11,8 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.cuda_tile.tiles import tile_type
-from xtile.dialects.cuda_tile.types import PointerType, TensorViewType, TileView
+from xtile.dialects.cuda_tile.types import PointerType, TensorViewType, TileView, tile_type
 
 
 def verify_tensor_view(

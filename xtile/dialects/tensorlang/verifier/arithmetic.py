@@ -6,6 +6,8 @@ Source: tensor language reference, sections "Arithmetic (binary)", "Arithmetic (
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 
@@ -14,6 +16,8 @@ from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import arithmetic as ops
 from xtile.dialects.tensorlang.types import (
     BOOL,
+    COMPLEX_TYPES,
+    FLOATING_TYPES,
     INTEGER_TYPES,
     SIZE_IN_BYTES,
     CoopmatrixType,
@@ -27,20 +31,37 @@ from xtile.dialects.tensorlang.verifier.problem import (
     Problem,
     Problems,
     at_operand,
+    listed,
     mnemonic_of,
     rule,
 )
-from xtile.dialects.tensorlang.verifier.type_classes import (
-    BOOL_OR_INTEGERS,
-    COMPLEX,
-    FLOATS,
-    FLOATS_OR_COMPLEX,
-    INTEGERS,
-    NUMBERS,
-    REALS,
-    is_allowed,
-    not_allowed_message,
-)
+
+INTEGERS = ("integer",)
+FLOATS = ("floating",)
+COMPLEX = ("complex",)
+FLOATS_OR_COMPLEX = ("floating", "complex")
+REALS = ("integer", "floating")
+NUMBERS = ("integer", "floating", "complex")
+BOOL_OR_INTEGERS = ("bool", "integer")
+
+_CLASS_OF: dict[Attribute, str] = {
+    BOOL: "bool",
+    **dict.fromkeys(INTEGER_TYPES, "integer"),
+    **dict.fromkeys(FLOATING_TYPES, "floating"),
+    **dict.fromkeys(COMPLEX_TYPES, "complex"),
+}
+
+
+def is_allowed(type: Attribute, allowed: Collection[str]) -> bool:
+    """Whether the scalar or component type of `type` is in one of the allowed classes."""
+    return _CLASS_OF.get(component_type(type)) in allowed
+
+
+def not_allowed_message(what: str, mnemonic: str, type: Attribute, allowed: Collection[str]) -> str:
+    """Says which type is wrong and which ones are right."""
+    right = f"of {listed(allowed)} type"
+    return f"{what} of {mnemonic} is {type_text(type)} but must be {right}"
+
 
 ALLOWED_TYPES: dict[type[TensorLangOperation], tuple[str, ...]] = {
     ops.AddOp: NUMBERS,

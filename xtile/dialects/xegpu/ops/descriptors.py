@@ -38,8 +38,8 @@ from xtile.dialects.xegpu.constraints import (
     INTEGERS,
     OFFSETS,
     TENSOR_DESC,
+    memory_space_number,
 )
-from xtile.dialects.xegpu.memory import memory_space_number
 from xtile.dialects.xegpu.operation import (
     Operand,
     XeGPUOperation,

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.attributes import MEMORY_SPACE_NUMBERS, CachePolicy, CachePolicyAttr
-from xtile.dialects.xegpu.memory import memory_space_number
+from xtile.dialects.xegpu.constraints import memory_space_number
 from xtile.dialects.xegpu.rfc.attributes import MEMORY_SCOPE, MODE
 from xtile.dialects.xegpu.rfc.names import CACHE_HINTS, CACHE_POLICIES
 from xtile.dialects.xegpu.rfc.operation_text import Given, OperationText

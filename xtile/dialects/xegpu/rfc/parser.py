@@ -7,29 +7,86 @@ the RFC's form does. An operation with the RFC's prefix `XeGPU.` is the RFC's fr
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 from typing_extensions import override
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64
+from xdsl.dialects.builtin import ArrayAttr, IntegerType, Signedness, f16, f32, f64
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import ParserState
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xtile.dialects.xegpu.rfc.attributes import TensorDescAttr
 from xtile.dialects.xegpu.rfc.descriptor import read_sg_map, read_tensor_desc
-from xtile.dialects.xegpu.rfc.detect import is_refused, is_rfc
 from xtile.dialects.xegpu.rfc.names import ATTRIBUTES, operation_name, scalar_type_name
-from xtile.dialects.xegpu.rfc.operation_text import ARROWS, read_operation_text
+from xtile.dialects.xegpu.rfc.operation_text import ARROWS, OperationText, read_operation_text
 from xtile.dialects.xegpu.rfc.operations import OPERATIONS
-from xtile.dialects.xegpu.rfc.reader import build
+from xtile.dialects.xegpu.rfc.read_barriers import BARRIER_READERS
+from xtile.dialects.xegpu.rfc.read_blocks import BLOCK_READERS
+from xtile.dialects.xegpu.rfc.read_dpas import DPAS_READERS
+from xtile.dialects.xegpu.rfc.read_scattered import SCATTERED_READERS
 from xtile.dialects.xegpu.types import NbarrierType, TensorDescType
 from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_parser import MlirParser
 from xtile.text.source import Source
+
+_ATTRIBUTES = {
+    "xegpu.create_nd_tdesc": {"boundary_check", "memory_scope", "mode"},
+    "xegpu.create_tdesc": {"chunk_size", "chunk_size_per_lane", "memory_scope", "mode"},
+    "xegpu.dpas": {"mode"},
+    "xegpu.load": {"mode", "transpose"},
+    "xegpu.load_nd": {"mode", "transpose_bit_width", "vnni_axis"},
+    "xegpu.store": {"mode", "transpose"},
+    "xegpu.store_nd": {"mode"},
+}
+"""The attributes with which an operation is the RFC's."""
+
+
+def is_rfc(operation: Operation) -> bool:
+    """Whether an operation that was read in LLVM 22's form has what only the RFC gives a meaning.
+
+    To LLVM 22 these attributes are no more than names.
+    """
+    names = _ATTRIBUTES.get(operation.name)
+    if names is None:
+        return False
+    # `transpose = [1, 0]` instead of LLVM's `array<i64: 1, 0>`.
+    has_list = isinstance(operation.properties.get("transpose"), ArrayAttr)
+    return has_list or not names.isdisjoint(operation.attributes)
+
+
+def is_refused(operation: Operation) -> bool:
+    """Whether LLVM 22 refuses an operation, such as a `dpas` of matrices split for VNNI."""
+    try:
+        operation.verify_()
+    except VerifyException:
+        return True
+    return False
+
+
+_READERS: dict[str, Callable[[OperationText], Operation]] = {
+    **BARRIER_READERS,
+    **BLOCK_READERS,
+    **DPAS_READERS,
+    **SCATTERED_READERS,
+}
+
+
+def build(text: OperationText) -> Operation:
+    """Returns the operation that a text in the RFC's form stands for.
+
+    Raises:
+        ParseError: It stands for none.
+    """
+    try:
+        return _READERS[text.name](text)
+    except VerifyException as error:
+        text.error(str(error))
+
 
 _TYPOGRAPHIC_KIND = re.compile(r"(xegpu\.atomic_rmw\s*)“(\w+)”", re.IGNORECASE)
 

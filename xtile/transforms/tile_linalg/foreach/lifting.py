@@ -10,11 +10,11 @@ from xdsl.ir import Operation
 from xtile.dialects.core import AtomicUpdateOp, ComplexPartOp
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.transforms.tile_linalg.copying import not_lifted
 from xtile.transforms.tile_linalg.foreach import control, memory_rules
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
 from xtile.transforms.tile_linalg.foreach.trip import Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.messages import not_lifted
 
 
 def lifting(trip: Trip) -> Callable[[Operation], None]:

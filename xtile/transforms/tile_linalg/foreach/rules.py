@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IndexType
 
 from xtile.dialects.core import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS
+from xtile.transforms.tile_linalg.copying import not_lifted
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import lifting
 from xtile.transforms.tile_linalg.foreach.pattern import (
@@ -19,7 +20,6 @@ from xtile.transforms.tile_linalg.foreach.pattern import (
 )
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.messages import not_lifted
 from xtile.transforms.tile_linalg.operands import cut
 
 
