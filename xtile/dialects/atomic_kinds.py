@@ -53,12 +53,12 @@ class AtomicKind(CustomDirective):
 
     @override
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        place = parser.pos
+        start = parser.pos
         keyword = parser.parse_identifier_or_str_literal()
         if keyword not in AtomicRMWKind.__members__:
             kinds = ", ".join(AtomicRMWKind.__members__)
             message = f"there is no atomic update '{keyword}'; expected one of {kinds}"
-            parser.raise_error(message, place, place + len(keyword))
+            parser.raise_error(message, start, start + len(keyword))
         self.kind.set(state, kind_attribute(AtomicRMWKind[keyword]))
 
     @override

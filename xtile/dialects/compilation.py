@@ -95,12 +95,12 @@ class StructAttr(ParametrizedAttribute, ABC):
             return (DictionaryAttr({}),)
 
         def read_one() -> None:
-            place = parser.pos
+            start = parser.pos
             name = parser.parse_identifier()
             parameter = cls.PARAMETERS.get(name)
             if parameter is None or name in values:
                 names = ", ".join(name for name in cls.PARAMETERS if name not in values)
-                parser.raise_error(f"expected one of {names}, got {name}", place, parser.pos)
+                parser.raise_error(f"expected one of {names}, got {name}", start, parser.pos)
             parser.parse_punctuation("=")
             values[name] = parameter.read(parser)
 

@@ -212,7 +212,7 @@ def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaEx
         DiagnosticError: The text has errors, or cannot be compiled for the GPU.
     """
     from xtile.launch.compiled import choose_kernel
-    from xtile.launch.cuda_compiled import machine_code, what_became_of
+    from xtile.launch.cuda_compiled import compilation_note, machine_code
 
     device, reason = _find(wanted)
     chip = wanted.chip or (device.chip if device is not None else None)
@@ -222,7 +222,7 @@ def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaEx
         # Of several GPUs one that runs the cubin.
         device, reason = _find(replace(wanted, chip=ready.cubin.chip))
     if device is None:
-        raise DeviceError(f"{reason}; {what_became_of(kernel, ready.cubin)}")
+        raise DeviceError(f"{reason}; {compilation_note(kernel, ready.cubin)}")
     _check_chip(ready.cubin, device)
     return CudaExecutable(
         signature,

@@ -193,7 +193,7 @@ def _types(signature: Signature) -> list[object]:
     return [parameter.type for parameter in signature.parameters]
 
 
-def what_became_of(kernel: Kernel, cubin: Cubin) -> str:
+def compilation_note(kernel: Kernel, cubin: Cubin) -> str:
     """What to say of a kernel that is compiled but cannot be launched."""
     if _cubin_path(kernel) is not None or kernel.binary is not None:
         return f"the cubin is for {cubin.chip}"

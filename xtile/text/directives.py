@@ -98,14 +98,14 @@ class Oilist(CustomDirective, ABC):
             if isinstance(variable, VariadicOperandVariable):
                 variable.set_empty(state)
         seen: set[str] = set()
-        place = parser.pos
+        start = parser.pos
         while (keyword := parser.parse_optional_keyword_in(list(self.parameters))) is not None:
             if keyword in seen:
                 message = f"clause '{keyword}' is given twice; it may be given once"
-                parser.raise_error(message, place, place + len(keyword))
+                parser.raise_error(message, start, start + len(keyword))
             seen.add(keyword)
             self._variable(keyword).parse(parser, state)
-            place = parser.pos
+            start = parser.pos
 
     @override
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -151,15 +151,15 @@ def parse_prop_dict(parser: Parser, known: Collection[str]) -> dict[str, Attribu
     properties: dict[str, Attribute] = {}
 
     def parse_entry() -> None:
-        place = parser.pos
+        start = parser.pos
         name = parser.parse_identifier_or_str_literal()
         if name not in known:
             names = ", ".join(f"'{other}'" for other in sorted(known))
             message = f"there is no property '{name}' here; expected one of {names}"
-            parser.raise_error(message, place, place + len(name))
+            parser.raise_error(message, start, start + len(name))
         if name in properties:
             message = f"property '{name}' is given twice; it may be given once"
-            parser.raise_error(message, place, place + len(name))
+            parser.raise_error(message, start, start + len(name))
         has_value = parser.parse_optional_punctuation("=") is not None
         properties[name] = parser.parse_attribute() if has_value else UnitAttr()
 

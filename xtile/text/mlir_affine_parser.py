@@ -65,11 +65,11 @@ class MlirAffineParser(AffineParser):
         self, parse_optional_bare_id: Callable[[], AffineExpr | None]
     ) -> AffineConstraintExpr:
         left = self._parse_affine_expr(parse_optional_bare_id)
-        place = self._current_token.span
+        span = self._current_token.span
         comparison = self._consume_token().text + self._consume_token().text
         if comparison not in ("==", ">=", "<="):
             message = f"expected '==', '>=' or '<=' in a constraint, got '{comparison}'"
-            raise ParseError(place, message)
+            raise ParseError(span, message)
         right = self._parse_affine_expr(parse_optional_bare_id)
         if comparison == "<=":
             left, right = right, left

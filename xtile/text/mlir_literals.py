@@ -95,7 +95,7 @@ class LiteralParser(NumberParser):
     @override
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         self.parse_punctuation("<", " in dense array")
-        place = self.pos
+        start = self.pos
         element = as_scalar(self.parse_type())
         if (
             element is None
@@ -106,7 +106,7 @@ class LiteralParser(NumberParser):
                 "the elements of an array must be integers or floating-point numbers of one bit "
                 "or of whole bytes"
             )
-            self.raise_error(message, place, self.pos)
+            self.raise_error(message, start, self.pos)
         numbers: list[Number] = []
         if self.parse_optional_punctuation(":") is not None:
             numbers = self.parse_comma_separated_list(self.Delimiter.NONE, self._parse_number)
@@ -120,10 +120,10 @@ class LiteralParser(NumberParser):
         key = self.parse_identifier_or_str_literal(" for resource handle")
         self.parse_punctuation(">", " in dense_resource attribute")
         self.parse_punctuation(":", " in dense_resource attribute")
-        place = self.pos
+        start = self.pos
         shaped = self.parse_type()
         if not isinstance(shaped, ShapedType):
-            self.raise_error("a dense_resource must have a shaped type", place, self.pos)
+            self.raise_error("a dense_resource must have a shaped type", start, self.pos)
         return DenseResourceAttr.from_params(key, shaped)
 
     @override
@@ -144,7 +144,7 @@ class LiteralParser(NumberParser):
 
     def _parse_distinct(self) -> DistinctAttr:
         """Reads `[0]<attribute>`; the same number stands for the same attribute."""
-        place = self.pos
+        start = self.pos
         self.parse_punctuation("[", " in distinct attribute")
         identifier = self.parse_integer(False, False, " in distinct attribute")
         self.parse_punctuation("]", " in distinct attribute")
@@ -159,7 +159,7 @@ class LiteralParser(NumberParser):
                 f"distinct[{identifier}] has another attribute than before; give it a number of "
                 "its own"
             )
-            self.raise_error(message, place, self.pos)
+            self.raise_error(message, start, self.pos)
         return attribute
 
     def _parse_sparse(self) -> SparseElementsAttr:
@@ -168,7 +168,7 @@ class LiteralParser(NumberParser):
         indices: list[_Element] = []
         values: list[_Element] = []
         shape: list[int] = []
-        place = end = self.pos
+        start = end = self.pos
         if self.parse_optional_punctuation(">") is None:
             indices, shape = self._parse_elements()
             self.parse_punctuation(",", " after the indices of a sparse attribute")
@@ -185,10 +185,10 @@ class LiteralParser(NumberParser):
                 f"the indices of a sparse attribute must be rows of {rank} numbers, because its "
                 f"type has {rank} dimensions"
             )
-            self.raise_error(message, place, end)
+            self.raise_error(message, start, end)
         if len(values) not in (shape[0], 1 if indices else 0):
             message = f"expected {shape[0]} values, one for each row of indices"
-            self.raise_error(message, place, end)
+            self.raise_error(message, start, end)
         index_type = cast(_DenseType, TensorType(i64, shape))
         value_type = cast(_DenseType, TensorType(dense_type.get_element_type(), shape[:1]))
         return SparseElementsAttr(
@@ -235,8 +235,8 @@ class LiteralParser(NumberParser):
         """Reads `elements>` and what gives their type."""
         elements: list[_Element] = []
         shape: list[int] | None = None
-        place = self.pos
-        end = place + 1
+        start = self.pos
+        end = start + 1
         if self.parse_optional_punctuation(">") is None:
             elements, shape = self._parse_elements()
             end = self.previous_end
@@ -244,12 +244,12 @@ class LiteralParser(NumberParser):
         dense_type = parse_type()
         count = math.prod(dense_type.get_shape())
         if shape is None and count != 0:
-            self.raise_error(f"expected {count} elements, but found none", place, end)
+            self.raise_error(f"expected {count} elements, but found none", start, end)
         if shape and shape != list(dense_type.get_shape()) and (elements or count):
             found = "x".join(map(str, shape))
             expected = "x".join(map(str, dense_type.get_shape())) or "no dimensions"
             message = f"these elements have the shape {found}, but their type has {expected}"
-            self.raise_error(message, place, end)
+            self.raise_error(message, start, end)
         first = elements[0] if len(elements) == 1 and not shape else None
         element_type: Attribute = dense_type.get_element_type()
         is_numeric = isinstance(element_type, ComplexType) or as_scalar(element_type) is not None
@@ -259,28 +259,28 @@ class LiteralParser(NumberParser):
 
     def _parse_dense_type(self) -> _DenseType:
         """Reads a tensor or vector type of known shape, or a type of a dialect that is like one."""
-        place = self.pos
+        start = self.pos
         dense_type = self.parse_type()
         if not _has_elements(dense_type):
             message = "elements must have a ranked tensor type or a vector type"
-            self.raise_error(message, place, self.pos)
+            self.raise_error(message, start, self.pos)
         if any(size < 0 for size in dense_type.get_shape()):
             message = "elements must have a type whose sizes are all known"
-            self.raise_error(message, place, self.pos)
+            self.raise_error(message, start, self.pos)
         return dense_type
 
     def _parse_elements(self) -> tuple[list[_Element], list[int]]:
         """Reads elements in nested brackets; returns them in order, and their shape."""
         if self._current_token.kind is not MLIRTokenKind.L_SQUARE:
             return [self._parse_element()], []
-        place = self.pos
+        start = self.pos
         parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_elements)
         if not parts:
             return [], [0]
         shape = parts[0][1]
         if any(part[1] != shape for part in parts):
             message = "these lists of elements differ in length; all must have the same shape"
-            self.raise_error(message, place, self.previous_end)
+            self.raise_error(message, start, self.previous_end)
         return [element for part in parts for element in part[0]], [len(parts), *shape]
 
     def _parse_element(self) -> _Element:

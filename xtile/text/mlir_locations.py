@@ -49,12 +49,12 @@ class LocationParser(LiteralParser):
 
     @override
     def _parse_location(self) -> LocationAttr:
-        place = self.pos
+        start = self.pos
         if self._current_token.kind is MLIRTokenKind.HASH_IDENT:
             attribute = self.parse_attribute()
             if not isinstance(attribute, LocationAttr):
                 message = "expected a location, but this is another attribute"
-                self.raise_error(message, place, self.previous_end)
+                self.raise_error(message, start, self.previous_end)
             return attribute
         if (name := self.parse_optional_str_literal()) is not None:
             return self._parse_named_location(name)

@@ -80,11 +80,11 @@ class NumberParser(Parser):
 
     @override
     def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
-        place = self._current_token.span
-        self._rank = self._rank + 1 if place.start == self._next_size else 1
+        span = self._current_token.span
+        self._rank = self._rank + 1 if span.start == self._next_size else 1
         if self._rank > MAXIMUM_RANK:
             message = f"a shape has at most {MAXIMUM_RANK} dimensions"
-            self.raise_error(message, place.start, place.end)
+            self.raise_error(message, span.start, span.end)
         size = super().parse_shape_dimension(allow_dynamic)
         # After an `x`.
         self._next_size = self._current_token.span.start + 1

@@ -243,11 +243,11 @@ def _parse_members(
     values: dict[str, Attribute] = {}
 
     def parse_member() -> None:
-        place = parser.pos
+        position = parser.pos
         name = parser.parse_identifier()
         if name not in members or name in values:
             problem = "is there twice" if name in values else f"is none of {', '.join(members)}"
-            parser.raise_error(f"'{name}' {problem}", place, place + len(name))
+            parser.raise_error(f"'{name}' {problem}", position, position + len(name))
         parser.parse_punctuation("=")
         values[name] = members[name](parser)
 

@@ -29,11 +29,11 @@ def parse_hints(parser: AttrParser) -> DictionaryAttr:
         if name in architectures:
             parser.raise_error(f"'{name}' is there twice", start, start + len(name))
         parser.parse_punctuation("=")
-        place = parser.pos
+        position = parser.pos
         hints = parser.parse_attribute()
         if not isinstance(hints, DictionaryAttr):
             message = f"expected the hints of '{name}' in braces, but got {hints}"
-            parser.raise_error(message, place, parser.pos)
+            parser.raise_error(message, position, parser.pos)
         architectures[name] = hints
 
     parser.parse_punctuation("<", " before optimization hints")

@@ -245,7 +245,7 @@ class _Assignment:
 
     @staticmethod
     def parse(parser: Parser) -> _Assignment:
-        place = parser.pos
+        start = parser.pos
         ids = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
         )
@@ -255,7 +255,7 @@ class _Assignment:
         )
         if len(ids) != 3 or len(sizes) != 3:
             parser.raise_error(
-                f"expected 3 ids and 3 sizes, got {len(ids)} and {len(sizes)}", place, parser.pos
+                f"expected 3 ids and 3 sizes, got {len(ids)} and {len(sizes)}", start, parser.pos
             )
         return _Assignment(ids, [name for name, _ in sizes], [size for _, size in sizes])
 

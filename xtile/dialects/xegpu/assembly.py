@@ -46,14 +46,14 @@ def parse_struct(
     values: dict[str, Attribute] = {}
 
     def parse_field() -> None:
-        place = parser.pos
+        start = parser.pos
         name = parser.parse_identifier()
         if name not in fields:
             message = f"there is no parameter '{name}' here; expected one of {_quoted(fields)}"
-            parser.raise_error(message, place, place + len(name))
+            parser.raise_error(message, start, start + len(name))
         if name in values:
             message = f"parameter '{name}' is given twice; it may be given once"
-            parser.raise_error(message, place, place + len(name))
+            parser.raise_error(message, start, start + len(name))
         parser.parse_punctuation("=")
         values[name] = fields[name](parser)
 
@@ -102,13 +102,13 @@ class OptionalDynamicIndexList(CustomDirective):
 
     @override
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        place = parser.pos
+        start = parser.pos
         if parser.parse_optional_punctuation("[") is None:
             self.offsets.set(state, ())
             return
         if parser.parse_optional_punctuation("]") is not None:
             message = "an empty list of offsets; expected at least one, or no brackets"
-            parser.raise_error(message, place, parser.pos)
+            parser.raise_error(message, start, parser.pos)
         operands, constants = parse_dynamic_index_list_without_types(
             parser, DYNAMIC_INDEX, delimiter=parser.Delimiter.NONE
         )

@@ -232,12 +232,12 @@ class RangeAttr(ParametrizedAttribute):
     @classmethod
     @override
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        place = parser.pos
+        position = parser.pos
         with parser.in_angle_brackets(), parser.in_square_brackets():
             start = _parse_integer(parser)
             parser.parse_punctuation(",")
             end = _parse_integer(parser)
-        return check_parameters(parser, place, cls, (start, end))
+        return check_parameters(parser, position, cls, (start, end))
 
     @override
     def print_parameters(self, printer: Printer) -> None:
@@ -289,7 +289,7 @@ class MemLayoutAttr(ParametrizedAttribute):
     @classmethod
     @override
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        place = parser.pos
+        position = parser.pos
         entries: dict[str, Attribute] = {}
 
         def parse_entry() -> None:
@@ -302,7 +302,7 @@ class MemLayoutAttr(ParametrizedAttribute):
             entries[name] = parser.parse_attribute()
 
         parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_entry)
-        return check_parameters(parser, place, cls, (DictionaryAttr(entries),))
+        return check_parameters(parser, position, cls, (DictionaryAttr(entries),))
 
     @override
     def print_parameters(self, printer: Printer) -> None:

@@ -131,7 +131,7 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
         with parser.in_angle_brackets():
             shape, element_type = parser.parse_ranked_shape()
             while parser.parse_optional_punctuation(",") is not None:
-                place = parser.pos
+                position = parser.pos
                 attribute = parser.parse_attribute()
                 if isinstance(attribute, LayoutAttr):
                     layout = attribute
@@ -142,7 +142,7 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
                         f"cannot describe a tensor_desc with {attribute}; expected a "
                         "block_tdesc_attr, a scatter_tdesc_attr or a layout of this dialect"
                     )
-                    parser.raise_error(message, place, parser.pos)
+                    parser.raise_error(message, position, parser.pos)
         sizes = ArrayAttr(IntAttr(size) for size in shape)
         return check_parameters(parser, start, cls, (sizes, element_type, encoding, layout))
 
@@ -316,11 +316,11 @@ class MemDescType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerTyp
         with parser.in_angle_brackets():
             shape, element_type = parser.parse_ranked_shape()
             if parser.parse_optional_punctuation(",") is not None:
-                place = parser.pos
+                position = parser.pos
                 layout = parser.parse_attribute()
                 if not isinstance(layout, MemLayoutAttr):
                     message = f"expected a mem_layout, but got {layout}"
-                    parser.raise_error(message, place, parser.pos)
+                    parser.raise_error(message, position, parser.pos)
         sizes = ArrayAttr(IntAttr(size) for size in shape)
         return check_parameters(parser, start, cls, (sizes, element_type, layout))
 

@@ -138,10 +138,11 @@ def _size_for_products(function: FuncOp, target: LaneTarget) -> int | None:
 
 def _subgroups(function: FuncOp, subgroup_size: int) -> int:
     """As many subgroups as the largest result of a linear algebra operation is worth."""
-    return max(_worth(function, subgroup_size), default=1)
+    return max(_wanted_subgroups(function, subgroup_size), default=1)
 
 
-def _worth(function: FuncOp, subgroup_size: int) -> Iterable[int]:
+def _wanted_subgroups(function: FuncOp, subgroup_size: int) -> Iterable[int]:
+    """The number of subgroups, a power of two, that each linear algebra operation can use."""
     for operation in walk(function):
         if isinstance(operation, BlasA2Operation):
             output = operation.b

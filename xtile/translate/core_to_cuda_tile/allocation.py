@@ -50,9 +50,9 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
     count = -(-count // in_a_word) * in_a_word
     pointer_type = pointer_tile(part_of(element))
     pointer = lowering.compute(memory.AllocaOp, count, _ALIGNMENT, pointer_type)
-    place = lowering.plan.place_of(result)
-    if place != GLOBAL_MEMORY:
-        lowering.order.allocate(place)
+    alias_set = lowering.plan.alias_set_of(result)
+    if alias_set != GLOBAL_MEMORY:
+        lowering.order.allocate(alias_set)
     lowering.define(
         result,
         Descriptor(
@@ -62,7 +62,7 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
             tuple(sizes),
             tuple(lowering.multiply(stride, scale) for stride in strides),
             _ALIGNMENT,
-            place,
+            alias_set,
         ),
     )
 
@@ -100,7 +100,7 @@ def _get_global(operation: Operation, lowering: Lowering) -> None:
             tuple(sizes),
             tuple(strides),
             _ALIGNMENT,
-            lowering.plan.place_of(result),
+            lowering.plan.alias_set_of(result),
         ),
     )
 

@@ -24,7 +24,7 @@ from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.combining import combine
 from xtile.translate.core_to_cuda_tile.compare_and_swap import have_equal_bits, swapped
 from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
-from xtile.translate.core_to_cuda_tile.gathers import optional_value, places_of
+from xtile.translate.core_to_cuda_tile.gathers import optional_value, pointers_of
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
@@ -48,7 +48,7 @@ _WIDTHS = (32, 64)
 def update(
     lowering: Lowering,
     kind: str,
-    place: Hashable,
+    alias_set: Hashable,
     pointers: SSAValue,
     value: SSAValue,
     mask: SSAValue | None,
@@ -60,7 +60,7 @@ def update(
     Args:
         lowering: Where to emit.
         kind: How, such as `addf`.
-        place: The memory.
+        alias_set: The memory.
         pointers: Points to the elements.
         value: The operands.
         mask: Which elements are updated; None: all.
@@ -71,7 +71,7 @@ def update(
         What the elements were before, where the mask holds; None if nobody looks at it.
     """
     order = lowering.order
-    token = order.before_write(place)
+    token = order.before_write(alias_set)
     mode = _mode(kind, element_type(value), lowering.target.name)
     if mode is not None:
         operation: Operation = atomics.AtomicRMWTkoOp(
@@ -89,7 +89,7 @@ def update(
             return value if kind == "assign" else combine(lowering, kind, old, value)
 
         old, done = swapped(lowering, change, pointers, value, mask, token, how)
-    order.after_write(place, done)
+    order.after_write(alias_set, done)
     return old
 
 
@@ -131,7 +131,7 @@ def _update_element(
     described, numbers = lowering.descriptor(target), lowering.numbers(indices)
     pointer, (result,) = pointer_to(lowering, described, numbers), operation.results
     number = lowering.value(value)
-    old = update(lowering, kind, described.place, pointer, number, mask, bool(result.uses))
+    old = update(lowering, kind, described.alias_set, pointer, number, mask, bool(result.uses))
     if old is not None:
         lowering.define(result, _kept(lowering, old, mask))
 
@@ -170,7 +170,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         mask = lowering.both(mask, None if fits is None else lowering.spread(fits, shape))
     pointers = pointer_tiles.pointers(lowering, access)
     value, (result,) = lowering.value(operation.value), operation.results
-    old = update(lowering, kind, described.place, pointers, value, mask, bool(result.uses))
+    old = update(lowering, kind, described.alias_set, pointers, value, mask, bool(result.uses))
     if old is not None:
         lowering.define(result, _kept(lowering, old, mask))
 
@@ -192,22 +192,22 @@ def _is_element_inside(
 
 
 def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
-    pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
+    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.value.type))
     mask = optional_value(lowering, operation.mask)
     value = lowering.value(operation.value)
     kind, is_used = kind_of(operation.kind).name, bool(operation.result.uses)
     how = ordering_of(operation)
-    old = update(lowering, kind, place, pointers, value, mask, is_used, how)
+    old = update(lowering, kind, alias_set, pointers, value, mask, is_used, how)
     if old is not None:
         lowering.define(operation.result, _kept(lowering, old, mask))
 
 
 def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
-    pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
+    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.value.type))
     mask = optional_value(lowering, operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
     how = ordering_of(operation)
-    token = lowering.order.before_write(place)
+    token = lowering.order.before_write(alias_set)
     if cast(Any, element_type(value)).bitwidth in _WIDTHS:
         swap = atomics.AtomicCASTkoOp(
             pointers, expected, value, mask, token, ordering=how.ordering, scope=how.scope
@@ -219,7 +219,7 @@ def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering
             return lowering.select(have_equal_bits(lowering, old, expected), value, old)
 
         old, done = swapped(lowering, change, pointers, value, mask, token, how)
-    lowering.order.after_write(place, done)
+    lowering.order.after_write(alias_set, done)
     lowering.define(operation.result, _kept(lowering, old, mask))
 
 

@@ -42,7 +42,7 @@ class Descriptor:
         sizes: The size of each dimension.
         strides: Numbers between neighbours in each dimension.
         alignment: Bytes that the pointer is a multiple of.
-        place: What the memory is: accesses of one place are ordered.
+        alias_set: What the memory is: accesses of one alias set are ordered.
         window: The larger memref that it is a part of, if there is one.
         unbounded: The dimensions of whose extents nothing is known, which have any size here.
     """
@@ -53,7 +53,7 @@ class Descriptor:
     sizes: tuple[Index, ...]
     strides: tuple[Index, ...]
     alignment: int
-    place: Hashable = GLOBAL_MEMORY
+    alias_set: Hashable = GLOBAL_MEMORY
     window: Window | None = None
     unbounded: frozenset[int] = frozenset()
 

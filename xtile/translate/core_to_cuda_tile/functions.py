@@ -184,7 +184,7 @@ def _parameter(
     if isinstance(type_.element_type, MemRefType):
         return _group(type_, given, promises)
     memref = _memref(type_, given, promises, lowering)
-    return replace(memref, place=lowering.plan.place_of(old))
+    return replace(memref, alias_set=lowering.plan.alias_set_of(old))
 
 
 _SUFFIXES = {Role.SIZE: "size", Role.SIZES: "sizes", Role.STRIDE: "stride", Role.STRIDES: "strides"}

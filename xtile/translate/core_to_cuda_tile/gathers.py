@@ -61,28 +61,28 @@ def pointers_to(
     return pointers
 
 
-def places_of(
+def pointers_of(
     lowering: Lowering, operation: Anywhere, shape: Sequence[int]
 ) -> tuple[SSAValue, Hashable]:
-    """Points to the elements that an operation accesses, and the place that they are in."""
+    """Points to the elements that an operation accesses, and the alias set that they are in."""
     memory_ = operation.memory
     pointer = pointer_of(memory_.type)
     if pointer is None:
         described = lowering.descriptor(memory_)
         if isinstance(described.element, ComplexType):
             raise lowering.error(f"{operation.name} of complex numbers has no form in {TARGET}")
-        return pointers_to(lowering, described, operation.indices, shape), described.place
+        return pointers_to(lowering, described, operation.indices, shape), described.alias_set
     if isinstance(pointer.pointee_type, ComplexType):
         raise lowering.error(
             f"complex numbers cannot be accessed through a pointer in {TARGET}; use core.view"
         )
-    return lowering.value(memory_), lowering.plan.place_of(memory_)
+    return lowering.value(memory_), lowering.plan.alias_set_of(memory_)
 
 
 def _load(
     operation: GatherLoadOp | GatherOp,
     lowering: Lowering,
-    place: Hashable,
+    alias_set: Hashable,
     pointers: SSAValue,
     mask: SSAValue | None,
     padding: SSAValue | None,
@@ -92,35 +92,35 @@ def _load(
     order = lowering.order
     # An acquire is before all accesses that follow.
     is_acquire = synchronizes(operation)
-    token = order.before_write(place) if is_acquire else order.before_read(place)
+    token = order.before_write(alias_set) if is_acquire else order.before_read(alias_set)
     if padding is not None:
         padding = to_memory(lowering, padding)
     ordering, scope = how or WEAK
     load = memory.LoadPtrTkoOp(pointers, mask, padding, token, ordering=ordering, scope=scope)
     value, done = lowering.emit(load).results
     if is_acquire:
-        order.after_write(place, done)
+        order.after_write(alias_set, done)
     else:
-        order.after_read(operation, place, done)
+        order.after_read(operation, alias_set, done)
     lowering.define(operation.result, from_memory(lowering, value, operation.result.type))
 
 
 def _store(
     lowering: Lowering,
-    place: Hashable,
+    alias_set: Hashable,
     pointers: SSAValue,
     value: SSAValue,
     mask: SSAValue | None,
     how: Ordering | None = None,
 ) -> None:
     """Writes what pointers point to, after all other accesses of that memory."""
-    token = lowering.order.before_write(place)
+    token = lowering.order.before_write(alias_set)
     given = to_memory(lowering, value)
     ordering, scope = how or WEAK
     stored = lowering.emit(
         memory.StorePtrTkoOp(pointers, given, mask, token, ordering=ordering, scope=scope)
     )
-    lowering.order.after_write(place, stored.results[0])
+    lowering.order.after_write(alias_set, stored.results[0])
 
 
 def optional_value(lowering: Lowering, value: SSAValue | None) -> SSAValue | None:
@@ -140,16 +140,16 @@ def _padding(
 
 
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
-    pointers, place = places_of(lowering, operation, shape_of(operation.result.type))
+    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.result.type))
     mask = optional_value(lowering, operation.mask)
     padding = None if mask is None else _padding(operation, operation.padding, lowering)
-    _load(operation, lowering, place, pointers, mask, padding, optional_ordering(operation))
+    _load(operation, lowering, alias_set, pointers, mask, padding, optional_ordering(operation))
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
-    pointers, place = places_of(lowering, operation, shape_of(operation.value.type))
+    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.value.type))
     value, mask = lowering.value(operation.value), optional_value(lowering, operation.mask)
-    _store(lowering, place, pointers, value, mask, optional_ordering(operation))
+    _store(lowering, alias_set, pointers, value, mask, optional_ordering(operation))
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
@@ -157,7 +157,7 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
     positions, mask = lowering.values((operation.indices, operation.mask))
     rest = _padding(operation, operation.pass_thru, lowering)
     pointers = pointers_at(lowering, described, operation.offsets, positions)
-    _load(operation, lowering, described.place, pointers, mask, rest)
+    _load(operation, lowering, described.alias_set, pointers, mask, rest)
 
 
 def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
@@ -166,7 +166,7 @@ def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
         (operation.indices, operation.mask, operation.valueToStore)
     )
     pointers = pointers_at(lowering, described, operation.offsets, positions)
-    _store(lowering, described.place, pointers, value, mask)
+    _store(lowering, described.alias_set, pointers, value, mask)
 
 
 RULES: dict[str, Rule] = {

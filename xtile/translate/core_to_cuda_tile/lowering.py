@@ -163,5 +163,5 @@ class Lowering(IndexBuilder):
             tuple(known[1 : 1 + rank]),
             tuple(known[1 + rank :]),
             size_in_bytes(type_.element_type),
-            self.plan.place_of(value),
+            self.plan.alias_set_of(value),
         )

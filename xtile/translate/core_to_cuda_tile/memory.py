@@ -29,8 +29,8 @@ def pointer_to(
     lowering: Lowering, memory_: Descriptor, indices: Sequence[Index], part: int = 0
 ) -> SSAValue:
     """Points to an element, or to the imaginary part of one if `part` is 1."""
-    place = lowering.sum_of_products(indices, memory_.strides)
-    offset = lowering.add_all([memory_.offset, place, part])
+    distance = lowering.sum_of_products(indices, memory_.strides)
+    offset = lowering.add_all([memory_.offset, distance, part])
     if offset == 0:
         return memory_.pointer
     return lowering.pure(core.OffsetOp, memory_.pointer, lowering.as_value(offset))
@@ -48,15 +48,15 @@ def _load(operation: Operation, lowering: Lowering) -> None:
     meaning = lowering.meaning(source)
     if isinstance(meaning, Group):
         memref = _memref_of(lowering, meaning, numbers[0])
-        lowering.define(result, replace(memref, place=lowering.plan.place_of(result)))
+        lowering.define(result, replace(memref, alias_set=lowering.plan.alias_set_of(result)))
         return
     described = lowering.descriptor(source)
-    token = lowering.order.before_read(described.place)
+    token = lowering.order.before_read(described.alias_set)
     values: list[SSAValue] = []
     for part in parts_of(described):
         pointer = pointer_to(lowering, described, numbers, part)
         value, done = lowering.emit(memory.LoadPtrTkoOp(pointer, None, None, token)).results
-        lowering.order.after_read(operation, described.place, done)
+        lowering.order.after_read(operation, described.alias_set, done)
         values.append(from_memory(lowering, value, result.type))
     lowering.define(result, Complex(*values) if len(values) > 1 else values[0])
 
@@ -67,11 +67,11 @@ def _store(operation: Operation, lowering: Lowering) -> None:
     meaning = lowering.meaning(value)
     parts = (meaning.real, meaning.imaginary) if isinstance(meaning, Complex) else (meaning,)
     for part, number in enumerate(parts):
-        token = lowering.order.before_write(described.place)
+        token = lowering.order.before_write(described.alias_set)
         pointer = pointer_to(lowering, described, numbers, part)
         given = to_memory(lowering, number)
         stored = lowering.emit(memory.StorePtrTkoOp(pointer, given, None, token))
-        lowering.order.after_write(described.place, stored.results[0])
+        lowering.order.after_write(described.alias_set, stored.results[0])
 
 
 def _memref_of(lowering: Lowering, group: Group, index: Index) -> Descriptor:
@@ -107,10 +107,10 @@ def _load_at(lowering: Lowering, pointer: SSAValue, index: Index) -> SSAValue:
     assert element_type(pointer) == PointerType(i64)
 
     def load() -> SSAValue:
-        place = pointer
+        element = pointer
         if index != 0:
-            place = lowering.pure(core.OffsetOp, pointer, lowering.as_value(index))
-        return lowering.compute(memory.LoadPtrTkoOp, place)
+            element = lowering.pure(core.OffsetOp, pointer, lowering.as_value(index))
+        return lowering.compute(memory.LoadPtrTkoOp, element)
 
     operands = (pointer,) if isinstance(index, int) else (pointer, index)
     return lowering.shared(("load", pointer, index), operands, load)

@@ -16,7 +16,7 @@ from xtile.translate.core_to_cuda_tile.tile_builder import TileBuilder
 
 @dataclass(frozen=True)
 class Chain:
-    """What has been done to a place.
+    """What has been done to an alias set: memory whose accesses are ordered among each other.
 
     Attributes:
         written: The token of the last write; None if there was none.
@@ -29,7 +29,7 @@ class Chain:
 
 State: TypeAlias = dict[Hashable, Chain]
 Carried: TypeAlias = Sequence[tuple[Hashable, Effects]]
-"""The places whose tokens a loop or a branch hands on."""
+"""The alias sets whose tokens a loop or a branch hands on."""
 
 
 class MemoryOrder:
@@ -45,45 +45,45 @@ class MemoryOrder:
         self._plan = plan
         self._chains: State = {}
 
-    def _chain(self, place: Hashable) -> Chain:
-        return self._chains.get(place, Chain())
+    def _chain(self, alias_set: Hashable) -> Chain:
+        return self._chains.get(alias_set, Chain())
 
     # --- accesses ---
 
-    def allocate(self, place: Hashable) -> None:
+    def allocate(self, alias_set: Hashable) -> None:
         """Memory is new, so that nothing has been done to it."""
-        self._chains[place] = Chain()
+        self._chains[alias_set] = Chain()
 
-    def before_read(self, place: Hashable) -> SSAValue | None:
+    def before_read(self, alias_set: Hashable) -> SSAValue | None:
         """The token that a read waits for; None for memory that is only read.
 
         tileiras 13.5 moves a load without a token behind stores that wait for it, as if what it
         loads did never change.
         """
-        written = self._chain(place).written
-        if written is None and self._plan.is_written(place):
+        written = self._chain(alias_set).written
+        if written is None and self._plan.is_written(alias_set):
             return self._builder.pure(memory.MakeTokenOp)
         return written
 
-    def after_read(self, read: Operation, place: Hashable, token: SSAValue) -> None:
+    def after_read(self, read: Operation, alias_set: Hashable, token: SSAValue) -> None:
         """Records the token of a read of the source."""
         if self._plan.must_be_waited_for(read):
-            chain = self._chain(place)
-            self._chains[place] = replace(chain, since=(*chain.since, token))
+            chain = self._chain(alias_set)
+            self._chains[alias_set] = replace(chain, since=(*chain.since, token))
 
-    def before_write(self, place: Hashable) -> SSAValue | None:
+    def before_write(self, alias_set: Hashable) -> SSAValue | None:
         """The token that a write waits for; None if it waits for nothing."""
-        chain = self._chain(place)
+        chain = self._chain(alias_set)
         return self.joined(chain.since) if chain.since else chain.written
 
-    def after_write(self, place: Hashable, token: SSAValue) -> None:
+    def after_write(self, alias_set: Hashable, token: SSAValue) -> None:
         """Records the token of a write."""
-        self._chains[place] = Chain(token)
+        self._chains[alias_set] = Chain(token)
 
     # --- control flow ---
 
     def carried(self, region: Operation) -> Carried:
-        """The places whose tokens a loop or a branch of the source hands on."""
+        """The alias sets whose tokens a loop or a branch of the source hands on."""
         return list(self._plan.effects(region).items())
 
     def state(self) -> State:
@@ -96,7 +96,7 @@ class MemoryOrder:
 
     def tokens(self, carried: Carried) -> list[SSAValue]:
         """The tokens that are handed on, here."""
-        return [self._token(self._chain(place)) for place, _ in carried]
+        return [self._token(self._chain(alias_set)) for alias_set, _ in carried]
 
     def _token(self, chain: Chain) -> SSAValue:
         if chain.since:
@@ -106,14 +106,16 @@ class MemoryOrder:
 
     def take(self, carried: Carried, tokens: Sequence[SSAValue]) -> None:
         """Records what was handed on."""
-        for (place, effects), token in zip(carried, tokens, strict=True):
-            chain = self._chain(place)
-            self._chains[place] = Chain(token) if effects.writes else replace(chain, since=(token,))
+        for (alias_set, effects), token in zip(carried, tokens, strict=True):
+            chain = self._chain(alias_set)
+            self._chains[alias_set] = (
+                Chain(token) if effects.writes else replace(chain, since=(token,))
+            )
 
     def rewind(self, state: State, carried: Carried) -> None:
-        """Goes back to what had been done to some places."""
-        for place, _ in carried:
-            self._chains[place] = state.get(place, Chain())
+        """Goes back to what had been done to some alias sets."""
+        for alias_set, _ in carried:
+            self._chains[alias_set] = state.get(alias_set, Chain())
 
     def token_types(self, carried: Carried) -> list[Attribute]:
         """The types of the tokens that are handed on."""

@@ -29,12 +29,12 @@ _BRANCHES = frozenset({"scf.if"})
 _PRINTS = frozenset({"core.print", "gpu.printf"})
 
 OUTPUT = "output"
-"""The place that what is printed is written to."""
+"""The alias set that what is printed is written to."""
 
 
 @dataclass
 class Effects:
-    """What happens to one place in a region.
+    """What happens to one alias set in a region.
 
     Attributes:
         writes: Whether it is written.
@@ -48,7 +48,7 @@ class Effects:
 @dataclass
 class _Access:
     operation: Operation
-    place: Hashable
+    alias_set: Hashable
     number: int
     is_write: bool
     regions: tuple[Operation, ...] = field(default_factory=tuple)
@@ -68,7 +68,7 @@ class MemoryPlan:
         self._of = {access.operation: access for access in self._accesses}
 
     @cached_property
-    def _is_one_place(self) -> bool:
+    def _has_one_alias_set(self) -> bool:
         """Whether memory could be any, as a memref that passes through control flow.
 
         An acquire or a release is ordered with accesses of all memory.
@@ -82,12 +82,12 @@ class MemoryPlan:
             for value in operation.results
         ) or any(_root(memory) is None for memory in self._accessed())
 
-    def place_of(self, memory: SSAValue) -> Hashable:
-        """The place of a memref or of pointers.
+    def alias_set_of(self, memory: SSAValue) -> Hashable:
+        """The alias set of a memref or of pointers.
 
         It is what is allocated, or an argument, or all that may overlap.
         """
-        if self._is_one_place:
+        if self._has_one_alias_set:
             return GLOBAL_MEMORY
         root = _root(memory)
         is_shared = isinstance(root, BlockArgument) and not is_noalias(root)
@@ -108,16 +108,16 @@ class MemoryPlan:
                 around = tuple(_around(operation))
                 # What follows an acquire comes after it, reads as well.
                 is_write = changes_memory(operation) or synchronizes(operation)
-                yield _Access(operation, self.place_of(memory), number, is_write, around)
+                yield _Access(operation, self.alias_set_of(memory), number, is_write, around)
 
     # --- what tokens are needed ---
 
-    def is_written(self, place: Hashable) -> bool:
-        """Whether the kernel writes a place."""
-        return any(access.is_write and access.place == place for access in self._accesses)
+    def is_written(self, alias_set: Hashable) -> bool:
+        """Whether the kernel writes an alias set."""
+        return any(access.is_write and access.alias_set == alias_set for access in self._accesses)
 
     def must_be_waited_for(self, read: Operation) -> bool:
-        """Whether a write may follow a read of the same place.
+        """Whether a write may follow a read of the same alias set.
 
         Writes in a loop around it follow, too, unless iterations are independent.
         """
@@ -126,19 +126,19 @@ class MemoryPlan:
         return any(
             write.number > access.number or any(loop in write.regions for loop in loops)
             for write in self._accesses
-            if write.is_write and write.place == access.place
+            if write.is_write and write.alias_set == access.alias_set
         )
 
     def effects(self, region: Operation) -> dict[Hashable, Effects]:
-        """What a loop or a branch does to each place that exists outside of it."""
+        """What a loop or a branch does to each alias set that exists outside of it."""
         effects: dict[Hashable, Effects] = {}
         for access in self._accesses:
-            if region not in access.regions or _is_inside(access.place, region):
+            if region not in access.regions or _is_inside(access.alias_set, region):
                 continue
             if access.is_write:
-                effects.setdefault(access.place, Effects()).writes = True
+                effects.setdefault(access.alias_set, Effects()).writes = True
             elif self.must_be_waited_for(access.operation):
-                effects.setdefault(access.place, Effects()).reads = True
+                effects.setdefault(access.alias_set, Effects()).reads = True
         return effects
 
 
@@ -198,11 +198,11 @@ def _around(operation: Operation) -> Iterator[Operation]:
             yield parent
 
 
-def _is_inside(place: Hashable, region: Operation) -> bool:
+def _is_inside(alias_set: Hashable, region: Operation) -> bool:
     """Whether memory is allocated in a region."""
-    if not isinstance(place, SSAValue):
+    if not isinstance(alias_set, SSAValue):
         return False
-    block = place.owner if isinstance(place.owner, Block) else place.owner.parent
+    block = alias_set.owner if isinstance(alias_set.owner, Block) else alias_set.owner.parent
     parent = None if block is None else block.parent_op()
     while parent is not None:
         if parent is region:

@@ -100,7 +100,7 @@ def _view(operation: ViewOp, lowering: Lowering) -> None:
             tuple(GREATEST_SIZE if i in unknown else size for i, size in enumerate(sizes)),
             tuple(strides),
             _alignment(lowering, pointer, size_in_bytes(element)),
-            lowering.plan.place_of(operation.result),
+            lowering.plan.alias_set_of(operation.result),
             unbounded=unknown,
         ),
     )

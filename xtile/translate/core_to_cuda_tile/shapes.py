@@ -101,7 +101,7 @@ def _insert(operation: Operation, lowering: Lowering) -> None:
 
 
 def _extract_strided_slice(operation: Operation, lowering: Lowering) -> None:
-    """A part whose place is a multiple of its size."""
+    """A part whose offset is a multiple of its size."""
     value = lowering.value(operation.operands[0])
     whole, shape = tile_type(value).get_shape(), shape_of(operation.results[0].type)
     offsets = [number.value.data for number in cast(Any, operation.properties["offsets"])]

@@ -62,8 +62,8 @@ def _mask(operation: TransferReadOp | TransferWriteOp, lowering: Lowering) -> SS
     """The mask, which has memory's order, in the tile's."""
     if operation.mask is None:
         return None
-    places = [each for each in dimensions_of(operation.permutation_map) if each is not None]
-    order = [sorted(places).index(place) for place in places]
+    dimensions = [each for each in dimensions_of(operation.permutation_map) if each is not None]
+    order = [sorted(dimensions).index(each) for each in dimensions]
     return lowering.permute(lowering.value(operation.mask), order)
 
 
@@ -73,15 +73,15 @@ def _mask(operation: TransferReadOp | TransferWriteOp, lowering: Lowering) -> SS
 def _read(operation: TransferReadOp, lowering: Lowering) -> None:
     access = _access(operation, operation.result, lowering)
     mask = _mask(operation, lowering)
-    order, place = lowering.order, access.memory.place
-    token = order.before_read(place)
+    order, alias_set = lowering.order, access.memory.alias_set
+    token = order.before_read(alias_set)
     tile = None
     if mask is None:
         tile = _read_view(operation, access, token, lowering)
     if tile is None:
         tile = _read_pointers(operation, access, mask, token, lowering)
     loaded, done = tile.results
-    order.after_read(operation, place, done)
+    order.after_read(operation, alias_set, done)
     value = _repeated(operation, loaded, access, lowering)
     lowering.define(operation.result, from_memory(lowering, value, operation.result.type))
 
@@ -160,8 +160,8 @@ def _write(operation: TransferWriteOp, lowering: Lowering) -> None:
 def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAValue) -> None:
     """Writes the elements of a tile that memory has, where the mask holds."""
     value = to_memory(lowering, value)
-    order, place = lowering.order, access.memory.place
-    token = order.before_write(place)
+    order, alias_set = lowering.order, access.memory.alias_set
+    token = order.before_write(alias_set)
     tile: TileInView | None = None
     if mask is None:
         tile = tile_in_view(lowering, access, None)
@@ -172,7 +172,7 @@ def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAV
         pointers = pointer_tiles.pointers(lowering, access)
         mask = lowering.both(mask, pointer_tiles.is_inside(lowering, access))
         operation = memory.StorePtrTkoOp(pointers, value, mask, token)
-    order.after_write(place, lowering.emit(operation).results[0])
+    order.after_write(alias_set, lowering.emit(operation).results[0])
 
 
 # --- whole vectors ---
@@ -189,8 +189,8 @@ def _load(operation: Operation, lowering: Lowering) -> None:
     source, *indices = operation.operands
     (result,) = operation.results
     access = _whole(lowering.descriptor(source), lowering.numbers(indices), shape_of(result.type))
-    order, place = lowering.order, access.memory.place
-    token = order.before_read(place)
+    order, alias_set = lowering.order, access.memory.alias_set
+    token = order.before_read(alias_set)
     tile = tile_in_view(lowering, access, None)
     if tile is not None:
         loaded: Operation = view_access.LoadViewTkoOp(tile.view, tile.indices, token)
@@ -198,7 +198,7 @@ def _load(operation: Operation, lowering: Lowering) -> None:
         pointers = pointer_tiles.pointers(lowering, access)
         loaded = memory.LoadPtrTkoOp(pointers, None, None, token)
     value, done = lowering.emit(loaded).results
-    order.after_read(operation, place, done)
+    order.after_read(operation, alias_set, done)
     value = lowering.reshape(value, access.shape)
     lowering.define(result, from_memory(lowering, value, result.type))
 

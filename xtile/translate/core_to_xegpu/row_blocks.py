@@ -21,7 +21,7 @@ from xtile.translate.core_to_xegpu.fragments import Fragment, build
 from xtile.translate.core_to_xegpu.legality import Block
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
-from xtile.translate.core_to_xegpu.views import size_of, type_of, unmixed, view_of
+from xtile.translate.core_to_xegpu.views import size_of, static_and_dynamic, type_of, view_of
 
 
 def load(lowering: Lowering, block: Block, layout: VectorLayout) -> Fragment | None:
@@ -83,7 +83,7 @@ def _descriptor(
         lowering.add(block.start[1], first * layout.width),
     )
     type_ = TensorDescType([count * layout.width], type_of(block.memory).element_type)
-    static, dynamic = unmixed(indices)
+    static, dynamic = static_and_dynamic(indices)
     operation = CreateNdDescOp.build(
         operands=[block.memory, dynamic, [], []],
         result_types=[type_],

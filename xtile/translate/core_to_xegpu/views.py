@@ -172,8 +172,8 @@ def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Index]:
     return [next(remaining) if n == DYNAMIC_INDEX else n for n in numbers]
 
 
-def unmixed(numbers: Sequence[Index]) -> tuple[DenseArrayBase, list[SSAValue]]:
-    """The two parts of a list of numbers and values: the static one and the values."""
+def static_and_dynamic(numbers: Sequence[Index]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    """A list of numbers and values as MLIR has it: the static numbers, and the values."""
     static = [n if isinstance(n, int) else DYNAMIC_INDEX for n in numbers]
     return DenseArrayBase.from_list(i64, static), [n for n in numbers if isinstance(n, SSAValue)]
 
@@ -185,7 +185,7 @@ def strided_view(
     sizes: Sequence[Index],
     strides: Sequence[Index],
 ) -> SSAValue:
-    """A memref on the same memory with the given place and strides."""
+    """A memref on the same memory with the given offset, sizes and strides."""
     type_ = type_of(memory)
     layout = StridedLayoutAttr(
         [s if isinstance(s, int) else None for s in strides],
@@ -193,9 +193,9 @@ def strided_view(
     )
     shape = [n if isinstance(n, int) else DYNAMIC_INDEX for n in sizes]
     result = MemRefType(type_.element_type, shape, layout, type_.memory_space)
-    static_offsets, offsets = unmixed([offset])
-    static_sizes, dynamic_sizes = unmixed(sizes)
-    static_strides_, dynamic_strides = unmixed(strides)
+    static_offsets, offsets = static_and_dynamic([offset])
+    static_sizes, dynamic_sizes = static_and_dynamic(sizes)
+    static_strides_, dynamic_strides = static_and_dynamic(strides)
     operation = views.ReinterpretCastOp.build(
         operands=[memory, offsets, dynamic_sizes, dynamic_strides],
         result_types=[result],

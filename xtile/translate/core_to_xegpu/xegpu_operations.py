@@ -24,7 +24,7 @@ from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.legality import Surface
 from xtile.translate.core_to_xegpu.lowering import Lowering
-from xtile.translate.core_to_xegpu.views import size_of, static_strides, unmixed
+from xtile.translate.core_to_xegpu.views import size_of, static_and_dynamic, static_strides
 
 _TRANSPOSED = DenseArrayBase.from_list(i64, [1, 0])
 
@@ -48,8 +48,8 @@ def descriptor(
             operation = CreateNdDescOp.build(operands=[root, [], [], []], result_types=[type_])
             return lowering.emit(operation).results[0]
         address = address_of(lowering, surface.view.root, surface.view.outer, size_of(element))
-        sizes, dynamic_sizes = unmixed([surface.height, surface.width])
-        strides, dynamic_strides = unmixed([surface.pitch, 1])
+        sizes, dynamic_sizes = static_and_dynamic([surface.height, surface.width])
+        strides, dynamic_strides = static_and_dynamic([surface.pitch, 1])
         operation = CreateNdDescOp.build(
             operands=[address, [], dynamic_sizes, dynamic_strides],
             result_types=[type_],
@@ -96,7 +96,7 @@ def load_nd(
 ) -> SSAValue:
     """Loads a block; a lane gets `length` elements."""
     element = cast(TensorDescType, block.type).element_type
-    static, dynamic = unmixed(offsets)
+    static, dynamic = static_and_dynamic(offsets)
     operation = LoadNdOp.build(
         operands=[block, dynamic],
         result_types=[VectorType(element, [length])],
@@ -113,7 +113,7 @@ def store_nd(
     lowering: Lowering, value: SSAValue, block: SSAValue, offsets: Sequence[Index]
 ) -> None:
     """Stores a block."""
-    static, dynamic = unmixed(offsets)
+    static, dynamic = static_and_dynamic(offsets)
     lowering.emit(
         StoreNdOp.build(operands=[value, block, dynamic], properties={"const_offsets": static})
     )
@@ -121,7 +121,7 @@ def store_nd(
 
 def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Index]) -> None:
     """Asks for a block to be brought into the caches."""
-    static, dynamic = unmixed(offsets)
+    static, dynamic = static_and_dynamic(offsets)
     lowering.emit(
         PrefetchNdOp.build(operands=[block, dynamic], properties={"const_offsets": static})
     )

@@ -243,7 +243,7 @@ def _read_pack(parser: XeGPUParser, operand: UnresolvedOperand) -> list[Unresolv
 
 def _read_optional_indices(parser: XeGPUParser) -> Indices | None:
     """Reads `[%row, 16]` if it is there."""
-    place = parser.pos
+    start = parser.pos
     elements = parser.parse_optional_comma_separated_list(
         parser.Delimiter.SQUARE, lambda: _read_index(parser)
     )
@@ -251,7 +251,7 @@ def _read_optional_indices(parser: XeGPUParser) -> Indices | None:
         return None
     if not elements:
         message = "an empty list of offsets; expected at least one, or no brackets"
-        parser.raise_error(message, place, parser.pos)
+        parser.raise_error(message, start, parser.pos)
     return Indices(
         tuple(element if isinstance(element, int) else DYNAMIC_INDEX for element in elements),
         tuple(element for element in elements if not isinstance(element, int)),
