@@ -124,6 +124,10 @@ def test_imports_stand_left(graph: dict[str, dict[str, int]]) -> None:
     assert not _wrong_arrows(graph)
 
 
+def test_no_modules_import_in_a_circle(graph: dict[str, dict[str, int]]) -> None:
+    assert not _circle(graph)
+
+
 def test_imports_within_functions_count_and_those_for_type_checkers_do_not(tmp_path: Path) -> None:
     files = {
         "__init__": "",

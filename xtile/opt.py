@@ -43,6 +43,7 @@ from xtile.text.diagnostics import (
     Severity,
     SourceWarning,
 )
+from xtile.text.files import source_from_bytes, source_from_path
 from xtile.text.operation_errors import error_at
 from xtile.text.source import Source
 from xtile.universe import XTILE_UNIVERSE
@@ -505,11 +506,11 @@ class XtileOptMain(xDSLOptMain):
         """
         is_binary = language is not None and language.is_binary
         if not self._reads_standard_input():
-            return Source.from_path(self.args.input_file, is_binary)
+            return source_from_path(self.args.input_file, is_binary)
         data = sys.stdin.buffer.read()
         if is_binary or (language is None and guess_binary(data) is not None):
             return Source.from_binary(STANDARD_INPUT, data)
-        return Source.from_bytes(STANDARD_INPUT, data)
+        return source_from_bytes(STANDARD_INPUT, data)
 
     def _read_stream(self, stream: IO[bytes]) -> ModuleOp:
         """Reads a module as xDSL's own drivers do.
@@ -517,7 +518,7 @@ class XtileOptMain(xDSLOptMain):
         Raises:
             DiagnosticError: The text has errors.
         """
-        source = Source.from_bytes(self.args.input_file or STANDARD_INPUT, stream.read())
+        source = source_from_bytes(self.args.input_file or STANDARD_INPUT, stream.read())
         diagnostics = Diagnostics()
         language = self._input_language() or guess_language(source.text)
         module = language.read(source, diagnostics, self.ctx, None)

@@ -13,6 +13,7 @@ from xdsl.dialects.test import TestOp as Operation
 import xtile
 from xtile.dialects.languages import TILE_MAGIC
 from xtile.text.diagnostics import DiagnosticError
+from xtile.text.files import source_from_bytes, source_from_path
 from xtile.text.source import Source, Span, attach_source, place_of, source_of, spelling_of
 
 
@@ -59,12 +60,12 @@ def test_offset_is_the_inverse_of_position() -> None:
 
 
 def test_byte_order_mark_is_dropped() -> None:
-    assert Source.from_bytes("a.ir", b"\xef\xbb\xbfab").text == "ab"
+    assert source_from_bytes("a.ir", b"\xef\xbb\xbfab").text == "ab"
 
 
 def test_invalid_utf8_is_located() -> None:
     with pytest.raises(DiagnosticError) as error:
-        Source.from_bytes("a.ir", "é\nx = ".encode() + b"\xff y")
+        source_from_bytes("a.ir", "é\nx = ".encode() + b"\xff y")
     assert str(error.value) == (
         "a.ir:2.5: error: byte 0xff at offset 7 is not valid UTF-8; save the file as UTF-8\n"
         "x = \N{REPLACEMENT CHARACTER} y\n"
@@ -75,7 +76,7 @@ def test_invalid_utf8_is_located() -> None:
 def test_bytes_instead_of_text_are_named() -> None:
     """Their name ends as that of a text."""
     with pytest.raises(DiagnosticError) as error:
-        Source.from_bytes("k.mlir", TILE_MAGIC + b"\x0d\x03\x00\x00\x82")
+        source_from_bytes("k.mlir", TILE_MAGIC + b"\x0d\x03\x00\x00\x82")
     assert str(error.value) == (
         "k.mlir: error: this is tileir-bytecode, not text; its name must end with .tileirbc, or "
         "the command line say -f tileirbc"
@@ -85,7 +86,7 @@ def test_bytes_instead_of_text_are_named() -> None:
 def test_missing_file_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "none.ir"
     with pytest.raises(DiagnosticError) as error:
-        Source.from_path(path)
+        source_from_path(path)
     assert str(error.value) == f"{path}: error: cannot read the file: No such file or directory"
 
 

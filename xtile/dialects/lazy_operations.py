@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
-
-from xtile.dialects.registry import all_dialects
-
-
-def operations_by_name(dialect: str) -> Callable[[str], type[Any]]:
-    """The `__getattr__` of a module that has the operations of a dialect, each by its class's name.
-
-    Args:
-        dialect: The dialect, which is loaded when an operation is first asked for.
-    """
-
-    def find(name: str) -> type[Any]:
-        for operation in all_dialects()[dialect]().operations if name.endswith("Op") else ():
-            if operation.__name__ == name:
-                return operation
-        raise AttributeError(f"module 'xtile.dialects.{dialect}.ops' has no attribute '{name}'")
-
-    return find
 
 
 def find_operation(package: str, families: Sequence[str], name: str) -> object:

@@ -13,6 +13,7 @@ from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_la
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
+from xtile.text.files import source_from_path
 from xtile.text.source import Source
 
 TEXT_NAME = "<text>"
@@ -105,13 +106,13 @@ def read_source(kernel: str | os.PathLike[str], name: str | None = None) -> tupl
         return source, guess_language(kernel) if name is None else _language(name)
     path = os.fspath(kernel)
     if name is not None:
-        return Source.from_path(path, _language(name).is_binary), _language(name)
+        return source_from_path(path, _language(name).is_binary), _language(name)
     extension = os.path.splitext(path)[1].removeprefix(".")
     if extension not in LANGUAGES:
         raise UnknownLanguageError(
             f"{path}: expected a file ending with {file_endings()}, or the argument language="
         )
-    return Source.from_path(path, LANGUAGES[extension].is_binary), LANGUAGES[extension]
+    return source_from_path(path, LANGUAGES[extension].is_binary), LANGUAGES[extension]
 
 
 def _is_path(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -174,3 +174,19 @@ def make_context() -> Context:
     for name, factory in all_dialects().items():
         context.register_dialect(name, factory)
     return context
+
+
+def operations_by_name(dialect: str) -> Callable[[str], type[Any]]:
+    """The `__getattr__` of a module that has the operations of a dialect, each by its class's name.
+
+    Args:
+        dialect: The dialect, which is loaded when an operation is first asked for.
+    """
+
+    def find(name: str) -> type[Any]:
+        for operation in all_dialects()[dialect]().operations if name.endswith("Op") else ():
+            if operation.__name__ == name:
+                return operation
+        raise AttributeError(f"module 'xtile.dialects.{dialect}.ops' has no attribute '{name}'")
+
+    return find

@@ -11,8 +11,8 @@ from xtile.host.compiler import HostCompiler
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.arguments import Argument
 from xtile.semantics.configuration import configuration_of
-from xtile.semantics.engine import Program, bind
 from xtile.semantics.language import Language
+from xtile.semantics.program import Program, bind
 from xtile.semantics.upstream import function as device
 
 

@@ -18,8 +18,8 @@ from xtile.dialects.gpu.launch_func import LaunchFuncOp
 from xtile.host.memory import uniform, with_token
 from xtile.semantics.compiler import Body, Compiler, Step
 from xtile.semantics.configuration import Configuration, Size3, configuration_of
-from xtile.semantics.engine import Program, group_ids
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.program import Program, group_ids
 from xtile.semantics.state import State
 from xtile.semantics.upstream.allocation import attributions
 from xtile.semantics.upstream.func import symbol

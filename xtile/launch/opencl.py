@@ -16,7 +16,7 @@ from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.opencl.setup import find
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.launch.executable import Grid, Kernel, LaunchResult, Progress
-from xtile.text.source import Source
+from xtile.text.files import source_from_path
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -221,6 +221,6 @@ def _with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compi
 
 
 def _bytes_of(path: str | os.PathLike[str]) -> bytes:
-    data = Source.from_path(path, is_binary=True).data
+    data = source_from_path(path, is_binary=True).data
     assert data is not None
     return data

@@ -21,9 +21,9 @@ from xdsl.ir import Operation
 from xtile.processes import die_with, leave_interrupts_to_parent
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, WordsArgument
 from xtile.semantics.configuration import Size3
-from xtile.semantics.engine import Program, Progress, group_ids, prepare
 from xtile.semantics.errors import ExecutionError, RunWarnings
 from xtile.semantics.language import language_of
+from xtile.semantics.program import Program, Progress, group_ids, prepare
 from xtile.semantics.values import Array
 
 _WAIT_SECONDS = 0.1

@@ -25,7 +25,7 @@ from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.arguments import Argument
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.configuration import Size3, configuration_of
-from xtile.semantics.engine import Program, bind
+from xtile.semantics.program import Program, bind
 from xtile.semantics.state import State
 from xtile.semantics.values import Value
 from xtile.testing.tolerances import (

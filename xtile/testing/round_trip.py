@@ -13,7 +13,8 @@ from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp
 from xtile.dialects.tensorlang.printer import constant_text, print_module
 from xtile.dialects.tensorlang.reader import read
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.mlir import attribute_text, print_mlir, read_mlir
+from xtile.text.mlir import print_mlir, read_mlir
+from xtile.text.mlir_attribute_printer import attribute_text
 from xtile.text.source import Source
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import IO, TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
@@ -115,15 +113,6 @@ def print_mlir(
         # The custom forms rely on what the verifier checks; the generic form shows everything.
         text = _mlir_text(module, True, debuginfo, local_scope, context, printer_class)
     stream.write(text)
-
-
-def attribute_text(attribute: Attribute) -> str:
-    """Returns an attribute or a type as MLIR text without aliases."""
-    from xtile.text.mlir_attribute_printer import AttributePrinter
-
-    stream = StringIO()
-    AttributePrinter(stream=stream, has_aliases=False).print_attribute(attribute)
-    return stream.getvalue()
 
 
 def _mlir_text(

@@ -198,7 +198,7 @@ def _opaque_class(dialect: str, is_type: bool) -> type[UnregisteredAttr]:
 
 
 def _printed(attribute: Attribute) -> str:
-    from xtile.text.mlir import attribute_text
+    from xtile.text.mlir_attribute_printer import attribute_text
 
     return attribute_text(attribute)
 

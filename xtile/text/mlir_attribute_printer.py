@@ -237,3 +237,10 @@ def _unique_names(order: list[_Alias]) -> dict[int, str]:
         used.add(name)
         names[id(alias)] = alias.prefix + name
     return names
+
+
+def attribute_text(attribute: Attribute) -> str:
+    """Returns an attribute or a type as MLIR text without aliases."""
+    stream = StringIO()
+    AttributePrinter(stream=stream, has_aliases=False).print_attribute(attribute)
+    return stream.getvalue()

@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Block, Operation, SSAValue
 
-    from xtile.text.diagnostics import Diagnostic
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SOURCE_ATTRIBUTE = "_xtile_source"
 
 SPIRV_MAGIC = b"\x03\x02\x23\x07"
@@ -24,9 +19,6 @@ SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 TILE_MAGIC = b"\x7fTileIR\x00"
 """What a file of CUDA Tile bytecode begins with."""
-
-_FILES_OF_BYTES = {SPIRV_MAGIC: ("spirv", "spv"), TILE_MAGIC: ("tileir-bytecode", "tileirbc")}
-"""What messages call a file of bytes, and how its name ends."""
 
 _NAME = re.compile(r'"?([A-Za-z_][\w.]*)')
 """An operation's name, in quotes in MLIR's generic form."""
@@ -71,47 +63,11 @@ class Source:
         """Blocks that lost instructions to syntax errors."""
 
     @classmethod
-    def from_bytes(cls, name: str, data: bytes) -> Source:
-        """Decodes `data` as UTF-8 and drops a byte order mark.
-
-        Raises:
-            DiagnosticError: A byte is not valid UTF-8; the error is located at that byte.
-        """
-        data = data.removeprefix(_BYTE_ORDER_MARK)
-        try:
-            return cls(name, data.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            from xtile.text.diagnostics import DiagnosticError
-
-            raise DiagnosticError([_invalid_byte(name, data, error)]) from None
-
-    @classmethod
     def from_binary(cls, name: str, data: bytes) -> Source:
         """A file of bytes, which has no text to show."""
         source = cls(name, "")
         source.data = data
         return source
-
-    @classmethod
-    def from_path(cls, path: str | PathLike[str], is_binary: bool = False) -> Source:
-        """Reads a file.
-
-        Raises:
-            DiagnosticError: The file cannot be read, or is text and not valid UTF-8.
-        """
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except (OSError, ValueError) as error:
-            from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
-
-            reason = error.strerror if isinstance(error, OSError) else None
-            message = f"cannot read the file: {reason or error}"
-            source = cls(str(path), "")
-            raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, None)]) from error
-        if is_binary:
-            return cls.from_binary(str(path), data)
-        return cls.from_bytes(str(path), data)
 
     def byte_place(self, offset: int) -> str:
         """What messages call a byte of a file that is no text."""
@@ -269,26 +225,6 @@ def _span_of_location(operation: Operation, source: Source) -> Span | None:
     line = source.line_range(location.line.data)
     text = source.text[start : line.end]
     return Span(start, start + max(len(text.rstrip()), 1))
-
-
-def _invalid_byte(name: str, data: bytes, error: UnicodeDecodeError) -> Diagnostic:
-    """Returns the located error for the first byte that is not valid UTF-8."""
-    from xtile.text.diagnostics import Diagnostic, Severity
-
-    kinds = (kind for magic, kind in _FILES_OF_BYTES.items() if data.startswith(magic))
-    for kind, extension in kinds:
-        message = (
-            f"this is {kind}, not text; its name must end with .{extension}, or the command line "
-            f"say -f {extension}"
-        )
-        return Diagnostic(Severity.ERROR, message, Source.from_binary(name, data), None)
-    source = Source(name, data.decode("utf-8", "replace"))
-    offset = len(data[: error.start].decode("utf-8"))
-    message = (
-        f"byte 0x{data[error.start]:02x} at offset {error.start} is not valid UTF-8; "
-        "save the file as UTF-8"
-    )
-    return Diagnostic(Severity.ERROR, message, source, Span(offset, offset + 1))
 
 
 def clone_with_source(module: ModuleOp) -> ModuleOp:

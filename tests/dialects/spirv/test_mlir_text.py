@@ -36,7 +36,8 @@ from xtile.dialects.spirv.dialect import INSTRUCTIONS
 from xtile.dialects.spirv.grammar import instructions
 from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.mlir import attribute_text, print_mlir, read_mlir
+from xtile.text.mlir import print_mlir, read_mlir
+from xtile.text.mlir_attribute_printer import attribute_text
 from xtile.text.mlir_parser import MlirParser
 from xtile.text.source import Source
 

@@ -24,6 +24,7 @@ from xtile.testing.round_trip import (
 )
 from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.files import source_from_bytes
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
 
@@ -49,7 +50,7 @@ def originals(random: Random) -> Callable[[], bytes]:
 def decoded(data: bytes) -> Source | None:
     """The text of a file, or None where it is not valid UTF-8, which must be a located error."""
     try:
-        return Source.from_bytes("damaged.ir", data)
+        return source_from_bytes("damaged.ir", data)
     except DiagnosticError as error:
         reason = str(error)
     assert "is not valid UTF-8; save the file as UTF-8" in reason
@@ -360,12 +361,12 @@ def test_texts_without_functions(text: str) -> None:
 )
 def test_invalid_utf_8(data: bytes, place: str) -> None:
     with pytest.raises(DiagnosticError) as error:
-        Source.from_bytes("f.ir", data)
+        source_from_bytes("f.ir", data)
     assert str(error.value).startswith(f"{place} is not valid UTF-8; save the file as UTF-8\n")
 
 
 def test_a_byte_order_mark_is_skipped() -> None:
-    source = Source.from_bytes("f.ir", b"\xef\xbb\xbffunc @f() {\n}\n")
+    source = source_from_bytes("f.ir", b"\xef\xbb\xbffunc @f() {\n}\n")
     diagnostics = Diagnostics()
     assert ir_text(read(source, diagnostics)) == "func @f() {\n}\n"
     assert not diagnostics

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, seed, settings
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Attribute
 
-from xtile.dialects.tensorlang.assembly import MODIFIERS
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import OPERATIONS
+from xtile.dialects.tensorlang.syntax import MODIFIERS
 from xtile.dialects.tensorlang.types import SCALAR_TYPES
 from xtile.dialects.verification import verify_module
 from xtile.testing.round_trip import (

@@ -16,7 +16,7 @@ from xtile.targets.intel import CPU, CPU_AMX
 from xtile.targets.lanes import for_either, for_spirv
 from xtile.text.diagnostics import Diagnostics, Severity
 from xtile.transforms.distribute import distribute
-from xtile.transforms.distribute.overlap import local_bytes
+from xtile.transforms.distribute.local_memory import local_bytes
 
 Array = np.ndarray[Any, Any]
 

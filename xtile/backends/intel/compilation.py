@@ -152,7 +152,7 @@ def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelIn
 
 def _local_memory(function: Operation) -> int:
     """Bytes of the variables in local memory that a kernel uses."""
-    from xtile.transforms.distribute.overlap import size_in_bytes
+    from xtile.transforms.distribute.local_memory import size_in_bytes
 
     types: dict[str, MemRefType[Attribute]] = {}
     for operation in function.walk():

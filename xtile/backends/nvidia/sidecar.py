@@ -35,6 +35,7 @@ from xtile.backends.nvidia.elf import find_damage
 from xtile.backends.nvidia.parameters import launch_arguments, slots_of
 from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
+from xtile.text.files import source_from_path
 from xtile.text.source import Source, Span
 
 EXTENSION = ".cubin"
@@ -99,7 +100,7 @@ def read_code(path: str | os.PathLike[str]) -> bytes:
     Raises:
         DiagnosticError: The file cannot be read, is no cubin, or is cut off.
     """
-    source = Source.from_path(path, is_binary=True)
+    source = source_from_path(path, is_binary=True)
     code = source.data or b""
     damage = find_damage(code)
     if damage is not None:
@@ -120,7 +121,7 @@ def read_cubin(path: str | os.PathLike[str]) -> Cubin:
             f"its sidecar {sidecar_path(path).name} is missing, which `xtile compile` writes "
             "beside it; without it, run the kernel's source with --binary",
         )
-    return decode(Source.from_path(sidecar_path(path)), code)
+    return decode(source_from_path(sidecar_path(path)), code)
 
 
 def decode(source: Source, code: bytes) -> Cubin:

@@ -1,5 +1,5 @@
 """The `llvm` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
-from xtile.dialects.lazy_operations import operations_by_name
+from xtile.dialects.registry import operations_by_name
 
 __getattr__ = operations_by_name("llvm")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from xtile.dialects.spirv.dialect import SPIRV
     from xtile.dialects.spirv.disassembler import disassemble
     from xtile.dialects.spirv.encoder import encode
-    from xtile.dialects.spirv.instruction import Instruction, instruction_class
+    from xtile.dialects.spirv.instruction import Instruction
+    from xtile.dialects.spirv.instruction_classes import instruction_class
     from xtile.dialects.spirv.module import FuncOp, ModuleOp
     from xtile.dialects.spirv.types import (
         ArrayType,
@@ -46,7 +47,7 @@ _MODULES = {
     "encode": "encoder",
     "Instruction": "instruction",
     "decorate": "builder",
-    "instruction_class": "instruction",
+    "instruction_class": "instruction_classes",
     "operation": "builder",
     "FuncOp": "module",
     "ModuleOp": "module",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from xtile.dialects.spirv.grammar import (
+    VERSIONS,
     Entry,
     Operand,
     Version,
@@ -29,7 +30,6 @@ NON_SEMANTIC = "NonSemantic."
 """What the names of sets begin with that may get further instructions, all of them with ids."""
 
 HEADER_WORDS = 5
-_VERSIONS = [(1, minor) for minor in range(7)]
 
 
 class NumberType(NamedTuple):
@@ -161,8 +161,8 @@ def _words(data: bytes, source: Source) -> Sequence[int]:
 
 def _header(words: Sequence[int], source: Source) -> Binary:
     version = (words[1] >> 16, words[1] >> 8 & 0xFF)
-    if words[1] & 0xFF0000FF or version not in _VERSIONS:
-        known = ", ".join(f"{major}.{minor}" for major, minor in _VERSIONS)
+    if words[1] & 0xFF0000FF or version not in VERSIONS:
+        known = ", ".join(f"{major}.{minor}" for major, minor in VERSIONS)
         message = f"the version is {words[1]:#010x}, which is none of {known}"
         raise error_at_byte(source, 4, message)
     return Binary(source, version, words[2], words[3], words[4])

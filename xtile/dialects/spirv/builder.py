@@ -23,8 +23,8 @@ from xtile.dialects.spirv.instruction import (
     NUMBERS_OF_RESULT,
     Instruction,
     decorations_of,
-    instruction_class,
 )
+from xtile.dialects.spirv.instruction_classes import instruction_class
 from xtile.text.value_names import give_name
 
 _VALUES = frozenset[type]((OpResult, BlockArgument))

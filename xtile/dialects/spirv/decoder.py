@@ -18,7 +18,8 @@ from xtile.dialects.spirv.binary import Binary, Number, RawInstruction, read_bin
 from xtile.dialects.spirv.encoder import computed_requirements
 from xtile.dialects.spirv.function_decoder import FunctionDecoder, linkage_of
 from xtile.dialects.spirv.grammar import OPENCL_SET
-from xtile.dialects.spirv.instruction import MERGES, TERMINATORS, Instruction
+from xtile.dialects.spirv.instruction import TERMINATORS, Instruction
+from xtile.dialects.spirv.instruction_classes import MERGES
 from xtile.dialects.spirv.instruction_decoder import InstructionDecoder
 from xtile.dialects.spirv.module import ModuleOp
 from xtile.dialects.spirv.requirements import declared_with

@@ -5,7 +5,7 @@ from xdsl.ir import Dialect, Operation
 from xtile.dialects.compilation import SPIRV as TARGETS
 from xtile.dialects.spirv.arguments import ArgumentsAttr
 from xtile.dialects.spirv.grammar import instructions, opencl_instructions
-from xtile.dialects.spirv.instruction import EXTENDED_PREFIX, instruction_class
+from xtile.dialects.spirv.instruction_classes import EXTENDED_PREFIX, instruction_class
 from xtile.dialects.spirv.mathematics import FUNCTIONS, operation_class
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.types import TYPES

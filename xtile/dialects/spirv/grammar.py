@@ -179,3 +179,14 @@ def _version(text: str) -> Version:
         return NO_VERSION
     major, _, minor = text.partition(".")
     return int(major), int(minor)
+
+
+VERSIONS = tuple((1, minor) for minor in range(7))
+"""The versions of SPIR-V."""
+
+
+def table_entry(name: str) -> Entry:
+    """The entry of an instruction that the table has, such as `Decorate`."""
+    entry = instructions().get(name)
+    assert entry is not None
+    return entry

@@ -1,11 +1,10 @@
-"""The operations of the dialect: one class for each instruction, made from the table."""
+"""What every instruction has; `instruction_classes.py` makes the class of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from typing_extensions import override
 from xdsl.dialects.builtin import ArrayAttr, UnknownLoc
 from xdsl.ir import (
     Attribute,
@@ -17,16 +16,10 @@ from xdsl.ir import (
     SSAValues,
     Use,
 )
-from xdsl.traits import IsTerminator
-from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr
-from xtile.dialects.spirv.grammar import Entry, instructions, opencl_instructions
-from xtile.dialects.spirv.mathematics import ARGUMENTS, FUNCTIONS, FunctionOperation
-from xtile.dialects.verification import NamesBlocks
-
-EXTENDED_PREFIX = "CL."
-"""What the names of the instructions of OpenCL.std begin with."""
+from xtile.dialects.spirv.grammar import Entry
+from xtile.dialects.spirv.mathematics import ARGUMENTS
 
 DECORATIONS = "decorations"
 """The attribute that holds what an instruction's result, or a function, is decorated with."""
@@ -46,9 +39,6 @@ Source: SPIR-V specification, section 2.2.5 (Control Flow), "Termination Instruc
 
 NUMBERS_OF_RESULT = frozenset(("Constant", "SpecConstant"))
 """The instructions whose literal number is of the type of the result."""
-
-MERGES = frozenset(("LoopMerge", "SelectionMerge"))
-"""The instructions that name blocks before a terminator."""
 
 
 class Instruction(Operation):
@@ -120,88 +110,6 @@ class Instruction(Operation):
         if self.entry.name in NUMBERS_OF_RESULT and self.results:
             return self.results[0].type
         return None
-
-    @override
-    def verify_(self) -> None:
-        from xtile.dialects.spirv.verification import verify_instruction
-
-        verify_instruction(self)
-
-
-class MergeInstruction(Instruction):
-    """`OpLoopMerge` or `OpSelectionMerge`, which names blocks but does not branch to them."""
-
-    name = "spirv.merge"
-    traits = OpTraits(lambda: (NamesBlocks(),))
-
-    @override
-    def verify(self, verify_nested_ops: bool = True) -> None:
-        # xDSL's own would have an operation with successors be the last of its block.
-        self.verify_()
-
-    @override
-    def verify_(self) -> None:
-        following = self.next_op
-        if not (isinstance(following, Instruction) and following.entry.name in TERMINATORS):
-            raise VerifyException("must stand before the terminator of its block")
-        super().verify_()
-
-
-class FunctionInstruction(FunctionOperation, Instruction):
-    """A function of OpenCL.std that MLIR's own dialect has too, under the same name.
-
-    In `spirv.module` it is the instruction, and elsewhere what mlir-opt takes it for.
-    """
-
-    name = "spirv.function_instruction"
-
-    @override
-    def verify_(self) -> None:
-        parent = self.parent_op()
-        if parent is None or parent.name in _IN_BINARIES:
-            Instruction.verify_(self)
-        else:
-            FunctionOperation.verify_(self)
-
-
-_IN_BINARIES = ("spirv.func", "spirv.module")
-"""What instructions of a binary stand in."""
-
-_classes: dict[str, type[Instruction]] = {}
-
-
-def instruction_class(name: str) -> type[Instruction]:
-    """The class of an instruction, such as `FAdd` or `CL.exp`.
-
-    Raises:
-        ValueError: There is no such instruction.
-    """
-    found = _classes.get(name)
-    if found is not None:
-        return found
-    is_extended = name.startswith(EXTENDED_PREFIX)
-    section = opencl_instructions() if is_extended else instructions()
-    entry = section.get(name.removeprefix(EXTENDED_PREFIX) if is_extended else name)
-    if entry is None:
-        raise ValueError(f"SPIR-V has no instruction {name}")
-    official = f"{EXTENDED_PREFIX if is_extended else ''}{entry.name}"
-    if official != name:
-        _classes[name] = instruction_class(official)
-        return _classes[name]
-    base = MergeInstruction if name in MERGES else Instruction
-    contents: dict[str, object] = {
-        "name": f"spirv.{name}",
-        "entry": entry,
-        "is_extended": is_extended,
-    }
-    if name in FUNCTIONS:
-        base = FunctionInstruction
-        contents["function"] = FUNCTIONS[name]
-    if name in TERMINATORS:
-        contents["traits"] = OpTraits(lambda: (IsTerminator(),))
-    made = cast(type[Instruction], type(entry.name, (base,), contents))
-    _classes[name] = made
-    return made
 
 
 def decorations_of(target: Operation) -> tuple[ArgumentsAttr, ...]:

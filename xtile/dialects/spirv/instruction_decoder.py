@@ -27,10 +27,9 @@ from xtile.dialects.spirv.binary import Binary, Extended, Number, RawInstruction
 from xtile.dialects.spirv.grammar import OPENCL_SET, Entry
 from xtile.dialects.spirv.instruction import (
     DECORATIONS,
-    EXTENDED_PREFIX,
     Instruction,
-    instruction_class,
 )
+from xtile.dialects.spirv.instruction_classes import EXTENDED_PREFIX, instruction_class
 from xtile.dialects.spirv.type_reader import TypeReader
 from xtile.dialects.spirv.types import IdType, VoidType
 from xtile.dialects.spirv.words import ID_KINDS, enumerant_argument

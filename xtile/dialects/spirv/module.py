@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from typing_extensions import override
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, StringAttr, i32
@@ -13,7 +13,10 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.spirv.arguments import ArgumentsAttr
 from xtile.dialects.spirv.builder import decoration
-from xtile.dialects.spirv.grammar import Version
+from xtile.dialects.spirv.grammar import VERSIONS, Version, table_entry
+from xtile.dialects.spirv.instruction import Instruction, decorations_of
+from xtile.dialects.spirv.type_words import check_sizes
+from xtile.dialects.spirv.words import ArgumentError, resolve
 
 PARAMETER_DECORATIONS = "parameter_decorations"
 """The attribute of a function with the decorations of each parameter."""
@@ -91,9 +94,7 @@ class ModuleOp(Operation):
 
     @override
     def verify_(self) -> None:
-        from xtile.dialects.spirv.verification import verify_spirv_module
-
-        verify_spirv_module(self)
+        _verify_module(self)
 
     def _text(self, name: str) -> str:
         attribute = self.properties.get(name)
@@ -204,6 +205,79 @@ class FuncOp(Operation):
 
     @override
     def verify_(self) -> None:
-        from xtile.dialects.spirv.verification import verify_function
+        _verify_function(self)
 
-        verify_function(self)
+
+def _verify_function(function: FuncOp) -> None:
+    """Checks a function itself.
+
+    Raises:
+        VerifyException: It is not what the specification says.
+    """
+    type = function.function_type
+    try:
+        resolve(table_entry("Function"), (function.control, None), None)
+        if function.linkage is not None:
+            link = ("LinkageAttributes", function.sym_name, function.linkage)
+            resolve(table_entry("Decorate"), (None, *link), None)
+        for part in (*type.inputs, *type.outputs):
+            check_sizes(part)
+        for decorations in (decorations_of(function), *function.parameter_decorations):
+            for decoration in decorations:
+                resolve(table_entry("Decorate"), (None, *decoration.data), None)
+    except ArgumentError as error:
+        raise VerifyException(str(error)) from None
+    if not function.body.blocks:
+        if function.linkage != "Import":
+            raise VerifyException("a function without a body is another module's: linkage Import")
+    elif function.linkage == "Import":
+        raise VerifyException("a function of another module has no body")
+    elif function.entry_block.arg_types != type.inputs.data:
+        raise VerifyException("the first block's arguments are not the function's parameters")
+
+
+def _verify_module(module: ModuleOp) -> None:
+    """Checks a module itself, and that the functions that it names are there.
+
+    Raises:
+        VerifyException: It is not what the specification says.
+    """
+    if module.version not in VERSIONS:
+        major, minor = module.version
+        raise VerifyException(f"there is no version {major}.{minor} of SPIR-V")
+    try:
+        resolve(table_entry("MemoryModel"), (module.addressing_model, module.memory_model), None)
+    except ArgumentError as error:
+        raise VerifyException(str(error)) from None
+    functions: set[str] = set()
+    for operation in module.block.ops:
+        if isinstance(operation, FuncOp):
+            if operation.sym_name in functions:
+                raise VerifyException(f"there are two functions {operation.sym_name}")
+            functions.add(operation.sym_name)
+        elif not isinstance(operation, Instruction):
+            raise VerifyException(f"'{operation.name}' cannot stand in 'spirv.module'")
+    for name in _named_functions(module):
+        if name not in functions:
+            raise VerifyException(f"there is no function {name}")
+
+
+def _named_functions(module: ModuleOp) -> Iterator[str]:
+    """The names of functions that are called or are entry points."""
+    for operation in module.walk():
+        if isinstance(operation, Instruction) and operation.entry.name in _NAMES_FUNCTION:
+            index = _NAMES_FUNCTION[operation.entry.name]
+            if index < len(operation.arguments):
+                name = operation.arguments[index]
+                if isinstance(name, str):
+                    yield name
+
+
+_NAMES_FUNCTION = {
+    "FunctionCall": 0,
+    "EntryPoint": 1,
+    "ExecutionMode": 0,
+    "ExecutionModeId": 0,
+    "EnqueueKernel": 6,
+}
+"""Which argument of an instruction is a function."""

@@ -6,7 +6,8 @@ They are made from Khronos's table when they are first asked for. What is no ide
 
 from __future__ import annotations
 
-from xtile.dialects.spirv.instruction import Instruction, instruction_class
+from xtile.dialects.spirv.instruction import Instruction
+from xtile.dialects.spirv.instruction_classes import instruction_class
 from xtile.dialects.spirv.module import FuncOp, ModuleOp
 
 __all__ = ["FuncOp", "ModuleOp"]

@@ -23,9 +23,6 @@ from xdsl.utils.lexer import Span
 from xtile.dialects.tensorlang.assembly import (
     Definition,
     Parts,
-    directives_of,
-    has_dictionary,
-    readers_of,
 )
 from xtile.dialects.tensorlang.operation import (
     TensorLangOperation,
@@ -33,6 +30,7 @@ from xtile.dialects.tensorlang.operation import (
     integer_attribute,
 )
 from xtile.dialects.tensorlang.printer import constant_text
+from xtile.dialects.tensorlang.syntax import directives_of, has_dictionary, readers_of
 
 _CONSTANT_WORDS: dict[str, Attribute] = {
     "true": BoolAttr.from_bool(True),

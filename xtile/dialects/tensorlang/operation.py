@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeAlias, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import I64 as I64Type
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
-from xdsl.utils.exceptions import VerifyException
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
@@ -91,16 +90,40 @@ def region_of(body: Region | None, types: Sequence[Attribute] = ()) -> Region:
     return Region(Block(arg_types=types)) if body is None else body
 
 
+class Support(Protocol):
+    """What verifies, reads and prints instructions, for which it must know the instructions.
+
+    The package itself supplies it (`__init__.py`), and Python loads that before any instruction.
+    """
+
+    def verify(self, operation: TensorLangOperation) -> None:
+        """Checks the restrictions of the language.
+
+        Raises:
+            VerifyException: One is broken.
+        """
+        ...
+
+    def parse(self, cls: type[TensorLangOperation], parser: Parser) -> TensorLangOperation:
+        """Reads what follows the name in MLIR's custom form."""
+        ...
+
+    def print(self, operation: TensorLangOperation, printer: Printer) -> None:
+        """Prints what follows the name in MLIR's custom form."""
+        ...
+
+
 class TensorLangOperation(IRDLOperation, ABC):
     """An instruction.
 
     `SYNTAX` describes the text after the instruction's name once, for the `.ir` reader and
-    printer and for MLIR's custom form; see `assembly.py` for its notation.
+    printer and for MLIR's custom form; see `syntax.py` for its notation.
     """
 
     EXECUTION: ClassVar[Execution] = Execution.MIXED
     SYNTAX: ClassVar[str] = ""
     OPENS_SPMD_REGION: ClassVar[bool] = False
+    SUPPORT: ClassVar[Support]
 
     @classmethod
     def mnemonic(cls) -> str:
@@ -109,20 +132,15 @@ class TensorLangOperation(IRDLOperation, ABC):
 
     @override
     def verify_(self) -> None:
-        from xtile.dialects.tensorlang.verifier import operation_problems
-
-        for problem in operation_problems(self):
-            raise VerifyException(problem.message)
+        self.SUPPORT.verify(self)
 
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
-        from xtile.dialects.tensorlang.mlir_assembly import parse_operation
-
-        return parse_operation(cls, parser)
+        operation = cls.SUPPORT.parse(cls, parser)
+        assert isinstance(operation, cls)
+        return operation
 
     @override
     def print(self, printer: Printer) -> None:
-        from xtile.dialects.tensorlang.mlir_assembly import print_operation
-
-        print_operation(self, printer)
+        self.SUPPORT.print(self, printer)

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from xtile.dialects.tensorlang.assembly import directives_of
 from xtile.dialects.tensorlang.operation import (
     ATTRIBUTE_NAMES,
     BLANK_LINE,
@@ -34,6 +33,7 @@ from xtile.dialects.tensorlang.operation import (
     integer_value,
 )
 from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.syntax import directives_of
 from xtile.dialects.tensorlang.types import BOOL, type_text
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, source_of

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from typing_extensions import override
+from xdsl.dialects.builtin import FileLineColLoc, FloatAttr, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.tensorlang import legacy, preprocessor
-from xtile.dialects.tensorlang.assembly import Definition, Parts, modifiers_of, readers_of
+from xtile.dialects.tensorlang.assembly import Definition, Parts
 from xtile.dialects.tensorlang.lexer import END
 from xtile.dialects.tensorlang.operation import (
     BLANK_LINE,
@@ -27,6 +28,7 @@ from xtile.dialects.tensorlang.operation import (
 )
 from xtile.dialects.tensorlang.ops import BY_MNEMONIC
 from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.syntax import modifiers_of, readers_of
 from xtile.dialects.tensorlang.term_reader import RESULTS, FatalSyntaxError, ReadError, TermReader
 from xtile.dialects.tensorlang.types import SCALAR_TYPES
 from xtile.text.diagnostics import Diagnostics, shorten
@@ -103,6 +105,22 @@ class Reader(TermReader):
         self._filename = StringAttr(source.name)
         self._integers: dict[int, IntAttr] = {}
         self._header_end: int | None = None
+
+    @override
+    def find_older_constructs(self) -> bool:
+        return legacy.has_older_constructs(self.source.text, self.revision)
+
+    @override
+    def read_dropped_type(self) -> Attribute:
+        return legacy.read_dropped_type(self)
+
+    @override
+    def read_integer_part(self) -> FloatAttr:
+        return legacy.read_integer_part(self)
+
+    @override
+    def missing_group_size(self, span: Span) -> int:
+        return legacy.missing_group_size(self, span)
 
     @cached_property
     def implied(self) -> ImpliedValues:

@@ -6,6 +6,7 @@ Source: tensor language reference, sections "Core rules", "Constants", "Attribut
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import cast
@@ -104,7 +105,7 @@ class FatalSyntaxError(TextError):
     """A mistake after which nothing that follows can be understood."""
 
 
-class TermReader:
+class TermReader(ABC):
     """Reads terms from the current token on and leaves the lexer behind them."""
 
     def __init__(self, source: Source, diagnostics: Diagnostics, revision: str) -> None:
@@ -119,12 +120,28 @@ class TermReader:
         self._types: dict[str, Attribute] = {}
         self._pending_comments: list[str] = []
 
+    # What only older revisions of the language have
+
     @cached_property
     def has_older_constructs(self) -> bool:
         """Whether the text has constructs that the current revision has not."""
-        from xtile.dialects.tensorlang import legacy
+        return self.find_older_constructs()
 
-        return legacy.has_older_constructs(self.source.text, self.revision)
+    @abstractmethod
+    def find_older_constructs(self) -> bool:
+        """Looks through the whole text for such constructs."""
+
+    @abstractmethod
+    def read_dropped_type(self) -> Attribute:
+        """Reads a type that the current revision does not have."""
+
+    @abstractmethod
+    def read_integer_part(self) -> FloatAttr:
+        """Reads an integer where a complex constant of the current revision has a floating one."""
+
+    @abstractmethod
+    def missing_group_size(self, span: Span) -> int:
+        """The size of a group that is written without one."""
 
     # Errors
 
@@ -349,9 +366,7 @@ class TermReader:
     def _part(self) -> FloatAttr:
         """Reads the real or the imaginary part of a complex constant."""
         if self.lexer.kind == "integer" and self.has_older_constructs:
-            from xtile.dialects.tensorlang import legacy
-
-            return legacy.read_integer_part(self)
+            return self.read_integer_part()
         return self._floating()
 
     def _floating(self) -> FloatAttr:
@@ -552,9 +567,7 @@ class TermReader:
         name = self.lexer.value
         type = VoidType() if name == "void" else SCALAR_TYPES.get(name)
         if type is None:
-            from xtile.dialects.tensorlang import legacy
-
-            return legacy.read_dropped_type(self)
+            return self.read_dropped_type()
         self.lexer.advance()
         return type
 
@@ -617,15 +630,13 @@ class TermReader:
         return space
 
     def _group_type(self) -> Attribute:
-        from xtile.dialects.tensorlang import legacy
-
         span = self.span()
         if self.lexer.value in _COMPOUND_TYPES - {"memref"}:
             raise self.unexpected("a memref type")
         entry = self.type()
         if not self.optional_punctuation("x"):
             # The older revisions write no size, which leaves it to the launch.
-            size = legacy.missing_group_size(self, span)
+            size = self.missing_group_size(span)
         else:
             size = self._dimension()
         offset = 0

@@ -13,7 +13,7 @@ from xtile.dialects.xegpu.ops import (
     product,
     scattered,
 )
-from xtile.dialects.xegpu.rfc import attributes as rfc_attributes
+from xtile.dialects.xegpu.rfc import descriptor as rfc_descriptor
 from xtile.dialects.xegpu.rfc import operations as rfc_operations
 
 OPERATIONS: list[type[Operation]] = [
@@ -31,5 +31,5 @@ OPERATIONS: list[type[Operation]] = [
 XeGPU = Dialect(
     "xegpu",
     [*OPERATIONS, *rfc_operations.OPERATIONS],
-    [*types.TYPES, *attributes.ATTRIBUTES, *layout.ATTRIBUTES, *rfc_attributes.ATTRIBUTES],
+    [*types.TYPES, *attributes.ATTRIBUTES, *layout.ATTRIBUTES, *rfc_descriptor.ATTRIBUTES],
 )

@@ -15,7 +15,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xtile.dialects.tensorlang.assembly import MODIFIERS, Parts
+from xtile.dialects.tensorlang.assembly import Parts
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.operation import (
     BLANK_LINE,
@@ -28,6 +28,7 @@ from xtile.dialects.tensorlang.operation import (
 from xtile.dialects.tensorlang.ops.arithmetic import ConstantOp
 from xtile.dialects.tensorlang.ops.collective import AllocaOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
+from xtile.dialects.tensorlang.syntax import MODIFIERS
 from xtile.dialects.tensorlang.types import (
     BOOL,
     INDEX,

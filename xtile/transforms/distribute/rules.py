@@ -21,7 +21,7 @@ from xtile.text.source import spelling_of
 from xtile.transforms.distribute import elementwise, products, reductions
 from xtile.transforms.distribute.effects import Space, root_of
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.overlap import local_buffer
+from xtile.transforms.distribute.local_memory import local_buffer
 
 
 def copy_for_all(operation: Operation, kernel: Kernel) -> None:

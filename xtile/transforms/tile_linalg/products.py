@@ -25,7 +25,7 @@ from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.targets.target import Hints, ProductTile
-from xtile.transforms.distribute.overlap import size_in_bytes
+from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.operands import (

@@ -27,7 +27,7 @@ from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget, VectorUnit
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.transforms.distribute.overlap import size_in_bytes
+from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_vectors.emitting import Emitter
 from xtile.translate.core_to_vectors.kinds import is_view
 from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of

@@ -30,7 +30,7 @@ from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAto
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
-from xtile.transforms.distribute.overlap import size_in_bytes
+from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import (
     LOCAL_MEMORY_SPACE,

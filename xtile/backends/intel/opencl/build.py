@@ -7,8 +7,6 @@ here. What a driver refuses is remembered and not tried again.
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import pyopencl as cl
 
 from xtile.arguments.errors import DeviceError
@@ -16,9 +14,9 @@ from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.compilation import Program
 from xtile.backends.intel.opencl import native
+from xtile.backends.intel.opencl.build_here import binary_of, build_here
 from xtile.backends.intel.opencl.build_process import build_in_process
 from xtile.backends.intel.opencl.device import OpenclDevice
-from xtile.backends.intel.opencl.subgroups import without_subgroups
 
 RISKY_SECONDS = 60.0
 """How long a driver may take to build a program that may hang it."""
@@ -89,41 +87,6 @@ def _build(
     if loaded is None:
         raise BuildError("the driver does not load what it has built", "")
     return loaded, binary
-
-
-def build_here(device: OpenclDevice, context: cl.Context, spirv: bytes, options: str) -> cl.Program:
-    """Builds SPIR-V in this process.
-
-    Raises:
-        BuildError: The driver refuses it.
-    """
-    try:
-        program = cl.Program(context, spirv)
-    except cl.Error as error:
-        raise BuildError(str(error), "") from None
-    try:
-        native.build_program(program, device.handle, options)
-    except native.OpenclError as error:
-        raise BuildError(str(error), _log(program, device)) from None
-    if device.is_cpu:
-        log = _log(program, device)
-        for name in without_subgroups(spirv, log):
-            raise BuildError(f"it makes no subgroups for @{name}, which needs them", log)
-    return program
-
-
-def _log(program: cl.Program, device: OpenclDevice) -> str:
-    built: Any = program
-    try:
-        return str(built.get_build_info(device.handle, cl.program_build_info.LOG)).strip("\0 \n")
-    except cl.Error:
-        return ""
-
-
-def binary_of(program: cl.Program) -> bytes:
-    """The code for the only device that a program is built for."""
-    (binary,) = cast("list[bytes]", program.get_info(cl.program_info.BINARIES))
-    return binary
 
 
 def _load(

@@ -70,7 +70,7 @@ def _main(directory: Path) -> None:
     import pyopencl as cl
 
     from xtile.backends.intel.opencl import native
-    from xtile.backends.intel.opencl.build import binary_of, build_here
+    from xtile.backends.intel.opencl.build_here import binary_of, build_here
     from xtile.backends.intel.opencl.device import find_devices
 
     request = json.loads((directory / _REQUEST).read_text())

@@ -6,15 +6,6 @@ their discardable attributes, and are verified by the RFC's rules (`verifier.py`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from typing_extensions import override
-from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
-from xdsl.ir import Attribute, ParametrizedAttribute
-from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
-
 MODE = "mode"
 """`"vc"`: `dpas` works on whole matrices of which the left one is split for VNNI (VC mode).
 `"simt"`: the operation's vectors are the fragments that one work item owns (SIMT mode).
@@ -47,47 +38,3 @@ RFC_ATTRIBUTES = {
     "xegpu.store_nd": frozenset({MODE}),
 }
 """The discardable attributes of an operation that the RFC's form defines."""
-
-
-@irdl_attr_definition
-class TensorDescAttr(ParametrizedAttribute):
-    """Facts about a descriptor in the RFC's form, before they become part of the descriptor's type.
-
-    `#xegpu.tdesc_attr<memory_scope = "slm", scattered>`
-    """
-
-    name = "xegpu.tdesc_attr"
-
-    facts: DictionaryAttr
-    """The facts by the names that `descriptor.py` gives them."""
-
-    @classmethod
-    def scattered(cls) -> TensorDescAttr:
-        """What the RFC writes `#scattered`."""
-        return cls(DictionaryAttr({"scattered": UnitAttr()}))
-
-    @classmethod
-    @override
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        from xtile.dialects.xegpu.rfc.descriptor import read_facts
-
-        parser.parse_punctuation("<")
-        facts = read_facts(parser, "xegpu.tdesc_attr")
-        parser.parse_punctuation(">")
-        return (DictionaryAttr(facts),)
-
-    @override
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_list(self.facts.data.items(), lambda fact: _print_fact(printer, *fact))
-
-
-def _print_fact(printer: Printer, name: str, value: Attribute) -> None:
-    printer.print_string(name)
-    if not isinstance(value, UnitAttr):
-        printer.print_string(" = ")
-        printer.print_attribute(value)
-
-
-ATTRIBUTES: list[type[Attribute]] = [TensorDescAttr]
-"""Every attribute of this module."""

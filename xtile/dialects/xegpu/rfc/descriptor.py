@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import Attribute
+from typing_extensions import override
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr, i64
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.xegpu.attributes import (
@@ -24,7 +27,6 @@ from xtile.dialects.xegpu.attributes import (
     ScatterTensorDescAttr,
 )
 from xtile.dialects.xegpu.layout import LayoutAttr
-from xtile.dialects.xegpu.rfc.attributes import TensorDescAttr
 from xtile.dialects.xegpu.rfc.names import MEMORY_SPACES
 from xtile.dialects.xegpu.types import TensorDescType
 
@@ -52,6 +54,48 @@ _FACTS = {
 
 _SG_MAP = {"wi_layout": "lane_layout", "wi_data": "lane_data", "mma_block_size": "inst_data"}
 """What LLVM's layouts call the fields of a `sg_map`; the first kernels have the last one."""
+
+
+@irdl_attr_definition
+class TensorDescAttr(ParametrizedAttribute):
+    """Facts about a descriptor in the RFC's form, before they become part of the descriptor's type.
+
+    `#xegpu.tdesc_attr<memory_scope = "slm", scattered>`
+    """
+
+    name = "xegpu.tdesc_attr"
+
+    facts: DictionaryAttr
+    """The facts by the names of `Facts`."""
+
+    @classmethod
+    def scattered(cls) -> TensorDescAttr:
+        """What the RFC writes `#scattered`."""
+        return cls(DictionaryAttr({"scattered": UnitAttr()}))
+
+    @classmethod
+    @override
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        parser.parse_punctuation("<")
+        facts = read_facts(parser, "xegpu.tdesc_attr")
+        parser.parse_punctuation(">")
+        return (DictionaryAttr(facts),)
+
+    @override
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.facts.data.items(), lambda fact: _print_fact(printer, *fact))
+
+
+def _print_fact(printer: Printer, name: str, value: Attribute) -> None:
+    printer.print_string(name)
+    if not isinstance(value, UnitAttr):
+        printer.print_string(" = ")
+        printer.print_attribute(value)
+
+
+ATTRIBUTES: list[type[Attribute]] = [TensorDescAttr]
+"""Every attribute of this module."""
 
 
 def read_tensor_desc(parser: XeGPUParser) -> TensorDescType:

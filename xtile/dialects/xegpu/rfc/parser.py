@@ -20,8 +20,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from xtile.dialects.xegpu.rfc.attributes import TensorDescAttr
-from xtile.dialects.xegpu.rfc.descriptor import read_sg_map, read_tensor_desc
+from xtile.dialects.xegpu.rfc.descriptor import TensorDescAttr, read_sg_map, read_tensor_desc
 from xtile.dialects.xegpu.rfc.names import ATTRIBUTES, operation_name, scalar_type_name
 from xtile.dialects.xegpu.rfc.operation_text import ARROWS, OperationText, read_operation_text
 from xtile.dialects.xegpu.rfc.operations import OPERATIONS

@@ -2,153 +2,269 @@
 
 `limits.py` says what the form cannot say; a module is checked by it before it is printed.
 
-Source: RFC, the examples of its types; `print_operations.py` has the operations.
+Source: RFC, the example of each operation; `print_terms.py` has their types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerType, Signedness, UnitAttr, VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr
+from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
-from xtile.dialects.xegpu.layout import LayoutAttr
-from xtile.dialects.xegpu.rfc.limits import is_sg_map
-from xtile.dialects.xegpu.rfc.names import PREFIX, PRINTED_OPERATIONS
-from xtile.dialects.xegpu.types import NbarrierType, TensorDescType
-from xtile.text.mlir_printer import MlirPrinter
+from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.xegpu.assembly import integers
+from xtile.dialects.xegpu.attributes import CachePolicyAttr
+from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
+from xtile.dialects.xegpu.ops.barriers import AllocNbarrierOp, FenceOp
+from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
+from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, CreateNdDescOp, UpdateNdOffsetOp
+from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.dialects.xegpu.rfc.attributes import (
+    BOUNDARY_CHECK,
+    MODE,
+    RFC_ATTRIBUTES,
+    TRANSPOSE,
+    TRANSPOSE_BIT_WIDTH,
+    VNNI_AXIS,
+)
+from xtile.dialects.xegpu.rfc.names import MEMORY_SPACES
+from xtile.dialects.xegpu.rfc.operations import CreateNbarrierOp, MfenceOp
+from xtile.dialects.xegpu.rfc.print_terms import Entry, TermPrinter
+from xtile.dialects.xegpu.rfc.verifier import VNNI_BITS
+from xtile.dialects.xegpu.types import TensorDescType
 
-Entry: TypeAlias = "tuple[str, str | Attribute]"
-"""An attribute in braces: its name, and a word or an attribute as its value."""
+_MEMORY_KINDS = {space: kind for kind, space in MEMORY_SPACES.items()}
 
 
-class XeGPUPrinter(MlirPrinter):
+def print_access(printer: TermPrinter, op: Operation) -> None:
+    """Prints loads, stores, prefetches and `update_offset`."""
+    types = [operand.type for operand in op.operands]
+    entries = [*_order(op), *_hints(op), *_mode(op), *_rest(op)]
+    printer.print_operation_text(op.operands, entries, types, op.result_types)
+
+
+def print_create_nd_tdesc(printer: TermPrinter, op: Operation) -> None:
+    """Prints `create_nd_tdesc %base, %row, %column`, or lists in brackets if they have numbers."""
+    create = cast("CreateNdDescOp", op)
+    lists = [
+        (create.offsets, integers(create.const_offsets)),
+        (create.shape, integers(create.const_shape)),
+        (create.strides, integers(create.const_strides)),
+    ]
+    check: list[Entry] = [(BOUNDARY_CHECK, "false")] if BOUNDARY_CHECK in op.attributes else []
+    entries = [*check, *_mode(op), *_rest(op)]
+    if all(number == DYNAMIC_INDEX for _, numbers in lists for number in numbers):
+        types = [operand.type for operand in op.operands]
+        printer.print_operation_text(op.operands, entries, types, op.result_types)
+        return
+    printer.print_string(" ")
+    printer.print_ssa_value(create.source)
+    for place, (values, numbers) in enumerate(lists):
+        if numbers:
+            printer.print_string(", " if place else "")
+            _print_indices(printer, values, numbers)
+    printer.print_entries(entries)
+    printer.print_types([create.source.type], op.result_types)
+
+
+def print_update_nd_offset(printer: TermPrinter, op: Operation) -> None:
+    """Prints `update_nd_offset %t, %row, %column`, or a list in brackets if it has numbers."""
+    update = cast("UpdateNdOffsetOp", op)
+    numbers = integers(update.const_offsets)
+    if all(number == DYNAMIC_INDEX for number in numbers):
+        print_access(printer, op)
+        return
+    printer.print_string(" ")
+    printer.print_ssa_value(update.TensorDesc)
+    printer.print_string(", ")
+    _print_indices(printer, update.offsets, numbers)
+    printer.print_entries([*_mode(op), *_rest(op)])
+    printer.print_types([update.TensorDesc.type], op.result_types)
+
+
+def print_create_tdesc(printer: TermPrinter, op: Operation) -> None:
+    """Prints `create_tdesc %base, %offsets {chunk_size_per_lane = 8, mode = vc}`."""
+    create = cast("CreateDescOp", op)
+    descriptor = cast("TensorDescType", create.TensorDesc.type)
+    size = descriptor.chunk_size
+    chunk: list[Entry] = [] if size == 1 else [("chunk_size_per_lane", str(size))]
+    types = [operand.type for operand in op.operands]
+    entries = [*chunk, *_mode(op), *_rest(op)]
+    printer.print_operation_text(op.operands, entries, types, op.result_types)
+
+
+def print_dpas(printer: TermPrinter, op: Operation) -> None:
+    """Prints `dpas %a, %b, %c {mode = vc}`."""
+    product = cast("DpasOp", op)
+    layouts = [product.layout_a, product.layout_b, product.layout_cd]
+    given: list[Entry] = [
+        (name, layout)
+        for name, layout in zip(("layout_a", "layout_b", "layout_cd"), layouts, strict=True)
+        if layout is not None
+    ]
+    is_simt = product.is_for_lane or op.attributes.get(MODE) == StringAttr("simt")
+    mode: list[Entry] = [("mode", "simt" if is_simt else "vc")]
+    types = [operand.type for operand in op.operands]
+    printer.print_operation_text(op.operands, [*given, *mode, *_rest(op)], types, op.result_types)
+
+
+def print_atomic_rmw(printer: TermPrinter, op: Operation) -> None:
+    """Prints `atomic_rmw "addf" %v, %t, %mask {mode = vc}`."""
+    atomic = cast("AtomicRMWOp", op)
+    printer.print_string(f' "{kind_of(atomic.kind).name}"')
+    operands = (atomic.value, atomic.tensorDesc, atomic.mask)
+    types = [operand.type for operand in operands]
+    printer.print_operation_text(operands, [*_mode(op), *_rest(op)], types, op.result_types)
+
+
+def print_alloc_nbarrier(printer: TermPrinter, op: Operation) -> None:
+    """Prints `alloc_nbarrier 8`."""
+    printer.print_string(f" {cast('AllocNbarrierOp', op).nbarrier_num.value.data}")
+    printer.print_entries(_rest(op))
+
+
+def print_init_nbarrier(printer: TermPrinter, op: Operation) -> None:
+    """Prints `init_nbarrier %id, %threads : i8, i8 into nbarrier`."""
+    types = [operand.type for operand in op.operands]
+    printer.print_operation_text(op.operands, _rest(op), types, op.result_types)
+
+
+def print_nbarrier(printer: TermPrinter, op: Operation) -> None:
+    """Prints `nbarrier_wait %b`."""
+    printer.print_operation_text(op.operands, _rest(op), [])
+
+
+def print_fence(printer: TermPrinter, op: Operation) -> None:
+    """Prints `fence {scope = "gpu", memory_kind = "global"}`."""
+    fence = cast("FenceOp", op)
+    space = fence.memory_kind.data.value
+    entries: list[Entry] = [
+        ("scope", f'"{fence.fence_scope.data.value}"'),
+        ("memory_kind", f'"{_MEMORY_KINDS.get(space, space)}"'),
+    ]
+    printer.print_entries([*entries, *_rest(op)])
+
+
+def print_compile_hint(printer: TermPrinter, op: Operation) -> None:
+    """Prints `compile_hint {hint = schedule_barrier}`."""
+    hint = op.properties.get("hint")
+    entries: list[Entry] = [("hint", hint.data)] if isinstance(hint, StringAttr) else []
+    printer.print_entries([*entries, *_rest(op)])
+
+
+def print_create_nbarrier(printer: TermPrinter, op: Operation) -> None:
+    """Prints `create_nbarrier %id, %role {num_producers = 8 : i8, num_consumers = 8 : i8}`."""
+    create = cast("CreateNbarrierOp", op)
+    entries: list[Entry] = [
+        ("num_producers", create.num_producers),
+        ("num_consumers", create.num_consumers),
+    ]
+    types = [operand.type for operand in op.operands]
+    printer.print_operation_text(op.operands, [*entries, *_rest(op)], types, op.result_types)
+
+
+def print_mfence(printer: TermPrinter, op: Operation) -> None:
+    """Prints `mfence {memory_kind = "ugm", fence_op = "none", fence_scope = "local"}`."""
+    fence = cast("MfenceOp", op)
+    entries: list[Entry] = [
+        ("memory_kind", fence.memory_kind),
+        ("fence_op", fence.fence_op),
+        ("fence_scope", fence.fence_scope),
+    ]
+    printer.print_entries([*entries, *_rest(op)])
+
+
+PRINTERS: dict[str, Callable[[TermPrinter, Operation], None]] = {
+    "xegpu.alloc_nbarrier": print_alloc_nbarrier,
+    "xegpu.atomic_rmw": print_atomic_rmw,
+    "xegpu.compile_hint": print_compile_hint,
+    "xegpu.create_nbarrier": print_create_nbarrier,
+    "xegpu.create_nd_tdesc": print_create_nd_tdesc,
+    "xegpu.create_tdesc": print_create_tdesc,
+    "xegpu.dpas": print_dpas,
+    "xegpu.fence": print_fence,
+    "xegpu.init_nbarrier": print_init_nbarrier,
+    "xegpu.load": print_access,
+    "xegpu.load_nd": print_access,
+    "xegpu.mfence": print_mfence,
+    "xegpu.nbarrier_arrive": print_nbarrier,
+    "xegpu.nbarrier_wait": print_nbarrier,
+    "xegpu.prefetch": print_access,
+    "xegpu.prefetch_nd": print_access,
+    "xegpu.store": print_access,
+    "xegpu.store_nd": print_access,
+    "xegpu.update_nd_offset": print_update_nd_offset,
+    "xegpu.update_offset": print_access,
+}
+"""What prints the text of an operation after its name."""
+
+
+def _order(op: Operation) -> Iterator[Entry]:
+    """Yields how a load or a store orders its elements."""
+    if "packed" in op.properties:
+        yield "vnni_axis", "0"
+    if VNNI_AXIS in op.attributes:
+        yield "vnni_axis", "1"
+    transpose = op.properties.get("transpose") or op.attributes.get(TRANSPOSE)
+    if transpose is not None:
+        yield "transpose", str(list(integers(transpose)))
+    if TRANSPOSE_BIT_WIDTH in op.attributes:
+        yield "transpose_bit_width", str(VNNI_BITS)
+
+
+def _hints(op: Operation) -> Iterator[Entry]:
+    """Yields the cache hints."""
+    for level in (1, 2, 3):
+        hint = op.properties.get(f"l{level}_hint")
+        if isinstance(hint, CachePolicyAttr):
+            yield f"L{level}_hint", hint.data.value
+
+
+def _mode(op: Operation) -> Iterator[Entry]:
+    """Yields `mode = vc`, unless a descriptor has a `sg_map`, which excludes it."""
+    if MODE in op.attributes or (isinstance(op, LoadNdOp | StoreNdOp) and op.is_for_lane):
+        return
+    types = [*(operand.type for operand in op.operands), *op.result_types]
+    descriptors = [type for type in types if isinstance(type, TensorDescType)]
+    if all(descriptor.layout_or_none is None for descriptor in descriptors):
+        yield "mode", "vc"
+
+
+def _rest(op: Operation) -> Iterator[Entry]:
+    """Yields the attributes that are no part of the RFC's form."""
+    own = RFC_ATTRIBUTES.get(op.name, frozenset())
+    for name, value in op.attributes.items():
+        if name not in own:
+            yield name, value
+
+
+def _print_indices(
+    printer: TermPrinter, values: Sequence[SSAValue], numbers: Sequence[int]
+) -> None:
+    """Prints `[%row, 16]`."""
+    operands = iter(values)
+    elements = [next(operands) if number == DYNAMIC_INDEX else number for number in numbers]
+    with printer.in_square_brackets():
+        printer.print_list(elements, lambda element: _print_index(printer, element))
+
+
+def _print_index(printer: TermPrinter, element: SSAValue | int) -> None:
+    if isinstance(element, int):
+        printer.print_int(element)
+    else:
+        printer.print_ssa_value(element)
+
+
+class XeGPUPrinter(TermPrinter):
     """Prints MLIR text in which XeGPU has the RFC's form."""
 
     @override
-    def print_attribute(self, attribute: Attribute) -> None:
-        if isinstance(attribute, TensorDescType | NbarrierType):
-            self.print_string(f"!{PREFIX}")
-            self.print_rfc_type(attribute)
-        elif isinstance(attribute, LayoutAttr) and is_sg_map(attribute):
-            self.print_string(_sg_map(attribute))
-        else:
-            super().print_attribute(attribute)
-
-    def print_rfc_type(self, type: Attribute) -> None:
-        """Prints a type as the RFC does in operations: `tensor_desc<8x16xbf16>`, `uint64`."""
-        if isinstance(type, TensorDescType):
-            self._print_descriptor(type)
-        elif isinstance(type, NbarrierType):
-            self.print_string("nbarrier")
-        elif _is_unsigned(type):
-            self.print_string(str(type).replace("ui", "uint"))
-        elif isinstance(type, VectorType):
-            vector = cast("VectorType[Attribute]", type)
-            self._print_shaped("vector", vector.get_shape(), vector.element_type)
-            self.print_string(">")
-        else:
-            self.print_attribute(type)
-
-    def print_operation_text(
-        self,
-        operands: Sequence[SSAValue],
-        entries: Iterable[Entry],
-        types: Sequence[Attribute],
-        results: Sequence[Attribute] = (),
-    ) -> None:
-        """Prints ` %a, %b {name = value} : type, type into type`."""
-        if operands:
-            self.print_string(" ")
-            self.print_list(operands, self.print_ssa_value)
-        self.print_entries(entries)
-        self.print_types(types, results)
-
-    def print_entries(self, entries: Iterable[Entry]) -> None:
-        """Prints ` {name = value}`; nothing if there are no entries."""
-        known = list(entries)
-        if known:
-            self.print_string(" ")
-            with self.in_braces():
-                self.print_list(known, self._print_entry)
-
-    def print_types(self, types: Sequence[Attribute], results: Sequence[Attribute] = ()) -> None:
-        """Prints ` : type, type into type`; nothing if there are no types."""
-        if types:
-            self.print_string(" : ")
-            self.print_list(types, self.print_rfc_type)
-        if results:
-            self.print_string(" into ")
-            self.print_list(results, self.print_rfc_type)
-
-    @override
-    def _short_name(self, name: str) -> str:
-        dialect, _, mnemonic = name.partition(".")
-        if dialect != "xegpu":
-            return super()._short_name(name)
-        return PREFIX + PRINTED_OPERATIONS.get(mnemonic, mnemonic)
-
-    @override
     def _print_custom(self, op: Operation) -> None:
-        from xtile.dialects.xegpu.rfc.print_operations import PRINTERS
-
         print_operation = PRINTERS.get(op.name)
         if print_operation is None:
             super()._print_custom(op)
         else:
             print_operation(self, op)
-
-    def _print_entry(self, entry: Entry) -> None:
-        name, value = entry
-        self.print_string(name)
-        if isinstance(value, str):
-            self.print_string(f" = {value}")
-        elif not isinstance(value, UnitAttr):
-            self.print_string(" = ")
-            self.print_attribute(value)
-
-    def _print_descriptor(self, type: TensorDescType) -> None:
-        """Prints `tensor_desc<16x8xf32, #scattered, memory_scope = slm>`."""
-        self._print_shaped("tensor_desc", type.get_shape(), type.element_type)
-        layout = type.layout_or_none
-        facts = _facts(type) if layout is None else [*_facts(type), _sg_map(layout)]
-        self.print_string("".join(f", {fact}" for fact in facts) + ">")
-
-    def _print_shaped(self, name: str, shape: Sequence[int], element_type: Attribute) -> None:
-        self.print_string(f"{name}<" + "".join(f"{size}x" for size in shape))
-        self.print_rfc_type(element_type)
-
-
-def _is_unsigned(type: Attribute) -> bool:
-    return isinstance(type, IntegerType) and type == IntegerType(type.bitwidth, Signedness.UNSIGNED)
-
-
-def _facts(type: TensorDescType) -> list[str]:
-    """What a descriptor's type says beside its shape and layout."""
-    facts: list[str] = []
-    encoding = type.encoding
-    if type.is_scattered:
-        facts.append("#scattered")
-        if type.rank > 1 and type.chunk_size == 1:
-            facts.append("chunk_size_per_lane = 1")
-    if type.memory_space is not MemorySpace.GLOBAL:
-        facts.append(f"memory_scope = {type.memory_space.value}")
-    if type.array_length != 1:
-        facts.append(f"array_length = {type.array_length}")
-    if isinstance(encoding, BlockTensorDescAttr) and not encoding.is_boundary_checked:
-        facts.append("boundary_check = false")
-    return facts
-
-
-def _sg_map(layout: LayoutAttr) -> str:
-    """A layout as the RFC writes it, with two dimensions at least."""
-    lanes, data = layout.effective_lane_layout, layout.effective_lane_data
-    padding = (1,) * (2 - len(lanes))
-    fields = {"wi_layout": padding + lanes, "wi_data": padding + data}
-    if layout.effective_inst_data:
-        fields["mma_block_size"] = padding + layout.effective_inst_data
-    text = ", ".join(f"{name} = {list(sizes)}" for name, sizes in fields.items())
-    return f"#xegpu.sg_map<{text}>"

@@ -28,7 +28,7 @@ from xtile.targets.products import unit_for
 from xtile.targets.target import MatrixUnit
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.overlap import (
+from xtile.transforms.distribute.local_memory import (
     free_local_memory,
     local_buffer,
     local_bytes,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
-from xtile.rewrite.emitter import AnyMemRef, element_type, rank
+from xtile.rewrite.emitter import element_type, rank
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
@@ -18,10 +17,8 @@ from xtile.transforms.distribute.vectors.segments import for_each_vector
 from xtile.transforms.distribute.vectors.updates import Part, apply
 from xtile.transforms.distribute.vectors.values import (
     is_contiguous,
-    load,
     load_as,
     spread,
-    store,
     width_of,
 )
 
@@ -78,17 +75,6 @@ def ger(operation: GerOp, kernel: Kernel) -> None:
         rows = kernel.size((update.output, 0), (a, 0))
         columns = kernel.size((update.output, 1), (b, 0))
         for_each_vector(kernel, (rows, columns), common_width(update, b), body)
-
-
-def copy(kernel: Kernel, source: SSAValue, target: SSAValue) -> None:
-    """Copies a memref of a known size."""
-    is_wide = is_contiguous(source) and is_contiguous(target)
-    width = width_of(kernel, element_type(source)) if is_wide else 1
-
-    def body(indices: list[Index], width: int) -> None:
-        store(kernel, load(kernel, source, indices, width), target, indices, width)
-
-    for_each_vector(kernel, cast("AnyMemRef", source.type).get_shape(), width, body)
 
 
 def common_shape(update: Update, *inputs: tuple[SSAValue, bool]) -> Sequence[Index]:

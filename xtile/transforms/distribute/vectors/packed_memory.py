@@ -16,7 +16,7 @@ from xtile.rewrite.indices import Index
 from xtile.targets.number_types import BUILTIN_TYPES
 from xtile.targets.target import MatrixUnit
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.overlap import local_buffer
+from xtile.transforms.distribute.local_memory import local_buffer
 
 
 @dataclass(frozen=True)

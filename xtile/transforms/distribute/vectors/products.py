@@ -13,7 +13,7 @@ from xtile.dialects.core import GemmOp
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.overlap import free_local_memory, size_in_bytes
+from xtile.transforms.distribute.local_memory import free_local_memory, size_in_bytes
 from xtile.transforms.distribute.product import Product, product_of
 from xtile.transforms.distribute.update import Update, update_of
 from xtile.transforms.distribute.vectors.segments import Segment, segments_of

@@ -14,7 +14,7 @@ from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.overlap import local_buffer
+from xtile.transforms.distribute.local_memory import local_buffer
 from xtile.transforms.distribute.update import Update
 from xtile.transforms.distribute.vectors.values import (
     is_contiguous,

@@ -24,7 +24,7 @@ from xtile.rewrite.indices import Index
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
-from xtile.transforms.distribute.overlap import size_in_bytes
+from xtile.transforms.distribute.local_memory import size_in_bytes
 
 _MOST_ELEMENTS = 16
 """SPIR-V has no longer vectors."""
