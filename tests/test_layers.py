@@ -6,6 +6,7 @@ Imports inside of functions count; those for type checkers do not, because nothi
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -126,6 +127,13 @@ def test_imports_stand_left(graph: dict[str, dict[str, int]]) -> None:
 
 def test_no_modules_import_in_a_circle(graph: dict[str, dict[str, int]]) -> None:
     assert not _circle(graph)
+
+
+def test_the_page_has_the_parts_in_their_order() -> None:
+    page = (_ROOT.parent / "docs" / "architecture.md").read_text()
+    cells = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
+    names = [name for cell in cells for name in re.findall(r"`(\w+)(?:/|\.py)`", cell)]
+    assert ("__init__", *names) == LAYERS
 
 
 def test_imports_within_functions_count_and_those_for_type_checkers_do_not(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From one language to another: one package of rules for each direction (docs/architecture.md).
+"""From one language to another: one package of rules for each direction (docs/translations.md).
 
 `xtile.translate(...)` is the function of `porting.py`. Python gives the name to the package, so the
 package itself can be called.
