@@ -28,7 +28,6 @@ from xtile.semantics.memory import (
     uniform_integers,
 )
 from xtile.semantics.state import State, merged
-from xtile.semantics.unspecified import copy
 from xtile.semantics.upstream import floats, integers, memref_shapes, memref_views
 from xtile.semantics.upstream.access import (
     check_updatable,
@@ -46,6 +45,7 @@ from xtile.semantics.upstream.allocation import (
 from xtile.semantics.upstream.constants import elements, has_flag, word_attribute
 from xtile.semantics.upstream.func import symbol
 from xtile.semantics.upstream.numbers import Number, memref_type, number_of
+from xtile.semantics.upstream.scf import execute_region
 from xtile.semantics.values import Array, Value
 
 
@@ -184,17 +184,6 @@ def _allocation(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
-def _alloca_scope(operation: Operation, compiler: Compiler) -> Step:
-    body = compiler.region(operation.regions[0])
-    results = compiler.slots(operation.results)
-
-    def step(state: State) -> None:
-        body.run(state)
-        copy(state, body.yields, results)
-
-    return step
-
-
 def _nothing(operation: Operation, compiler: Compiler) -> Step:
     """Memory ends with its last use, and a prefetch changes nothing."""
     return lambda state: None
@@ -280,7 +269,7 @@ def _same_shape(source: Any, target: Any, state: State) -> tuple[int, ...]:
 HANDLERS: dict[str, Handler] = {
     "memref.alloc": _allocation,
     "memref.alloca": _allocation,
-    "memref.alloca_scope": _alloca_scope,
+    "memref.alloca_scope": execute_region,
     "memref.atomic_rmw": _atomic_rmw,
     "memref.copy": _copy,
     "memref.dealloc": _nothing,

@@ -107,7 +107,8 @@ def _index_switch(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
-def _execute_region(operation: Operation, compiler: Compiler) -> Step:
+def execute_region(operation: Operation, compiler: Compiler) -> Step:
+    """Runs a region once, and gives what it yields."""
     body = compiler.region(operation.regions[0])
     results = compiler.slots(operation.results)
 
@@ -347,7 +348,7 @@ def _index_type() -> Number:
 
 
 HANDLERS: dict[str, Handler] = {
-    "scf.execute_region": _execute_region,
+    "scf.execute_region": execute_region,
     "scf.for": _for,
     "scf.if": _if,
     "scf.index_switch": _index_switch,

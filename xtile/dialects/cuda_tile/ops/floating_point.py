@@ -71,16 +71,7 @@ class ExtremumFlags(Oilist):
 
 
 class _RoundedOperation(BinaryFloatOperation, ABC):
-    """An operation on two floats that is rounded."""
-
-    rounding_mode = prop_def(RoundingModeAmong(IEEE_MODES))
-    flush_to_zero = opt_prop_def(UnitAttr)
-
-    assembly_format = (
-        "$lhs `,` $rhs custom<NearestRounding>($rounding_mode) "
-        "(`flush_to_zero` $flush_to_zero^)? attr-dict `:` custom<CudaTileType>(type($result))"
-    )
-    custom_directives: ClassVar = (CudaTileType, NearestRounding)
+    """An operation on two floats that says how it is rounded, and whether it flushes to zero."""
 
     def __init__(
         self,
@@ -98,6 +89,19 @@ class _RoundedOperation(BinaryFloatOperation, ABC):
                 "flush_to_zero": flag(flush_to_zero),
             },
         )
+
+
+class _IeeeOperation(_RoundedOperation, ABC):
+    """An operation on two floats that is rounded once, in one of the modes of IEEE 754."""
+
+    rounding_mode = prop_def(RoundingModeAmong(IEEE_MODES))
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = (
+        "$lhs `,` $rhs custom<NearestRounding>($rounding_mode) "
+        "(`flush_to_zero` $flush_to_zero^)? attr-dict `:` custom<CudaTileType>(type($result))"
+    )
+    custom_directives: ClassVar = (CudaTileType, NearestRounding)
 
 
 class _ExtremumOperation(BinaryFloatOperation, ABC):
@@ -144,7 +148,7 @@ class AbsFOp(UnaryFloatOperation):
 
 
 @irdl_op_definition
-class AddFOp(_RoundedOperation):
+class AddFOp(_IeeeOperation):
     """A sum.
 
     ```
@@ -219,7 +223,7 @@ class CmpFOp(CudaTileOperation):
 
 
 @irdl_op_definition
-class DivFOp(BinaryFloatOperation):
+class DivFOp(_RoundedOperation):
     """A quotient; `full` and `approx` are faster, and for f32 only.
 
     ```
@@ -238,23 +242,6 @@ class DivFOp(BinaryFloatOperation):
         "(`flush_to_zero` $flush_to_zero^)? attr-dict `:` custom<CudaTileType>(type($result))"
     )
     custom_directives: ClassVar = (CudaTileType, DivisionRounding)
-
-    def __init__(
-        self,
-        lhs: Operand,
-        rhs: Operand,
-        *,
-        rounding_mode: RoundingMode = RoundingMode.NEAREST_EVEN,
-        flush_to_zero: bool = False,
-    ) -> None:
-        super().__init__(
-            lhs,
-            rhs,
-            properties={
-                "rounding_mode": RoundingModeAttr(rounding_mode),
-                "flush_to_zero": flag(flush_to_zero),
-            },
-        )
 
 
 @irdl_op_definition
@@ -344,7 +331,7 @@ class MinFOp(_ExtremumOperation):
 
 
 @irdl_op_definition
-class MulFOp(_RoundedOperation):
+class MulFOp(_IeeeOperation):
     """A product.
 
     ```
@@ -383,7 +370,7 @@ class RemFOp(BinaryFloatOperation):
 
 
 @irdl_op_definition
-class SubFOp(_RoundedOperation):
+class SubFOp(_IeeeOperation):
     """A difference.
 
     ```

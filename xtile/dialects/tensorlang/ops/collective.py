@@ -107,16 +107,9 @@ class BlasA3Operation(BlasOperation, ABC):
     c = operand_def(MEMREF)
 
 
-@irdl_op_definition
-class AxpbyOp(BlasA2Operation):
-    """B := alpha op(A) + beta B, for scalars, vectors and matrices ("Axpby").
+class _TransposingA2Operation(BlasA2Operation, ABC):
+    """An instruction whose A may be transposed."""
 
-    ```
-    axpby.t %alpha, %A, %beta, %B
-    ```
-    """
-
-    name = "tensorlang.axpby"
     SYNTAX: ClassVar[str] = ".atomic .transpose_a $alpha, $a, $beta, $b"
 
     transpose_a = opt_prop_def(UnitAttr)
@@ -135,6 +128,36 @@ class AxpbyOp(BlasA2Operation):
             operands=[alpha, a, beta, b],
             properties={"atomic": unit(atomic), "transpose_a": unit(transpose_a)},
         )
+
+
+class _PlainA3Operation(BlasA3Operation, ABC):
+    """An instruction whose inputs are taken as they are."""
+
+    SYNTAX: ClassVar[str] = ".atomic $alpha, $a, $b, $beta, $c"
+
+    def __init__(
+        self,
+        alpha: Operand,
+        a: Operand,
+        b: Operand,
+        beta: Operand,
+        c: Operand,
+        *,
+        atomic: bool = False,
+    ) -> None:
+        super().__init__(operands=[alpha, a, b, beta, c], properties={"atomic": unit(atomic)})
+
+
+@irdl_op_definition
+class AxpbyOp(_TransposingA2Operation):
+    """B := alpha op(A) + beta B, for scalars, vectors and matrices ("Axpby").
+
+    ```
+    axpby.t %alpha, %A, %beta, %B
+    ```
+    """
+
+    name = "tensorlang.axpby"
 
 
 @irdl_op_definition
@@ -168,7 +191,7 @@ class CumsumOp(BlasA2Operation):
 
 
 @irdl_op_definition
-class SumOp(BlasA2Operation):
+class SumOp(_TransposingA2Operation):
     """b := alpha op(A) 1 + beta b: sums the rows of a matrix or a vector ("Sum").
 
     ```
@@ -177,24 +200,6 @@ class SumOp(BlasA2Operation):
     """
 
     name = "tensorlang.sum"
-    SYNTAX: ClassVar[str] = ".atomic .transpose_a $alpha, $a, $beta, $b"
-
-    transpose_a = opt_prop_def(UnitAttr)
-
-    def __init__(
-        self,
-        alpha: Operand,
-        a: Operand,
-        beta: Operand,
-        b: Operand,
-        *,
-        transpose_a: bool = False,
-        atomic: bool = False,
-    ) -> None:
-        super().__init__(
-            operands=[alpha, a, beta, b],
-            properties={"atomic": unit(atomic), "transpose_a": unit(transpose_a)},
-        )
 
 
 @irdl_op_definition
@@ -266,7 +271,7 @@ class GemvOp(BlasA3Operation):
 
 
 @irdl_op_definition
-class GerOp(BlasA3Operation):
+class GerOp(_PlainA3Operation):
     """C := alpha a b^T + beta C, the rank-1 update ("GER").
 
     ```
@@ -275,23 +280,10 @@ class GerOp(BlasA3Operation):
     """
 
     name = "tensorlang.ger"
-    SYNTAX: ClassVar[str] = ".atomic $alpha, $a, $b, $beta, $c"
-
-    def __init__(
-        self,
-        alpha: Operand,
-        a: Operand,
-        b: Operand,
-        beta: Operand,
-        c: Operand,
-        *,
-        atomic: bool = False,
-    ) -> None:
-        super().__init__(operands=[alpha, a, b, beta, c], properties={"atomic": unit(atomic)})
 
 
 @irdl_op_definition
-class HadamardOp(BlasA3Operation):
+class HadamardOp(_PlainA3Operation):
     """C := alpha A * B + beta C, element by element ("Hadamard product").
 
     ```
@@ -300,19 +292,6 @@ class HadamardOp(BlasA3Operation):
     """
 
     name = "tensorlang.hadamard"
-    SYNTAX: ClassVar[str] = ".atomic $alpha, $a, $b, $beta, $c"
-
-    def __init__(
-        self,
-        alpha: Operand,
-        a: Operand,
-        b: Operand,
-        beta: Operand,
-        c: Operand,
-        *,
-        atomic: bool = False,
-    ) -> None:
-        super().__init__(operands=[alpha, a, b, beta, c], properties={"atomic": unit(atomic)})
 
 
 @irdl_op_definition

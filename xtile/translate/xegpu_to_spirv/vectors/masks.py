@@ -5,6 +5,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; docs/semantics.md, 7, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, cast
@@ -42,7 +43,7 @@ def _create_mask(operation: Operation, lowering: Lowering) -> None:
     shape = shape_of(result.type) or (1,)
     pieces: list[SSAValue] = []
     lengths = piece_lengths(cast("VectorType[Any]", result.type))
-    of_row = len(lengths) // max(1, _count(shape[:-1]))
+    of_row = len(lengths) // max(1, math.prod(shape[:-1]))
     for index in product(*map(range, shape[:-1])):
         done = 0
         for length in lengths[:of_row]:
@@ -55,13 +56,6 @@ def _create_mask(operation: Operation, lowering: Lowering) -> None:
             pieces.append(piece)
             done += length
     lowering.define_pieces(result, pieces)
-
-
-def _count(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _below(lowering: Lowering, first: int, length: int, size: SSAValue) -> SSAValue:

@@ -7,6 +7,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; docs/semantics.md, 7, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, cast
@@ -89,7 +90,7 @@ def define_slice(
         return
     lengths = piece_lengths(cast("VectorType[Any]", result.type))
     pieces: list[SSAValue] = []
-    of_row = len(lengths) // max(1, _count(shape[:-1]))
+    of_row = len(lengths) // max(1, math.prod(shape[:-1]))
     for row in _rows(lowering, memory, indices, shape):
         done = 0
         for length in lengths[:of_row]:
@@ -97,13 +98,6 @@ def define_slice(
             pieces.append(load_piece(lowering, memory, row.after(done), length, promised))
             done += length
     lowering.define_pieces(result, pieces)
-
-
-def _count(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _element_places(
