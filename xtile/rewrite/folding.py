@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     IntegerType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.number_attributes import says_how_to_round
 
@@ -35,7 +34,7 @@ def width_of(type_: Attribute) -> int | None:
     """Bits of an integer or index; None for other types."""
     if isinstance(type_, IndexType):
         return INDEX_WIDTH
-    return type_.width.data if isa(type_, IntegerType) else None
+    return type_.width.data if type(type_) is IntegerType else None
 
 
 def wrap(number: int, width: int) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.rebuilder import Rebuilder
 from xtile.text.source import attach_source, source_of
-from xtile.text.value_names import clone_with_names
+from xtile.text.value_names import give_name
 
 DEVICE_CODE = (ModuleOp, GpuModuleOp)
 """What holds device code in a module; everything else in it is of the host."""
@@ -36,16 +36,21 @@ def with_kernels_replaced(
         is_chosen: Whether a kernel is written anew.
         rebuild: Makes the new kernel from the one in `module`, whose places its messages need.
     """
-    result, source = clone_with_names(module), source_of(module)
-    pairs = list(zip(kernels_of(module), kernels_of(result), strict=True))
-    for old, copy in pairs:
-        if not is_chosen(old):
-            continue
-        block = copy.parent
-        assert block is not None
-        block.insert_op_before(rebuild(old), copy)
-        copy.detach()
-        copy.erase()
+    copies: dict[SSAValue, SSAValue] = {}
+
+    def copied(operation: Operation) -> Operation:
+        if isinstance(operation, FuncOp) and is_chosen(operation):
+            return rebuild(operation)
+        if not isinstance(operation, DEVICE_CODE):
+            return operation.clone(copies)
+        copy = operation.clone_without_regions(copies)
+        copy.regions[0].add_block(Block([copied(each) for each in operation.body.block.ops]))
+        return copy
+
+    result, source = copied(module), source_of(module)
+    assert isinstance(result, ModuleOp)
+    for old, new in copies.items():
+        give_name(new, old.name_hint)
     if source is not None:
         attach_source(result, source)
     return result

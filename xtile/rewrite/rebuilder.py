@@ -13,11 +13,11 @@ from importlib import import_module
 from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 
 from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_round
+from xtile.dialects.shared_attributes import index_attribute
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, place_of, spelling_of
 from xtile.text.value_names import give_name
@@ -187,8 +187,11 @@ class Rebuilder:
         block = self._innermost(operands)
         place = block, key
         if place not in self._shared:
-            with self.at_end_of(block):
+            before, self._open = self._open, self._up_to(block)
+            try:
                 self._shared[place] = make()
+            finally:
+                self._open = before
         return self._shared[place]
 
     def index(self, number: int) -> SSAValue:
@@ -196,7 +199,10 @@ class Rebuilder:
         return self.shared(("index", number), (), lambda: self._index(number))
 
     def _index(self, number: int) -> SSAValue:
-        constant = self.emit(ConstantOp(IntegerAttr(number, IndexType())))
+        value = index_attribute(number)
+        constant = self.emit(
+            ConstantOp.create(result_types=[value.type], properties={"value": value})
+        )
         constant.result.name_hint = f"c{number}" if number >= 0 else f"cm{-number}"
         return constant.result
 
@@ -232,15 +238,18 @@ class Rebuilder:
     @contextmanager
     def at_end_of(self, block: Block) -> Generator[Block]:
         """Appends to another block for a while: a new one, or one of those that are open."""
-        before = self._open
-        if block in before:
-            self._open = before[: before.index(block) + 1]
-        else:
-            self._open = [*before, block]
+        before, self._open = self._open, self._up_to(block)
         try:
             yield block
         finally:
             self._open = before
+
+    def _up_to(self, block: Block) -> list[Block]:
+        """The open blocks that end at `block`: a new one, or one of those that are open."""
+        blocks = self._open
+        if blocks[-1] is block:
+            return blocks
+        return blocks[: blocks.index(block) + 1] if block in blocks else [*blocks, block]
 
     @contextmanager
     def in_function(self, body: Block) -> Generator[Block]:

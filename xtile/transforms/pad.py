@@ -42,6 +42,7 @@ from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.masks import ConstantMaskOp
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
@@ -85,16 +86,17 @@ def _is_uneven(function: FuncOp) -> bool:
     if level_of(function) is not Level.TILE:
         return False
     results = (result for operation in walk(function) for result in operation.results)
-    types: set[Attribute] = {each.type for each in results if isa(each.type, VectorType)}
+    types: set[Attribute] = {each.type for each in results if as_vector(each.type)}
     return any(padded(type_) != type_ for type_ in types)
 
 
 def padded(type_: Attribute) -> Attribute:
     """The type of a vector whose sizes are the next powers of two; other types stay."""
-    if not isa(type_, VectorType):
+    vector = as_vector(type_)
+    if vector is None:
         return type_
-    sizes = [1 << (max(size, 1) - 1).bit_length() for size in type_.get_shape()]
-    return VectorType(type_.element_type, sizes, type_.scalable_dims)
+    sizes = [1 << (max(size, 1) - 1).bit_length() for size in vector.get_shape()]
+    return VectorType(vector.element_type, sizes, vector.scalable_dims)
 
 
 def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:

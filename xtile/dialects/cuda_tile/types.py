@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import ClassVar
 
@@ -100,6 +101,11 @@ def is_number(type: Attribute) -> bool:
 
 
 def _sizes(values: Sequence[int]) -> ArrayAttr[IntAttr]:
+    return _array(tuple(values))
+
+
+@lru_cache(1024)
+def _array(values: tuple[int, ...]) -> ArrayAttr[IntAttr]:
     return ArrayAttr(IntAttr(value) for value in values)
 
 

@@ -10,7 +10,6 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
-    BoolAttr,
     DenseArrayBase,
     IntegerAttr,
     VectorType,
@@ -21,6 +20,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import PrefetchOp
+from xtile.dialects.shared_attributes import truth_attribute, vector_of
 from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
 from xtile.dialects.vector.attributes import IteratorType
 from xtile.rewrite.emitter import element_type
@@ -159,7 +159,7 @@ class _Tile:
                 update.narrow(total),
                 output,
                 at,
-                _bools(inside),
+                truth_attribute(inside),
                 permutation_map=AffineMapAttr(_IDENTITY),
             )
         )
@@ -179,8 +179,8 @@ class _Tile:
             memory,
             [kernel.as_value(index) for index in indices],
             kernel.constant(0.0, element),
-            VectorType(element, shape),
-            _bools(_in_bounds(shape, sizes)),
+            vector_of(shape, element),
+            truth_attribute(_in_bounds(shape, sizes)),
             AffineMapAttr(map),
         )
         return kernel.emit(read).result
@@ -216,19 +216,15 @@ class _Tile:
 
     @property
     def _type(self) -> VectorType[Attribute]:
-        return VectorType(self.update.wide, (self.height, self.width))
+        return vector_of((self.height, self.width), self.update.wide)
 
 
-def _in_bounds(shape: Sequence[int], sizes: Sequence[Index]) -> list[bool]:
+def _in_bounds(shape: Sequence[int], sizes: Sequence[Index]) -> tuple[bool, ...]:
     """Whether blocks of a shape never reach beyond the sizes."""
-    return [
+    return tuple(
         isinstance(size, int) and size % length == 0
         for length, size in zip(shape, sizes, strict=True)
-    ]
-
-
-def _bools(values: Sequence[bool]) -> ArrayAttr[BoolAttr]:
-    return ArrayAttr(BoolAttr.from_bool(value) for value in values)
+    )
 
 
 def _contract(kernel: Kernel, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:

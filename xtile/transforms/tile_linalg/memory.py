@@ -8,8 +8,6 @@ from typing import Any, cast
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ArrayAttr,
-    BoolAttr,
     ComplexType,
     DenseArrayBase,
     VectorType,
@@ -25,6 +23,7 @@ from xtile.dialects.core import (
     ComplexPart,
     ComplexPartOp,
 )
+from xtile.dialects.shared_attributes import truth_attribute
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -81,7 +80,7 @@ def read(
                 [kernel.as_value(index) for index in at],
                 padding,
                 type_,
-                bools(is_inside),
+                truth_attribute(tuple(is_inside)),
                 _map(order),
                 mask,
             )
@@ -109,7 +108,7 @@ def write(
             continue
         kernel.emit(
             vector.TransferWriteOp(
-                part, view, at, bools(is_inside), mask, permutation_map=_map(order)
+                part, view, at, truth_attribute(tuple(is_inside)), mask, permutation_map=_map(order)
             )
         )
 
@@ -144,8 +143,3 @@ def _in_memory(indices: Sequence[Index], order: Sequence[int]) -> list[Index]:
 
 def _map(order: Sequence[int]) -> AffineMapAttr:
     return AffineMapAttr(AffineMap(len(order), 0, tuple(map(AffineDimExpr, order))))
-
-
-def bools(values: Sequence[bool]) -> ArrayAttr[BoolAttr]:
-    """Truth values as an attribute."""
-    return ArrayAttr(BoolAttr.from_bool(value) for value in values)

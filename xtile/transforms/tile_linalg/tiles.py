@@ -16,10 +16,11 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.arith.types import truth_type
+from xtile.dialects.shapes import as_vector
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.vector.shapes import BroadcastOp, ShapeCastOp, TransposeOp
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
@@ -52,14 +53,16 @@ def part_of(element: Attribute) -> Attribute:
 
 def element_of(type: Attribute) -> Attribute:
     """The type of the elements of a vector; that of a number itself."""
-    return type.element_type if isa(type, VectorType) else type
+    vector = as_vector(type)
+    return type if vector is None else vector.element_type
 
 
 def tile_type(type: Attribute) -> Attribute:
     """The type of the tile that a vector of the source becomes; other types stay."""
-    if not isa(type, VectorType):
+    vector = as_vector(type)
+    if vector is None:
         return type
-    return VectorType(type.element_type, [power_of_two(size) for size in type.get_shape()])
+    return vector_of(tuple(map(power_of_two, vector.get_shape())), vector.element_type)
 
 
 def count_of(element: Attribute) -> int:

@@ -9,7 +9,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import RuleTable
@@ -98,7 +97,7 @@ class Lowering(IndexBuilder):
 
     def flat_types(self, type_: Attribute) -> list[Attribute]:
         """The types of the values that control flow carries for a value of the source."""
-        if isa(type_, MemRefType):
+        if type(type_) is MemRefType:
             memref = memref_type(type_)
             if isinstance(memref.element_type, MemRefType):
                 raise self.error("a group of memrefs cannot pass through control flow")
@@ -142,7 +141,7 @@ class Lowering(IndexBuilder):
             self.define(value, self._from_flat(value, remaining))
 
     def _from_flat(self, value: SSAValue, remaining: Iterator[SSAValue]) -> Any:
-        if not isa(value.type, MemRefType):
+        if type(value.type) is not MemRefType:
             return next(remaining)
         type_ = memref_type(value.type)
         layout, scale = layout_of(type_), parts_per_element(type_.element_type)

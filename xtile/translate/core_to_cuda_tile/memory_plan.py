@@ -12,7 +12,6 @@ from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import is_noalias, leads_to_memory, source_of
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
@@ -76,7 +75,7 @@ class MemoryPlan:
         if any(map(synchronizes, self._operations)):
             return True
         return any(
-            isa(value.type, MemRefType)
+            isinstance(value.type, MemRefType)
             for operation in self._operations
             if operation.name in _LOOPS | _BRANCHES
             for value in operation.results
@@ -149,7 +148,9 @@ def _memory_of(operation: Operation) -> list[SSAValue]:
 
 
 def _is_group(type_: Attribute) -> bool:
-    return isa(type_, MemRefType) and isa(memref_type(type_).element_type, MemRefType)
+    if type(type_) is not MemRefType:
+        return False
+    return type(memref_type(type_).element_type) is MemRefType
 
 
 def _repeats(region: Operation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -65,6 +66,7 @@ def tile_of(type_: Attribute) -> TileType:
     return TileType(shape_of(type_), element_of(type_))
 
 
+@lru_cache(256)
 def scalar_tile(element: Attribute) -> TileType:
     """The type of one number."""
     return TileType([], element)

@@ -21,6 +21,8 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp, UIToFPOp
 from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
+from xtile.dialects.shapes import as_vector
+from xtile.dialects.shared_attributes import vector_of
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _QUIET_NAN = 0x7FC0
@@ -31,16 +33,14 @@ _ROUNDING_BIAS = 0x7FFF
 
 def is_bfloat16(type_: Attribute) -> bool:
     """Whether a type is bf16 or a vector of it."""
-    if isa(type_, VectorType):
-        type_ = type_.element_type
-    return isinstance(type_, BFloat16Type)
+    vector = as_vector(type_)
+    return type(type_ if vector is None else vector.element_type) is BFloat16Type
 
 
 def like(value: SSAValue, element: Attribute) -> Attribute:
     """The type `element`, as a vector if the value is one."""
-    if isa(value.type, VectorType):
-        return VectorType(element, value.type.get_shape())
-    return element
+    vector = as_vector(value.type)
+    return element if vector is None else vector_of(vector.get_shape(), element)
 
 
 def widen(lowering: Lowering, bits: SSAValue) -> SSAValue:

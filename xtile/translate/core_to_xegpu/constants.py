@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.ub import PoisonOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.mlir_attributes import splat_constant
@@ -43,7 +44,7 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
     layout = lowering.layout(type_)
     lowering.define(
         result,
-        build(layout, lambda _w, _i, n: lowering.constant(number, VectorType(element, [n]))),
+        build(layout, lambda _w, _i, n: lowering.constant(number, vector_of((n,), element))),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.shared_attributes import vector_of
 from xtile.layouts.intel import VectorLayout
 
 PIECE = 8
@@ -79,7 +80,7 @@ def piece_lengths(layout: VectorLayout, piece: int = PIECE) -> list[int]:
 
 def piece_types(layout: VectorLayout, element: Attribute, piece: int = PIECE) -> list[VectorType]:
     """The types of all pieces, block by block."""
-    return [VectorType(element, [n]) for n in piece_lengths(layout, piece)] * layout.blocks
+    return [vector_of((n,), element) for n in piece_lengths(layout, piece)] * layout.blocks
 
 
 def build(layout: VectorLayout, make: Callable[[int, int, int], SSAValue]) -> Fragment:

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import PointerType, ViewOp
@@ -36,6 +35,7 @@ from xtile.dialects.core.arguments import (
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
+from xtile.dialects.shapes import as_vector
 from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import ArithBuilder, Index
@@ -182,8 +182,8 @@ class Lowering(ArithBuilder):
 
     def types(self, type_: Attribute) -> list[Attribute]:
         """The types of the values that a value of this type becomes."""
-        if isa(type_, VectorType):
-            vector = type_
+        vector = as_vector(type_)
+        if vector is not None:
             element = carried_type(vector.element_type)
             return list(piece_types(self.layout(vector), element))
         return [carried_type(type_)]
@@ -219,8 +219,9 @@ class Lowering(ArithBuilder):
         for value in old:
             count = len(self.types(value.type))
             own, remaining = remaining[:count], remaining[count:]
-            if isa(value.type, VectorType):
-                self.define(value, of_values(self.layout(value.type), own))
+            vector = as_vector(value.type)
+            if vector is not None:
+                self.define(value, of_values(self.layout(vector), own))
             else:
                 self.define(value, own[0])
 
@@ -255,10 +256,10 @@ class Lowering(ArithBuilder):
         """A scalar constant, or a vector of equal ones; bf16 is given as the bits' type."""
 
         def emit() -> SSAValue:
-            if isa(type_, VectorType):
-                vector = cast("VectorType[Any]", type_)
-                attribute = splat_constant(vector, number)
-            elif isa(type_, IndexType | IntegerType):
+            vector = as_vector(type_)
+            if vector is not None:
+                attribute = splat_constant(cast("VectorType[Any]", vector), number)
+            elif type(type_) is IndexType or type(type_) is IntegerType:
                 attribute = IntegerAttr(int(number), type_)
             else:
                 attribute = FloatAttr(number, cast("Any", type_))

@@ -9,6 +9,7 @@ from xdsl.dialects import vector
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, VectorType, i8, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.shared_attributes import numbers_attribute, vector_of
 from xtile.dialects.vector import ExtractStridedSliceOp, FromElementsOp, ShuffleOp
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, piece_lengths
 from xtile.translate.core_to_xegpu.lowering import Lowering
@@ -22,14 +23,21 @@ def length_of(value: SSAValue) -> int:
 def to_scalars(lowering: Lowering, piece: SSAValue) -> list[SSAValue]:
     """The elements of a vector."""
     element = cast("VectorType[Attribute]", piece.type).element_type
-    return [
-        lowering.emit(vector.ExtractOp(piece, [i], element)).result for i in range(length_of(piece))
-    ]
+    return [_extracted(lowering, piece, i, element) for i in range(length_of(piece))]
+
+
+def _extracted(lowering: Lowering, piece: SSAValue, i: int, element: Attribute) -> SSAValue:
+    operation = vector.ExtractOp.create(
+        operands=[piece],
+        result_types=[element],
+        properties={"static_position": numbers_attribute((i,))},
+    )
+    return lowering.emit(operation).result
 
 
 def from_scalars(lowering: Lowering, scalars: Sequence[SSAValue]) -> SSAValue:
     """A vector with these elements."""
-    type_ = VectorType(scalars[0].type, [len(scalars)])
+    type_ = vector_of((len(scalars),), scalars[0].type)
     operation = FromElementsOp.build(operands=[list(scalars)], result_types=[type_])
     return lowering.emit(operation).results[0]
 
@@ -110,13 +118,11 @@ def interleaved(lowering: Lowering, parts: Sequence[SSAValue]) -> SSAValue:
 
 def _shuffled(lowering: Lowering, a: SSAValue, b: SSAValue, numbers: Sequence[int]) -> SSAValue:
     """The elements with these numbers, which count on from `a` to `b`."""
-    from xdsl.dialects.builtin import DenseArrayBase
-
     element = cast("VectorType[Attribute]", a.type).element_type
     operation = ShuffleOp.build(
         operands=[a, b],
-        result_types=[VectorType(element, [len(numbers)])],
-        properties={"mask": DenseArrayBase.from_list(i64, numbers)},
+        result_types=[vector_of((len(numbers),), element)],
+        properties={"mask": numbers_attribute(tuple(numbers))},
     )
     return lowering.emit(operation).results[0]
 

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     f32,
+    i1,
     i32,
     i64,
 )
@@ -41,6 +42,9 @@ def exchange(lowering: Lowering, value: SSAValue, distance: int) -> SSAValue:
     return _shuffle(lowering, value, lowering.constant(distance, i32), ShuffleMode.XOR)
 
 
+_MODES = {mode: ShuffleModeAttr(mode) for mode in ShuffleMode}
+
+
 def _shuffle(lowering: Lowering, value: SSAValue, offset: SSAValue, mode: ShuffleMode) -> SSAValue:
     type_ = value.type
     if isinstance(type_, IndexType):
@@ -48,8 +52,8 @@ def _shuffle(lowering: Lowering, value: SSAValue, offset: SSAValue, mode: Shuffl
     width = lowering.constant(lowering.subgroup_size, i32)
     operation = ShuffleOp.build(
         operands=[value, offset, width],
-        result_types=[value.type, IntegerType(1)],
-        properties={"mode": ShuffleModeAttr(mode)},
+        result_types=[value.type, i1],
+        properties={"mode": _MODES[mode]},
     )
     result = lowering.emit(operation).results[0]
     if isinstance(type_, IndexType):

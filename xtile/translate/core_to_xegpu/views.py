@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.memref import views
+from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.rewrite.folding import INDEX_WIDTH
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import kept_dimensions
@@ -174,8 +174,8 @@ def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Index]:
 
 def static_and_dynamic(numbers: Sequence[Index]) -> tuple[DenseArrayBase, list[SSAValue]]:
     """A list of numbers and values as MLIR has it: the static numbers, and the values."""
-    static = [n if isinstance(n, int) else DYNAMIC_INDEX for n in numbers]
-    return DenseArrayBase.from_list(i64, static), [n for n in numbers if isinstance(n, SSAValue)]
+    static = tuple(n if isinstance(n, int) else DYNAMIC_INDEX for n in numbers)
+    return numbers_attribute(static), [n for n in numbers if not isinstance(n, int)]
 
 
 def strided_view(

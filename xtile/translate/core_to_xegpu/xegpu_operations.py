@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -11,11 +12,11 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     MemRefType,
     UnitAttr,
-    VectorType,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
@@ -37,7 +38,7 @@ def descriptor(
     size: int | None = None,
 ) -> SSAValue:
     """A descriptor of blocks of `shape` in a surface, made once where the surface is known."""
-    type_ = TensorDescType(shape, element)
+    type_ = _descriptor_type(shape, element)
     size = size or size_of(element)
     root = lowering.original(surface.view.root)
     numbers = (surface.height, surface.width, surface.pitch)
@@ -58,6 +59,11 @@ def descriptor(
         return lowering.emit(operation).results[0]
 
     return lowering.shared(("descriptor", root, surface.view.outer, numbers, type_), values, emit)
+
+
+@lru_cache(256)
+def _descriptor_type(shape: tuple[int, int], element: Attribute) -> TensorDescType:
+    return TensorDescType(shape, element)
 
 
 def _is_whole(surface: Surface, root: SSAValue, element: Attribute) -> bool:
@@ -99,7 +105,7 @@ def load_nd(
     static, dynamic = static_and_dynamic(offsets)
     operation = LoadNdOp.build(
         operands=[block, dynamic],
-        result_types=[VectorType(element, [length])],
+        result_types=[vector_of((length,), element)],
         properties={
             "const_offsets": static,
             "packed": UnitAttr() if packed else None,

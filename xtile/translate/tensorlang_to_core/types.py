@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -19,10 +20,11 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace as CoreAddressSpace
+from xtile.dialects.shapes import as_vector
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import (
     DYNAMIC,
@@ -53,6 +55,7 @@ def core_type(type: Attribute) -> Attribute:
     return type
 
 
+@lru_cache(256)
 def memref_type(type: MemrefType) -> MemRefType:
     """The memref with the modes reversed, which starts at its first element."""
     space = WORKGROUP if type.address_space is AddressSpace.LOCAL else NoneAttr()
@@ -63,7 +66,7 @@ def memref_type(type: MemrefType) -> MemRefType:
 
 def matrix_type(type: CoopmatrixType) -> VectorType:
     """The vector of the transposed matrix; of a complex one, that of the parts of either kind."""
-    return VectorType(real_part_type(type.component_type), [type.columns, type.rows])
+    return vector_of((type.columns, type.rows), real_part_type(type.component_type))
 
 
 def strided_type(
@@ -98,7 +101,7 @@ def _packed_strides(shape: OptionalSizes) -> list[int | None] | None:
 
 def type_of(memref: SSAValue) -> MemRefType:
     """The type of a translated memref."""
-    assert isa(memref.type, MemRefType)
+    assert type(memref.type) is MemRefType
     return memref.type
 
 
@@ -121,12 +124,14 @@ def offset_of(type: MemRefType) -> int | None:
 
 def element_of(type: Attribute) -> Attribute:
     """The element type of a vector; any other type itself."""
-    return type.element_type if isa(type, VectorType) else type
+    vector = as_vector(type)
+    return type if vector is None else vector.element_type
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:
     """A vector of the same shape with another element type; for a scalar, that type."""
-    return VectorType(element, type.get_shape()) if isa(type, VectorType) else element
+    vector = as_vector(type)
+    return element if vector is None else vector_of(vector.get_shape(), element)
 
 
 def is_index(type: Attribute) -> bool:

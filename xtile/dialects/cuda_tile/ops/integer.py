@@ -79,7 +79,10 @@ class _WrappingOperation(_BinaryIntegerOperation, ABC):
     def __init__(
         self, lhs: Operand, rhs: Operand, *, overflow: IntegerOverflow = IntegerOverflow.NONE
     ) -> None:
-        super().__init__(lhs, rhs, properties={"overflow": IntegerOverflowAttr(overflow)})
+        promise = (
+            IntegerOverflowAttr(overflow) if overflow is not IntegerOverflow.NONE else NO_PROMISE
+        )
+        super().__init__(lhs, rhs, properties={"overflow": promise})
 
 
 class _SignedOperation(_BinaryIntegerOperation, ABC):

@@ -27,6 +27,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
@@ -37,7 +38,6 @@ from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.foreach.accesses import Part, view_of
 from xtile.transforms.tile_linalg.kernel import Kernel
-from xtile.transforms.tile_linalg.memory import bools
 from xtile.transforms.tile_linalg.operands import inside_of
 from xtile.transforms.tile_linalg.products import use_product_hints
 from xtile.transforms.tile_linalg.spans import known_size, power_of_two
@@ -209,7 +209,7 @@ def read(operation: vector.TransferReadOp, kernel: Kernel) -> None:
         access.indices,
         kernel.value(operation.padding),
         matrix.tile_type,
-        bools(access.is_inside),
+        truth_attribute(tuple(access.is_inside)),
         operation.permutation_map,
         access.mask,
     )
@@ -226,7 +226,7 @@ def write(operation: vector.TransferWriteOp, kernel: Kernel) -> None:
             kernel.value(operation.vector),
             access.memory,
             access.indices,
-            bools(access.is_inside),
+            truth_attribute(tuple(access.is_inside)),
             access.mask,
             operation.permutation_map,
         )
