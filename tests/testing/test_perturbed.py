@@ -103,6 +103,33 @@ def test_sums_are_off_by_what_their_magnitudes_allow() -> None:
         np.testing.assert_array_equal(after, before)
 
 
+def test_sums_of_matrices_are_as_inexact_as_the_type_that_is_added_to() -> None:
+    """They are rounded to the type of C before they become of the result's, which may be wider."""
+    function = _function(
+        """
+        %zero = constant 0 : index
+        parallel {
+            %a = cooperative_matrix_load %A[%zero,%zero] : coopmatrix<f32x16x8,matrix_a>
+            %b = cooperative_matrix_load %B[%zero,%zero] : coopmatrix<f32x8x4,matrix_b>
+            %c = cooperative_matrix_load %C[%zero,%zero] : coopmatrix<f32x16x4,matrix_acc>
+            %d = cooperative_matrix_mul_add %a, %b, %c : coopmatrix<f64x16x4,matrix_acc>
+            cooperative_matrix_store %d, %D[%zero,%zero]
+        }
+        """,
+        "%A: memref<f32x16x8>, %B: memref<f32x8x4>, %C: memref<f32x16x4>, %D: memref<f64x16x4>",
+    )
+    random = fresh_generator()
+    a, b, c = (random.normal(size=shape).astype("f4") for shape in ((16, 8), (8, 4), (16, 4)))
+    d = np.full((16, 4), np.nan)
+    exact = _run(function, a, b, c, d, is_perturbed=False)[3]
+    moved = _run(function, a, b, c, d, is_perturbed=True)[3]
+    magnitudes = np.abs(a.astype(float)) @ np.abs(b.astype(float)) + np.abs(c)
+    limit = (2 * (9 + 2) * 2.0**-24 * magnitudes).reshape(-1, order="F")
+    error = np.abs(moved - exact)
+    assert (error > 0.5 * limit).all()
+    assert (error < 1.5 * limit).all()
+
+
 LARGE = float(np.finfo(np.float32).max)
 
 OVERFLOWING = {

@@ -38,7 +38,7 @@ from xtile.testing.tolerances import (
     sum_tolerance,
     unit_in_last_place,
 )
-from xtile.testing.wide_sums import WideSum, array_of, changed_type, is_atomic
+from xtile.testing.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
 
 Array: TypeAlias = npt.NDArray[Any]
 Random: TypeAlias = np.random.Generator
@@ -135,7 +135,7 @@ def _perturbation(operation: Operation) -> _Perturb | None:
         return _in_any_order
     name = operation.name.removeprefix("tensorlang.")
     if name in SUMS:
-        return _sum if is_inexact(changed_type(operation)) else None
+        return _sum if is_inexact(summed_type(operation)) else None
     tolerance = TOLERANCES.get(name)
     if tolerance is None or component_type(operation.operands[0].type) not in tolerance.ulps:
         return None
@@ -165,7 +165,7 @@ def _function(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
 
 def _sum(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
     """An instruction that adds up: in a register, or in the memory of its last operand."""
-    type_ = changed_type(operation)
+    type_, result_type = summed_type(operation), changed_type(operation)
     wide = WideSum(operation, compiler)
     (outcome,) = compiler.slots(operation.results or operation.operands[-1:])
 
@@ -177,8 +177,10 @@ def _sum(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
         # Where the order made the result overflow, another order may give the number.
         is_reachable = np.isfinite(exact) & (tolerance <= largest_sum(type_))
         numbers = np.where(np.isfinite(result) | ~is_reachable, result, exact)
+        if type_ != result_type:
+            tolerance = tolerance + unit_in_last_place(_finite(exact), result_type)
         error = compiler.part * tolerance
-        moved = _moved(numbers, error, type_, result.dtype, compiler.random)
+        moved = _moved(numbers, error, result_type, result.dtype, compiler.random)
         may_overflow = sum_may_overflow(exact, magnitudes, tolerance, type_)
         moved = compiler.overflow.replace(moved, may_overflow, compiler.random)
         if operation.results:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Block, Operation
 
 from xtile.dialects.tensorlang.ops.collective import BlasOperation
+from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixMulAddOp
 from xtile.dialects.tensorlang.types import (
     C64,
     COMPLEX_TYPES,
@@ -86,6 +87,13 @@ def changed_type(operation: Operation) -> Attribute:
         assert isinstance(memref, MemrefType)
         return memref.element_type
     return component_type(operation.results[0].type)
+
+
+def summed_type(operation: Operation) -> Attribute:
+    """The type that an instruction rounds its sums to, before they become of `changed_type`."""
+    if isinstance(operation, CooperativeMatrixMulAddOp):
+        return component_type(operation.c.type)
+    return changed_type(operation)
 
 
 def is_atomic(operation: Operation) -> bool:
