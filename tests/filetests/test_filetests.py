@@ -15,7 +15,7 @@ from xtile.dialects.languages import LANGUAGES
 from xtile.dialects.registry import make_context
 from xtile.opt_arguments import TRANSLATIONS
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import Source
+from xtile.text.files import source_from_path
 from xtile.translate.forms import forms_of
 from xtile.translate.route import ROUTES
 
@@ -90,7 +90,7 @@ def test_every_route_has_a_file() -> None:
 
 def _forms(file: Path) -> set[str]:
     """The names of the forms that the kernels of a file are written in."""
-    source, diagnostics = Source.from_path(str(file), False), Diagnostics()
+    source, diagnostics = source_from_path(file), Diagnostics()
     language = LANGUAGES[file.suffix.removeprefix(".")]
     module = language.read(source, diagnostics, make_context(), None)
     return set() if module is None else {found.form.name for found in forms_of(module)}
