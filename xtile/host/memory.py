@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.gpu import AsyncTokenType
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.gpu.memory import AllocOp, DeallocOp, MemcpyOp, MemsetOp
-from xtile.dialects.gpu.types import AsyncTokenType
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import View, as_index, uniform_integers

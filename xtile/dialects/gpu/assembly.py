@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i32
+from xdsl.dialects.gpu import AsyncTokenType
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -24,7 +25,6 @@ from xdsl.printer import Printer
 
 from xtile.dialects.gpu.attributes import AllReduceOperationAttr
 from xtile.dialects.gpu.enumerations import AllReduceOperation
-from xtile.dialects.gpu.types import AsyncTokenType
 
 
 @irdl_custom_directive

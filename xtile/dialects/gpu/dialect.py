@@ -1,5 +1,6 @@
 """The whole `gpu` dialect, which loads every module of it."""
 
+from xdsl.dialects.gpu import AsyncTokenType
 from xdsl.ir import Dialect
 
 from xtile.dialects.gpu import (
@@ -13,7 +14,6 @@ from xtile.dialects.gpu import (
     objects,
     subgroups,
 )
-from xtile.dialects.gpu.types import TYPES
 
 GPU = Dialect(
     "gpu",
@@ -26,5 +26,5 @@ GPU = Dialect(
         *modules.OPERATIONS,
         *subgroups.OPERATIONS,
     ],
-    [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, *TYPES],
+    [*attributes.ATTRIBUTES, *objects.ATTRIBUTES, AsyncTokenType],
 )

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.gpu import AsyncTokenType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -46,7 +47,6 @@ from xtile.dialects.gpu.attributions import (
 )
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS
-from xtile.dialects.gpu.types import AsyncTokenType
 
 
 @irdl_op_definition

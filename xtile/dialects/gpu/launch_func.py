@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
+from xdsl.dialects.gpu import AsyncTokenType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -39,7 +40,6 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.gpu.assembly import AsyncDependencies, LaunchDimType, LaunchFuncOperands
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import BinaryOp, ModuleOp
-from xtile.dialects.gpu.types import AsyncTokenType
 from xtile.dialects.upstream import TypeWhere
 
 CONTAINER_MODULE = "gpu.container_module"

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     i8,
     i32,
 )
+from xdsl.dialects.gpu import AsyncTokenType
 from xdsl.ir import Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -43,7 +44,6 @@ from xdsl.utils.hints import isa
 from xtile.dialects.gpu.assembly import AsyncDependencies
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
-from xtile.dialects.gpu.types import AsyncTokenType
 from xtile.dialects.upstream import TypeWhere, element_type, is_float, is_index
 
 _MEMREF: BaseAttr[MemRefType] = BaseAttr(MemRefType)
