@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from tests.host.programs import PRINT_F32, print_f32, printed
 from xtile.host import loops
-from xtile.host.compiler import HostCompiler
+from xtile.host.function import HostCompiler
 from xtile.semantics.compiler import Body
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.state import State

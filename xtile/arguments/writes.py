@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType, VectorType, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from xtile.arguments.pointer_writes import is_pointer, written_pointers
 from xtile.dialects.effects import written_operands
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
+
+_Sources: TypeAlias = "dict[SSAValue, frozenset[int]]"
+"""For a value the parameters that it may follow from."""
 
 
 def written_parameters(function: Operation) -> frozenset[int]:
@@ -52,3 +55,98 @@ def _is_memory(type: Attribute) -> bool:
     """Whether a value of a type leads to memory, which what is made of it leads to as well."""
     memory = MemrefType | GroupType | MemRefType | UnrankedMemRefType
     return isinstance(type, memory) or type.name == "xegpu.tensor_desc"
+
+
+# Kernels that compute with pointers
+
+
+def written_pointers(kernel: Operation) -> frozenset[int]:
+    """The indices of the parameters from whose value an address follows that is written to.
+
+    An address may lie in memory itself, as those of a list of arrays do.
+    """
+    (body,) = kernel.regions[0].blocks
+    sources: _Sources = {
+        argument: frozenset([argument.index])
+        for argument in body.args
+        if _leads_to_memory(argument.type)
+    }
+    while _flow(body, sources):
+        pass
+    written: set[int] = set()
+    for operation in kernel.walk():
+        for target in written_operands(operation):
+            written.update(sources.get(target, ()))
+    return frozenset(written)
+
+
+_TILES = ("cuda_tile.tile", VectorType.name)
+
+
+def is_pointer(type: Attribute) -> bool:
+    """Whether a value is a pointer, or a tile of pointers."""
+    is_tile = type.name in _TILES
+    element: Attribute = getattr(type, "element_type", type) if is_tile else type
+    return element.name in _POINTERS
+
+
+_POINTERS = ("core.ptr", "cuda_tile.ptr")
+
+
+def _leads_to_memory(type: Attribute) -> bool:
+    """Whether a value of a type is an address, or may be one."""
+    if is_pointer(type) or isinstance(type, MemRefType | UnrankedMemRefType):
+        return True
+    if type.name.startswith("cuda_tile.") and type.name.endswith("_view"):
+        return True
+    element = getattr(type, "element_type", type)
+    return element == i64 or isinstance(element, IndexType)
+
+
+_NONE: frozenset[int] = frozenset()
+
+
+def _flow(block: Block, sources: _Sources) -> bool:
+    """Passes on what values come from; whether anything was new."""
+    is_new = False
+    for operation in block.walk():
+        for source, target in _edges(operation):
+            found, known = sources.get(source, _NONE), sources.get(target, _NONE)
+            if not found <= known and _leads_to_memory(target.type):
+                sources[target] = known | found
+                is_new = True
+    return is_new
+
+
+def _edges(operation: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """From which operands an operation's results, and the values of its regions, may follow."""
+    targets = [*operation.results, *_arguments(operation)]
+    around = operation.parent_op()
+    while around is not None and operation.name in _TERMINATORS and around.name in _PASSING:
+        targets += [*around.results, *_arguments(around)]
+        around = around.parent_op()
+    for source in operation.operands:
+        for target in targets:
+            yield source, target
+
+
+def _arguments(operation: Operation) -> Iterator[SSAValue]:
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.args
+
+
+_TERMINATORS = frozenset(
+    {
+        "cuda_tile.break",
+        "cuda_tile.continue",
+        "cuda_tile.yield",
+        "scf.condition",
+        "scf.yield",
+    }
+)
+
+_PASSING = frozenset(
+    {"cuda_tile.for", "cuda_tile.if", "cuda_tile.loop", "scf.for", "scf.if", "scf.while"}
+)
+"""What the operands of a terminator are passed on by, however deep it lies in them."""

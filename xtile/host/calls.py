@@ -21,7 +21,7 @@ from xtile.semantics.state import State
 from xtile.semantics.upstream.func import symbol
 
 if TYPE_CHECKING:
-    from xtile.host.compiler import HostCompiler
+    from xtile.host.function import HostCompiler
 
 _DEEPEST_RECURSION = 100
 """Calls of functions that call themselves within each other; each takes several Python frames."""

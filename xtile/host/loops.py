@@ -22,7 +22,7 @@ from xtile.semantics.upstream.scf import HANDLERS as SCF_HANDLERS
 from xtile.semantics.values import is_array
 
 if TYPE_CHECKING:
-    from xtile.host.compiler import HostCompiler
+    from xtile.host.function import HostCompiler
 
 _PURE_DIALECTS = ("arith", "complex", "index", "math")
 """The dialects whose operations compute each number on its own, and do nothing else."""

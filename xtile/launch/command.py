@@ -28,9 +28,8 @@ from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.devices import Device, find_device
 from xtile.launch.executable import Executable, Kernel, LaunchResult
 from xtile.launch.progress import progress_bar
-from xtile.launch.report import make_table, rows_of
+from xtile.launch.report import make_table, rows_of, save_result
 from xtile.launch.run import launch
-from xtile.launch.saving import save_result
 from xtile.launch.specification import random_value, value_of
 from xtile.targets import OptionError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics

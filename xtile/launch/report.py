@@ -1,9 +1,10 @@
-"""The table of arguments and results that `xtile run` shows."""
+"""The arguments and results of `xtile run`, shown as a table and saved as files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from xtile.arguments.groups import Group
 from xtile.arguments.signature import Parameter
 from xtile.arguments.views import list_text
 from xtile.semantics.values import Array
+from xtile.text.output import write_file
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -92,3 +94,24 @@ def _statistics(array: Array) -> tuple[str, str, str, str]:
     with np.errstate(all="ignore"):
         least, largest, mean = numbers.min(), numbers.max(), numbers.mean()
     return (f"{least:.4g}", f"{largest:.4g}", f"{mean:.4g}", nan_count)
+
+
+def save_result(path: str, value: Any) -> None:
+    """Writes an array as `.npy`, or the entries of a group as `.npz`.
+
+    Null pointers are left out of an archive; entry i is named `entry_i`.
+
+    Raises:
+        OSError: The file cannot be written; an earlier file at `path` stays as it was.
+    """
+    content = BytesIO()
+    if isinstance(value, Group):
+        entries: dict[str, Any] = {
+            f"entry_{index}": entry
+            for index, entry in enumerate(value.entries)
+            if entry is not None
+        }
+        np.savez(content, allow_pickle=False, **entries)
+    else:
+        np.save(content, value, allow_pickle=False)
+    write_file(path, content.getvalue())
