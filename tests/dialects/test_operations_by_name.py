@@ -15,6 +15,7 @@ from xtile.dialects.registry import all_dialects
 from xtile.dialects.spirv import instruction_class
 
 DIALECTS = (
+    *("affine", "linalg"),
     *("arith", "cf", "complex", "core", "cuda_tile", "func", "gpu", "index", "llvm", "math"),
     *("memref", "scf", "tensorlang", "ub"),
     *("vector", "xegpu"),

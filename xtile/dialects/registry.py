@@ -40,6 +40,12 @@ def _index() -> Dialect:
     return Index
 
 
+def _affine() -> Dialect:
+    from xtile.dialects.affine import Affine
+
+    return Affine
+
+
 def _arith() -> Dialect:
     from xtile.dialects.arith import Arith
 
@@ -68,6 +74,12 @@ def _gpu() -> Dialect:
     from xtile.dialects.gpu import GPU
 
     return GPU
+
+
+def _linalg() -> Dialect:
+    from xtile.dialects.linalg import Linalg
+
+    return Linalg
 
 
 def _llvm() -> Dialect:
@@ -144,11 +156,13 @@ OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
 """Dialects that xDSL does not have."""
 
 COMPLETED_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
+    "affine": _affine,
     "arith": _arith,
     "cf": _cf,
     "complex": _complex,
     "func": _func,
     "gpu": _gpu,
+    "linalg": _linalg,
     "llvm": _llvm,
     "math": _math,
     "memref": _memref,

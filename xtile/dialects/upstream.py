@@ -136,8 +136,8 @@ def completes(
         custom_directives: The directives in the format.
 
     Returns:
-        A decorator. The class's own `verify_`, if it has one, replaces what xDSL's checks beyond
-        the definition.
+        A decorator. The class's own `verify_`, or that of a class of ours that it derives from
+        first, replaces what xDSL's checks beyond the definition.
     """
 
     def complete(cls: type[OperationT]) -> type[OperationT]:
@@ -159,12 +159,22 @@ def completes(
                 **{directive.__name__: directive for directive in custom_directives},
             },
         )
-        verify = vars(cls).get("verify_")
+        verify = _own_verifier(cls)
         for name, value in get_accessors_from_op_def(definition, verify).items():
             setattr(cls, name, value)
         return cls
 
     return complete
+
+
+def _own_verifier(cls: type[IRDLOperation]) -> Callable[..., None] | None:
+    """The `verify_` of a class, or of those it derives from before the one of xDSL's."""
+    for base in cls.__mro__:
+        if "get_irdl_definition" in vars(base):
+            return None
+        if "verify_" in vars(base):
+            return vars(base)["verify_"]
+    return None
 
 
 DefinitionT = TypeVar("DefinitionT", OperandDef, ResultDef)

@@ -66,6 +66,7 @@ _HANDLERS = {
     "func": "xtile.semantics.upstream.func",
     "gpu": "xtile.semantics.upstream.gpu",
     "index": "xtile.semantics.upstream.index",
+    "linalg": "xtile.semantics.upstream.linalg",
     "math": "xtile.semantics.upstream.math",
     "memref": "xtile.semantics.upstream.memref",
     "scf": "xtile.semantics.upstream.scf",

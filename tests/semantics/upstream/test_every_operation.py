@@ -8,14 +8,28 @@ import pytest
 
 from xtile.dialects.registry import all_dialects
 
-DIALECTS = ("arith", "complex", "func", "gpu", "index", "math", "memref", "scf", "ub")
+DIALECTS = (
+    "affine",
+    "arith",
+    "complex",
+    "func",
+    "gpu",
+    "index",
+    "linalg",
+    "math",
+    "memref",
+    "scf",
+    "ub",
+)
 
 TERMINATORS = {
+    "affine.yield",
     "func.return",
     "gpu.return",
     "gpu.terminator",
     "gpu.yield",
     "memref.alloca_scope.return",
+    "linalg.yield",
     "memref.atomic_yield",
     "scf.condition",
     "scf.reduce",
@@ -46,6 +60,8 @@ NOT_IN_KERNELS = {
 """Operations of the host."""
 
 NOT_YET = {
+    "affine.vector_load",
+    "affine.vector_store",
     "func.call_indirect",
     "func.constant",
 }

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.effects import updates_memory
+from xtile.dialects.linalg.kernels import first_of_linalg
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,
@@ -121,13 +122,20 @@ def _size_in(attribute: Attribute) -> int | None:
 def _level(function: Operation) -> Level | None:
     attribute = function.attributes.get("core.level")
     if attribute is None:
-        return None
+        return _level_without_name(function)
     levels = get_args(Level)
     if not isinstance(attribute, StringAttr) or attribute.data not in levels:
         raise ExecutionError(
             function, f"core.level must be one of {', '.join(levels)}, but is {attribute}"
         )
     return cast("Level", attribute.data)
+
+
+def _level_without_name(function: Operation) -> Level | None:
+    """What a kernel describes that does not say: a work-group if it is written in `linalg`."""
+    if function.name != "gpu.func" or first_of_linalg(function) is None:
+        return None
+    return "block"
 
 
 def _parameters(function: Operation) -> Sequence[SSAValue]:

@@ -23,7 +23,7 @@ from xtile.semantics.upstream.numbers import Number, number_of
 from xtile.semantics.values import Value, first_where, is_array
 
 
-def _merge(
+def merge_active(
     state: State,
     sources: Sequence[int],
     targets: Sequence[int],
@@ -50,7 +50,7 @@ def _narrowed(condition: Value, mask: Mask) -> npt.NDArray[np.bool_]:
     return condition if mask is None else condition & mask
 
 
-def _run_cases(state: State, cases: Sequence[tuple[Value, Body]], results: tuple[int, ...]) -> None:
+def run_cases(state: State, cases: Sequence[tuple[Value, Body]], results: tuple[int, ...]) -> None:
     """Runs each body for the active work-items that its condition holds for.
 
     In each work-item, exactly one condition holds.
@@ -64,7 +64,7 @@ def _run_cases(state: State, cases: Sequence[tuple[Value, Body]], results: tuple
                 continue
             state.mask = chosen
             body.run(state)
-            _merge(state, body.yields, results, chosen)
+            merge_active(state, body.yields, results, chosen)
     finally:
         state.mask = before
 
@@ -77,7 +77,7 @@ def _if(operation: Operation, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         chosen = state.values[condition]
         if is_array(chosen):
-            _run_cases(state, ((chosen, then), (~chosen, otherwise)), results)
+            run_cases(state, ((chosen, then), (~chosen, otherwise)), results)
             return
         body = then if chosen else otherwise
         body.run(state)
@@ -98,7 +98,7 @@ def _index_switch(operation: Operation, compiler: Compiler) -> Step:
         if is_array(chosen):
             conditions = [chosen == case for case in cases]
             rest = ~np.logical_or.reduce([np.zeros_like(chosen, np.bool_), *conditions])
-            _run_cases(state, [*zip(conditions, others, strict=True), (rest, default)], results)
+            run_cases(state, [*zip(conditions, others, strict=True), (rest, default)], results)
             return
         body = dict(zip(cases, others, strict=True)).get(int(chosen), default)
         body.run(state)
@@ -120,7 +120,7 @@ def execute_region(operation: Operation, compiler: Compiler) -> Step:
 
 
 @dataclass(frozen=True)
-class _Counter:
+class Counter:
     """Counts from a lower to an upper bound.
 
     Attributes:
@@ -191,7 +191,7 @@ def _for(operation: Operation, compiler: Compiler) -> Step:
     variable, *carried = compiler.slots(operation.regions[0].blocks[0].args)
     body = compiler.region(operation.regions[0])
     results = compiler.slots(operation.results)
-    counter = _Counter(
+    counter = Counter(
         number_of(operation.operands[0].type),
         has_flag(operation, "unsignedCmp"),
         "a for loop",
@@ -207,7 +207,7 @@ def _for(operation: Operation, compiler: Compiler) -> Step:
             if active is None:
                 copy(state, body.yields, carried)
             else:
-                _merge(state, body.yields, carried, active)
+                merge_active(state, body.yields, carried, active)
 
         counter.run(state, (values[first], values[last], values[stride]), each)
         copy(state, carried, results)
@@ -239,7 +239,7 @@ def _while(operation: Operation, compiler: Compiler) -> Step:
                 if leaving is None:
                     copy(state, passed, results)
                 elif leaving.any():
-                    _merge(state, passed, results, leaving)
+                    merge_active(state, passed, results, leaving)
                 goes_on = bool(np.any(_narrowed(stays, state.mask)))
                 if goes_on:
                     if is_array(stays):
@@ -262,41 +262,36 @@ def _leaving(stays: Value, mask: Mask) -> Mask:
     return mask
 
 
-class _Nest:
-    """Nested loops, the last of which counts fastest."""
+def run_nest(
+    state: State,
+    name: str,
+    bounds: Sequence[tuple[Value, Value, Value]],
+    variables: Sequence[int],
+    innermost: Callable[[], None],
+) -> None:
+    """Runs nested loops, the last of which counts fastest.
 
-    def __init__(self, name: str, bounds: Sequence[tuple[int, int, int]], type: Number) -> None:
-        """Makes nested loops.
+    Args:
+        state: The work-group.
+        name: What messages call them.
+        bounds: Each loop's lower bound, upper bound and step, as indices.
+        variables: The slots that hold the numbers while `innermost` runs.
+        innermost: What is run.
+    """
+    counter = Counter(index_type(), False, name)
 
-        Args:
-            name: What messages call them.
-            bounds: The slots of each loop's lower bound, upper bound and step.
-            type: The type of the bounds.
-        """
-        self._bounds = bounds
-        self._counter = _Counter(type, False, name)
-
-    def run(self, state: State, variables: Sequence[int], innermost: Callable[[], None]) -> None:
-        """Runs the loops; the variables' slots hold the numbers while `innermost` runs."""
-        self._run(state, 0, variables, innermost)
-
-    def _run(
-        self, state: State, depth: int, variables: Sequence[int], innermost: Callable[[], None]
-    ) -> None:
-        if depth == len(self._bounds):
+    def run(depth: int) -> None:
+        if depth == len(bounds):
             innermost()
             return
-        values = state.values
-        first, last, stride = (values[bound] for bound in self._bounds[depth])
 
         def each(i: Value, active: Mask) -> None:
-            values[variables[depth]] = i
-            self._run(state, depth + 1, variables, innermost)
+            state.values[variables[depth]] = i
+            run(depth + 1)
 
-        self._counter.run(state, (first, last, stride), each)
+        counter.run(state, bounds[depth], each)
 
-
-_INDEX = "index"
+    run(0)
 
 
 def _parallel(operation: Operation, compiler: Compiler) -> Step:
@@ -306,7 +301,7 @@ def _parallel(operation: Operation, compiler: Compiler) -> Step:
     slots = compiler.slots(operation.operands)
     firsts, lasts, strides = (slots[start * rank : (start + 1) * rank] for start in range(3))
     inits, results = slots[3 * rank :], compiler.slots(operation.results)
-    nest = _Nest("a parallel loop", list(zip(firsts, lasts, strides, strict=True)), _index_type())
+    bounds = list(zip(firsts, lasts, strides, strict=True))
     body = compiler.region(operation.regions[0])
     last = block.last_op
     reductions = [_Reduction(region, compiler) for region in (last.regions if last else ())]
@@ -319,7 +314,9 @@ def _parallel(operation: Operation, compiler: Compiler) -> Step:
             for reduction, source, result in zip(reductions, body.yields, results, strict=True):
                 reduction.run(state, source, result)
 
-        nest.run(state, variables, innermost)
+        values = state.values
+        given = [(values[first], values[last], values[step]) for first, last, step in bounds]
+        run_nest(state, "a parallel loop", given, variables, innermost)
 
     return step
 
@@ -338,10 +335,11 @@ class _Reduction:
         if state.mask is None:
             copy(state, self._body.yields, (result,))
         else:
-            _merge(state, self._body.yields, (result,), state.mask)
+            merge_active(state, self._body.yields, (result,), state.mask)
 
 
-def _index_type() -> Number:
+def index_type() -> Number:
+    """The type of an index, in which most loops count."""
     from xdsl.dialects.builtin import IndexType
 
     return number_of(IndexType())
