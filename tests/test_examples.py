@@ -19,6 +19,9 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "checking")
 
+BUILT = {"linalg_product"}
+"""Examples that build their kernels."""
+
 CHECKED_BY_ANOTHER = {"older_syntax": "old_syntax"}
 
 
@@ -55,7 +58,7 @@ def _run(
 def test_every_kernel_has_a_check() -> None:
     files = [*EXAMPLES.glob("*.ir"), *EXAMPLES.glob("cutile/*.mlir")]
     kernels = {path.stem for path in files}
-    assert {CHECKED_BY_ANOTHER.get(name, name) for name in kernels} == set(SCRIPTS)
+    assert {CHECKED_BY_ANOTHER.get(name, name) for name in kernels} == set(SCRIPTS) - BUILT
 
 
 def test_a_mismatch_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from xtile.translate.forms import (
     FORMS,
     HOST,
     LANE,
+    LINALG,
     NO_LEVEL,
     SPIRV,
     SUBGROUP,
@@ -54,6 +55,9 @@ ADD = """%c0 = arith.constant 0 : index
 %c1 = arith.constant 1 : i32
 %v = memref.atomic_rmw addi %c1, %a[%c0] : (i32, memref<4xi32>) -> i32"""
 
+FILL = """%c1 = arith.constant 1 : i32
+linalg.fill ins(%c1 : i32) outs(%a : memref<4xi32>)"""
+
 HOST_TEXT = "func.func @main() {\n  return\n}\n"
 
 
@@ -77,6 +81,7 @@ DEALT_TYPE = "!xegpu.tensor_desc<8x16xf32, #xegpu.layout<sg_layout = [1, 2], sg_
 TEXTS: Mapping[Form | None, str] = {
     None: "",
     TENSORLANG: "",
+    LINALG: _module(_kernel(None, body=FILL)),
     BLOCK: _module(_kernel("block", body=ADD)),
     SUBGROUP: _module(_kernel("subgroup", body=ADD)),
     LANE: _module(_kernel("lane", body=ADD)),
@@ -108,6 +113,13 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-to-subgroup": {BLOCK},
     "core-to-tile": {BLOCK},
     "core-to-xegpu": {BLOCK, SUBGROUP},
+    "linalg-to-core": {LINALG},
+    "linalg-to-cuda_tile": {LINALG},
+    "linalg-to-lane": {LINALG},
+    "linalg-to-spirv": {LINALG},
+    "linalg-to-subgroup": {LINALG},
+    "linalg-to-tile": {LINALG},
+    "linalg-to-xegpu": {LINALG},
     "subgroup-to-lane": {SUBGROUP},
     "subgroup-to-xegpu": {SUBGROUP},
     "tensorlang-to-core": {TENSORLANG},

@@ -42,6 +42,13 @@ def test_every_route_and_its_steps() -> None:
         "tensorlang -> lane": f"tensorlang-to-core {distributed} subgroup-to-lane",
         "tensorlang -> spirv": f"tensorlang-to-core {distributed} subgroup-to-lane xegpu-to-spirv",
         "tensorlang -> cuda_tile": f"tensorlang-to-core {tiled} tile-to-cuda_tile",
+        "linalg -> core": "linalg-to-core",
+        "linalg -> subgroup": f"linalg-to-core {distributed}",
+        "linalg -> tile": f"linalg-to-core {tiled}",
+        "linalg -> xegpu": f"linalg-to-core {distributed} subgroup-to-xegpu",
+        "linalg -> lane": f"linalg-to-core {distributed} subgroup-to-lane",
+        "linalg -> spirv": f"linalg-to-core {distributed} subgroup-to-lane xegpu-to-spirv",
+        "linalg -> cuda_tile": f"linalg-to-core {tiled} tile-to-cuda_tile",
         "core block -> subgroup": distributed,
         "core block -> tile": tiled,
         "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
@@ -124,7 +131,9 @@ FROM_TOY = Step("toy-to-core", _from_toy, takes=(TOY,), gives=TILE, words="From 
 
 def test_one_declaration_is_all_that_a_step_takes() -> None:
     table = Table((*STEPS, TO_TOY))
-    assert {*table.routes} - {*ROUTES.routes} == {"tensorlang-to-toy", "core-to-toy"}
+    assert {*table.routes} - {*ROUTES.routes} == {
+        *("tensorlang-to-toy", "linalg-to-toy", "core-to-toy")
+    }
     assert "tile-to-toy" in table.names
     assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA"]
     assert "tile-to-toy          core tile" in list_routes(table)
@@ -228,7 +237,8 @@ def test_a_kernel_without_a_way() -> None:
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message == (
         '@f is a kernel at level "tile", but the translation to spirv takes functions of the '
-        'tensor language or kernels at level "block", "subgroup" or "lane"; no pass makes them of '
+        "tensor language, kernels of linalg and affine loops or kernels at level "
+        '"block", "subgroup" or "lane"; no pass makes them of '
         "it"
     )
     assert diagnostic.span is not None

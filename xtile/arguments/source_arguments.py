@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -26,7 +26,14 @@ from xtile.semantics.language import language_of
 from xtile.semantics.values import Array
 from xtile.text.diagnostics import DiagnosticError
 
-_TENSORLANG = "tensorlang"
+_SOURCES: Mapping[str, tuple[Literal["mlir", "tensorlang"], str]] = {
+    "linalg": (
+        "mlir",
+        "gpu.module @source {{\ngpu.func @source({parameters}) kernel {{\ngpu.return\n}}\n}}\n",
+    ),
+    "tensorlang": ("tensorlang", "func @source({parameters}) {{\n}}\n"),
+}
+"""For the language of a signature how its text is read, and a function with some parameters."""
 
 
 def _types_in_source(function: str, source: KernelSignature) -> list[Attribute]:
@@ -39,18 +46,20 @@ def _types_in_source(function: str, source: KernelSignature) -> list[Attribute]:
     Raises:
         ArgumentError: They are of a language that is not known, or none of its types.
     """
-    if source.language != _TENSORLANG:
+    if source.language not in _SOURCES:
+        known = " or ".join(f"'{each}'" for each in reversed(_SOURCES))
         raise ArgumentError(
             f"@{function}: its core.signature is of the language '{source.language}', whose "
-            f"arguments are not known; expected '{_TENSORLANG}'"
+            f"arguments are not known; expected {known}"
         )
-    header = ", ".join(f"%p{i}: {each.type}" for i, each in enumerate(source.parameters))
+    language, text = _SOURCES[source.language]
+    parameters = ", ".join(f"%p{i}: {each.type}" for i, each in enumerate(source.parameters))
     try:
-        module = parse(f"func @source({header}) {{\n}}\n", language=_TENSORLANG)
+        module = parse(text.format(parameters=parameters), language=language)
     except DiagnosticError as error:
         reason = str(error).splitlines()[0]
         raise ArgumentError(f"@{function}: core.signature has no such type: {reason}") from None
-    (read,) = module.body.block.ops
+    (read,) = (each for each in module.walk() if each.name.endswith(".func"))
     return [value.type for value in language_of(read).parameters(read)]
 
 

@@ -19,6 +19,7 @@ from xtile.translate.forms import (
     CALLED,
     CORE,
     KERNELS,
+    LINALG,
     NO_LEVEL,
     SUBGROUP,
     TILE,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
-_STRUCTURED = (BLOCK, SUBGROUP, TILE)
+_STRUCTURED = (BLOCK, LINALG, SUBGROUP, TILE)
 """The forms whose control flow is that of `scf`: a function has one block."""
 
 
@@ -168,7 +169,7 @@ def warn_of_left_out(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     """
     source = source_of(module)
     found = forms_of(module)
-    if not any(each.form in KERNELS for each in found):
+    if not any(each.form in (LINALG, *KERNELS) for each in found):
         return
     called = {str(call.properties["callee"]) for call in _calls(module)}
     for each in found:

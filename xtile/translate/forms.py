@@ -62,6 +62,7 @@ def _kernel(language: str, level: str) -> Form:
 
 
 TENSORLANG = Form("tensorlang", None, "a function of the tensor language", "tensorlang.func", "ir")
+LINALG = Form("linalg", None, "a kernel of linalg and affine loops", "gpu.func")
 BLOCK = _kernel(CORE, "block")
 TILE = _kernel(CORE, "tile")
 SUBGROUP = _kernel(CORE, "subgroup")
@@ -87,12 +88,12 @@ KERNELS = (
     *(BLOCK, TILE, SUBGROUP, LANE, NO_LEVEL),
     *(XEGPU_WORK_GROUP, XEGPU_SUBGROUP, XEGPU_LANE),
 )
-"""The forms of a `gpu.func`."""
+"""The forms of a `gpu.func` at a level."""
 
 BESIDE = (HOST, CALLED, XEGPU_FUNCTION)
 """What stands beside kernels, and is nothing to translate on its own."""
 
-FORMS = (TENSORLANG, *KERNELS, CUDA_TILE, SPIRV, *BESIDE)
+FORMS = (TENSORLANG, LINALG, *KERNELS, CUDA_TILE, SPIRV, *BESIDE)
 """The forms that are told apart here."""
 
 _LANES = (LANE, XEGPU_LANE)
@@ -158,6 +159,12 @@ def _kernel_found(function: Operation) -> Found:
         level = level_of(function)
     except ValueError:
         return Found(function, NO_LEVEL)
+    if level in (None, "block"):
+        from xtile.dialects.linalg.kernels import first_of_linalg
+
+        of_linalg = first_of_linalg(function)
+        if of_linalg is not None:
+            return Found(function, LINALG, is_named=level is not None, because=of_linalg)
     if level is not None:
         return Found(function, _OF_LEVELS[level.value])
     form, because = _form_by_content(function)

@@ -14,6 +14,7 @@ from xtile.translate.forms import (
     CUDA_TILE,
     KERNELS,
     LANE,
+    LINALG,
     SPIRV,
     SUBGROUP,
     TENSORLANG,
@@ -107,6 +108,12 @@ def _raise_tensorlang(
     from xtile.translate.tensorlang_to_core import translate_module
 
     return translate_module(module, diagnostics, may_overlap=options.may_overlap)
+
+
+def _raise_linalg(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.translate.linalg_to_core import translate_module
+
+    return translate_module(module, diagnostics)
 
 
 def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
@@ -208,6 +215,13 @@ STEPS: Sequence[Step] = (
         gives=BLOCK,
         words="Translates the tensor language to the core form at block level.",
         options=_OVERLAPS,
+    ),
+    Step(
+        "linalg-to-core",
+        _raise_linalg,
+        takes=(LINALG,),
+        gives=BLOCK,
+        words="Translates linalg and affine loops on memrefs to the core form at block level.",
     ),
     Step(
         "core-distribute",

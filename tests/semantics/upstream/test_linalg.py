@@ -41,22 +41,21 @@ def nothing(*shape: int, dtype: Any = np.float32) -> Any:
     return np.full(shape, np.nan, dtype)
 
 
-def _outs(*names: str) -> tuple[str, str]:
-    type_ = "memref<?x?xf32>"
-    return ", ".join(names), ", ".join([type_] * len(names))
+def _reciprocal(x: Any) -> Any:
+    return 1 / x
 
 
-UNARY = {
+UNARY: dict[str, Any] = {
     "abs": np.abs,
     "ceil": np.ceil,
     "exp": np.exp,
     "floor": np.floor,
     "negf": np.negative,
-    "reciprocal": lambda x: 1 / x,
+    "reciprocal": _reciprocal,
     "square": np.square,
     "tanh": np.tanh,
 }
-BINARY = {
+BINARY: dict[str, Any] = {
     "add": np.add,
     "div": np.divide,
     "max": np.maximum,
@@ -89,7 +88,7 @@ def test_products(sanitize: bool) -> None:
     a, b, c, v = normal(4, 9), normal(9, 6), normal(4, 6), normal(9)
     a3, b3, c3 = normal(3, 4, 9), normal(3, 9, 6), nothing(3, 4, 6)
     r, w, u, p = c.copy(), normal(4), normal(6), normal()
-    expected = [c + a @ b, w + a @ v, u + v @ b, p + v @ v, a3 @ b3, a @ b]
+    expected: list[Any] = [c + a @ b, w + a @ v, u + v @ b, p + v @ v, a3 @ b3, a @ b]
     t, at = nothing(4, 6), np.ascontiguousarray(a.T)
     run(
         "%a: memref<?x?xf32>, %b: memref<?x?xf32>, %r: memref<?x?xf32>, %v: memref<?xf32>, "

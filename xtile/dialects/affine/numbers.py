@@ -68,7 +68,7 @@ class _Text(IRDLOperation):
 
 
 @completes()
-class ApplyOp(_Text, affine.ApplyOp):
+class ApplyOp(_Text, affine.ApplyOp):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The number that a map gives.
 
     ```
@@ -78,7 +78,7 @@ class ApplyOp(_Text, affine.ApplyOp):
 
 
 @completes(traits=(Pure(),))
-class MinOp(_Text, affine.MinOp):
+class MinOp(_Text, affine.MinOp):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The smallest of the numbers that a map gives.
 
     ```

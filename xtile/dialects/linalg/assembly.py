@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.hints import isa
 
 from xtile.dialects.linalg.payloads import payload
 from xtile.dialects.linalg.structure import element_type, is_unsigned, verify
@@ -71,7 +72,7 @@ def print_results(printer: Printer, types: Sequence[Attribute]) -> None:
 
 def tensors(values: Sequence[SSAValue]) -> list[Attribute]:
     """The types of those values that are tensors, which are the types of the results."""
-    return [value.type for value in values if isinstance(value.type, TensorType)]
+    return [value.type for value in values if isa(value.type, TensorType)]
 
 
 def shown(operation: Operation, hidden: Sequence[str]) -> Mapping[str, Attribute]:

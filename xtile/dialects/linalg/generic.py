@@ -26,6 +26,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.dialects.linalg.assembly import (
     MAPS,
@@ -87,7 +88,7 @@ class GenericOp(ops.GenericOp):
     @override
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        iterators = ArrayAttr(StringAttr(each.data.value) for each in self.iterator_types)
+        iterators = ArrayAttr(StringAttr(str(each.data)) for each in self.iterator_types)
         properties = {name: self.properties[name] for name in sorted(self.properties)}
         properties[_ITERATORS] = iterators
         printer.print_attr_dict(
@@ -111,8 +112,8 @@ class GenericOp(ops.GenericOp):
 def _iterator_types(parser: Parser, given: Attribute, place: int) -> ArrayAttr[IteratorTypeAttr]:
     """The kinds of loops, which the text gives as strings."""
     types: list[IteratorTypeAttr] = []
-    known = [kind.value for kind in IteratorType]
-    for each in given if isinstance(given, ArrayAttr) else ():
+    known = [str(kind) for kind in IteratorType]
+    for each in given if isa(given, ArrayAttr) else ():
         if isinstance(each, StringAttr) and each.data in known:
             types.append(IteratorTypeAttr(IteratorType(each.data)))
         elif isinstance(each, IteratorTypeAttr):
@@ -413,7 +414,7 @@ def _print_pair(
     print_group(printer, "ins", [source])
     print_group(printer, "outs", [target])
     # Upstream prints the space behind it, too.
-    values = ", ".join(map(str, numbers.get_values()))
+    values = ", ".join(map(str, cast("Any", numbers).get_values()))
     printer.print_string(f" {keyword} = [{values}] ")
     attributes = shown(operation, (keyword, SEGMENTS))
     if attributes:

@@ -159,9 +159,9 @@ def _kind_of(type: Attribute) -> int | None:
     """The place in `Kinds` of what computes with a type."""
     if isa(type, AnyFloat):
         return 0
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         return 2 if type.width.data == 1 else 1
-    return 3 if isinstance(type, ComplexType) else None
+    return 3 if isa(type, ComplexType) else None
 
 
 def cast_to(block: Block, value: SSAValue, type: Attribute, is_unsigned: bool) -> SSAValue | None:
@@ -169,19 +169,24 @@ def cast_to(block: Block, value: SSAValue, type: Attribute, is_unsigned: bool) -
     given = value.type
     if given == type:
         return value
-    kind: type_of_cast | None = None
-    if isa(type, AnyFloat) and isa(given, AnyFloat):
-        kind = arith.ExtFOp if type.bitwidth > given.bitwidth else arith.TruncFOp
-    elif isa(type, AnyFloat) and isinstance(given, IntegerType):
-        kind = arith.UIToFPOp if is_unsigned else arith.SIToFPOp
-    elif isinstance(type, IntegerType) and isa(given, AnyFloat):
-        kind = arith.FPToUIOp if is_unsigned else arith.FPToSIOp
-    elif isinstance(type, IntegerType) and isinstance(given, IntegerType):
-        if type.width.data < given.width.data:
-            kind = arith.TruncIOp
-        else:
-            kind = arith.ExtUIOp if is_unsigned else arith.ExtSIOp
-    return None if kind is None else _added(block, kind(value, type))
+    kind = _cast(given, type, is_unsigned)
+    if kind is None:
+        return None
+    return _added(block, kind.create(operands=[value], result_types=[type]))
 
 
-type_of_cast = Callable[[SSAValue, Attribute], Operation]
+def _cast(given: Attribute, to: Attribute, is_unsigned: bool) -> type[Operation] | None:
+    """The operation that casts numbers of a type to another one."""
+    if isa(to, AnyFloat):
+        if isa(given, AnyFloat):
+            return arith.ExtFOp if to.bitwidth > given.bitwidth else arith.TruncFOp
+        if isa(given, IntegerType):
+            return arith.UIToFPOp if is_unsigned else arith.SIToFPOp
+    elif isa(to, IntegerType):
+        if isa(given, AnyFloat):
+            return arith.FPToUIOp if is_unsigned else arith.FPToSIOp
+        if isa(given, IntegerType):
+            if to.width.data < given.width.data:
+                return arith.TruncIOp
+            return arith.ExtUIOp if is_unsigned else arith.ExtSIOp
+    return None

@@ -1,0 +1,208 @@
+"""Linear algebra and affine loops on memrefs, through every language to the devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import xtile
+from tests.mlir_opt import run_mlir_opt
+from tests.seeds import fresh_generator
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.mlir import print_mlir
+
+MAPS = """#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#window = affine_map<(i, j) -> (i * 2 + j)>
+#column = affine_map<(i, j) -> (j)>
+#ki = affine_map<(i, j, k) -> (k, i)>
+#jk = affine_map<(i, j, k) -> (j, k)>
+#ij = affine_map<(i, j, k) -> (i, j)>
+"""
+
+
+def kernel(parameters: str, body: str) -> ModuleOp:
+    """A module with the kernel @k."""
+    text = f"{MAPS}gpu.module @m {{ gpu.func @k({parameters}) kernel {{\n{body}\ngpu.return }} }}"
+    return xtile.parse(text, language="mlir")
+
+
+def text_of(module: ModuleOp) -> str:
+    """A module as text."""
+    from io import StringIO
+
+    stream = StringIO()
+    print_mlir(module, stream)
+    return stream.getvalue()
+
+
+PRODUCTS = """%z = arith.constant 0.0 : f32
+linalg.fill ins(%z : f32) outs(%c : memref<?x?xf32>)
+linalg.matmul indexing_maps = [#ki, #jk, #ij] ins(%a, %b : memref<?x?xf16>, memref<?x?xf16>)
+    outs(%c : memref<?x?xf32>)
+linalg.exp ins(%c : memref<?x?xf32>) outs(%c : memref<?x?xf32>)
+linalg.reduce {arith.maximumf} ins(%c : memref<?x?xf32>) outs(%r : memref<?xf32>) dimensions = [1]
+linalg.reduce {arith.addf} ins(%c : memref<?x?xf32>) outs(%s : memref<?xf32>) dimensions = [0]
+linalg.transpose ins(%c : memref<?x?xf32>) outs(%t : memref<?x?xf32>) permutation = [1, 0]
+linalg.matvec ins(%t, %v : memref<?x?xf32>, memref<?xf32>) outs(%w : memref<?xf32>)
+linalg.vecmat ins(%v, %c : memref<?xf32>, memref<?x?xf32>) outs(%u : memref<?xf32>)
+linalg.fill ins(%z : f32) outs(%c3 : memref<?x?x?xf32>)
+linalg.batch_matmul ins(%a3, %b3 : memref<?x?x?xf32>, memref<?x?x?xf32>)
+    outs(%c3 : memref<?x?x?xf32>)
+linalg.dot ins(%v, %v : memref<?xf32>, memref<?xf32>) outs(%p : memref<f32>)
+linalg.matmul ins(%i, %j : memref<5x9xi8>, memref<9x7xi8>) outs(%k : memref<5x7xi32>)
+linalg.generic {indexing_maps = [#window, #column, #row], iterator_types = ["parallel",
+    "reduction"]} ins(%v, %x : memref<?xf32>, memref<3xf32>) outs(%y : memref<?xf32>) {
+^bb0(%in: f32, %x0: f32, %out: f32):
+  %l = linalg.index 1 : index
+  %q = arith.mulf %in, %x0 : f32
+  %o = arith.addf %out, %q : f32
+  linalg.yield %o : f32
+}"""
+
+PARAMETERS = (
+    "%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %r: memref<?xf32>, "
+    "%s: memref<?xf32>, %t: memref<?x?xf32>, %v: memref<?xf32>, %w: memref<?xf32>, "
+    "%u: memref<?xf32>, %a3: memref<?x?x?xf32>, %b3: memref<?x?x?xf32>, %c3: memref<?x?x?xf32>, "
+    "%p: memref<f32>, %i: memref<5x9xi8>, %j: memref<9x7xi8>, %k: memref<5x7xi32>, "
+    "%x: memref<3xf32>, %y: memref<?xf32>"
+)
+
+
+@pytest.fixture
+def module() -> ModuleOp:
+    return kernel(PARAMETERS, PRODUCTS)
+
+
+def check(module: ModuleOp, device: str = "reference", *, sanitize: bool = False) -> None:
+    """Compares what a kernel of PRODUCTS computes of random numbers with numpy."""
+    random = fresh_generator()
+
+    def normal(*shape: int) -> Any:
+        return random.standard_normal(shape).astype(np.float32)
+
+    def nothing(*shape: int) -> Any:
+        return np.full(shape, np.nan, np.float32)
+
+    m, n, depth = 27, 21, 40
+    a, b = (normal(depth, m) * 0.2).astype(np.float16), (normal(n, depth) * 0.2).astype(np.float16)
+    c, t, c3 = nothing(m, n), nothing(n, m), nothing(3, 6, 4)
+    r, s, v, w, u, p = np.zeros(m, np.float32), normal(n), normal(m), normal(n), normal(n), normal()
+    a3, b3, x, y = normal(3, 6, 5), normal(3, 5, 4), normal(3), normal(13)
+    i, j = (random.integers(-128, 128, s_).astype(np.int8) for s_ in ((5, 9), (9, 7)))
+    k = np.zeros((5, 7), np.int32)
+    product = np.exp(a.astype(np.float32).T @ b.astype(np.float32).T)
+    windows = np.array([v[2 * each : 2 * each + 3] @ x for each in range(13)])
+    expected = [
+        *((c, product), (r, product.max(axis=1)), (s, s + product.sum(axis=0)), (t, product.T)),
+        *((w, w + product.T @ v), (u, u + v @ product), (c3, a3 @ b3), (p, p + v @ v)),
+        *((k, i.astype(np.int32) @ j.astype(np.int32)), (y, y + windows)),
+    ]
+    arguments = [a, b, c, r, s, t, v, w, u, a3, b3, c3, p, i, j, k, x, y]
+    xtile.run(module, arguments, device=device, sanitize=sanitize)
+    for result, value in expected:
+        np.testing.assert_allclose(result, value, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("to", ["linalg", "core", "subgroup", "tile", "cuda_tile"])
+def test_every_level_computes_the_same(module: ModuleOp, to: str) -> None:
+    translated = module if to == "linalg" else xtile.translate(module, to)
+    check(translated, sanitize=to in ("linalg", "core"))
+
+
+def test_on_opencl(module: ModuleOp) -> None:
+    check(module, "opencl")
+
+
+def test_xegpu_is_what_mlir_reads(module: ModuleOp) -> None:
+    text = text_of(xtile.translate(module, "xegpu"))
+    result = run_mlir_opt(text, "--verify-each")
+    assert result.returncode == 0, result.stderr
+
+
+def test_what_is_collective(module: ModuleOp) -> None:
+    diagnostics = Diagnostics()
+    core = text_of(xtile.translate(module, "core", diagnostics=diagnostics))
+    names = [name for name in ("gemm", "gemv", "sum") for _ in range(core.count(f"core.{name} "))]
+    assert names == ["gemm"] * 3 + ["gemv"] * 2 + ["sum"]
+    assert core.count("core.gemm transpose_a transpose_b ") == 1
+    assert core.count("core.gemv transpose_a ") == 1
+    assert core.count("core.sum transpose_a ") == 1
+    assert core.count("core.parallel") == 6
+    remarks = diagnostics.render()
+    assert "the products of a batch are computed one after the other" in remarks
+    assert "linalg.dot has no parallel loop and is no sum of rows" in remarks
+
+
+LOOPS = """affine.for %i = 0 to %n {
+  affine.for %j = 0 to affine_map<(d) -> (d)>(%i) step 2 {
+    affine.if affine_set<(d0, d1) : (d0 - d1 * 2 >= 0)>(%i, %j) {
+      %x = affine.load %a[%i, %j] : memref<?x?xf32>
+      %y = arith.addf %x, %x : f32
+      affine.store %y, %a[%j, %i] : memref<?x?xf32>
+    } else {
+      %x = affine.load %a[(%i + 3) mod 5, %j floordiv 2] : memref<?x?xf32>
+      affine.store %x, %a[%j, %i] : memref<?x?xf32>
+    }
+  }
+}
+%seven = arith.constant 7.0 : f32
+affine.parallel (%i, %j) = (1, 0) to (min(%n, 5), 4) step (2, 1) {
+  affine.store %seven, %a[%i, %j] : memref<?x?xf32>
+}
+%zero = arith.constant 0.0 : f32
+%sum = affine.for %i = 0 to %n iter_args(%s = %zero) -> (f32) {
+  %x = affine.load %a[%i, %i] : memref<?x?xf32>
+  %t = arith.addf %s, %x : f32
+  affine.yield %t : f32
+}
+affine.store %sum, %total[0] : memref<1xf32>"""
+
+
+@pytest.mark.parametrize("to", ["linalg", "subgroup", "tile", "opencl"])
+def test_loops(to: str) -> None:
+    module = kernel("%a: memref<?x?xf32>, %n: index, %total: memref<1xf32>", LOOPS)
+    a = fresh_generator().standard_normal((7, 7)).astype(np.float32)
+    expected, total = a.copy(), np.full(1, np.nan, np.float32)
+    for i in range(7):
+        for j in range(0, i, 2):
+            is_in_set = i >= 2 * j
+            expected[j, i] = 2 * expected[i, j] if is_in_set else expected[(i + 3) % 5, j // 2]
+    expected[1:5:2, :4] = 7
+    if to in ("subgroup", "tile"):
+        module = xtile.translate(module, to)
+    xtile.run(module, [a, 7, total], device="opencl" if to == "opencl" else "reference")
+    assert (a == expected).all()
+    np.testing.assert_allclose(total[0], np.trace(expected), rtol=1e-4, atol=1e-5)
+
+
+REFUSED = {
+    "a tensor": (
+        (
+            "%t = tensor.empty() : tensor<4xf32>\n"
+            "%r = linalg.exp ins(%t : tensor<4xf32>) outs(%t : tensor<4xf32>) -> tensor<4xf32>"
+        ),
+        (
+            "tensor.empty works on tensors, which have no memory; make them memrefs first, with "
+            "mlir-opt's -one-shot-bufferize"
+        ),
+    ),
+    "a work-item": (
+        "%x = gpu.thread_id x\nlinalg.fill ins(%f : f32) outs(%a : memref<4xf32>)",
+        "gpu.thread_id tells work-items apart",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_at_its_place(name: str) -> None:
+    body, message = REFUSED[name]
+    module = kernel("%a: memref<4xf32>, %f: f32", body)
+    with pytest.raises(DiagnosticError) as raised:
+        xtile.translate(module, "core")
+    (diagnostic,) = raised.value.diagnostics
+    assert message in diagnostic.message
+    assert diagnostic.span is not None

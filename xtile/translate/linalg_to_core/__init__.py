@@ -1,0 +1,201 @@
+"""From `linalg`, and from loops of `affine`, to the core form at level "block" (docs/linalg.md)."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.hints import isa
+
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    KernelSignature,
+    Piece,
+    Role,
+    SourceParameter,
+)
+from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.effects import OF_WORK_ITEMS
+from xtile.dialects.gpu.functions import KERNEL, FuncOp, ReturnOp
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.dialects.linalg.kernels import first_of_linalg
+from xtile.dialects.linalg.structure import is_structured
+from xtile.dialects.walk import walk
+from xtile.rewrite.rebuilder import Rebuilder, RuleTable
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.mlir import attribute_text
+from xtile.text.source import attach_source, source_of, spelling_of
+from xtile.text.value_names import unique_names
+from xtile.translate.linalg_to_core import affine, structured
+from xtile.translate.linalg_to_core.completed import copy_completed
+from xtile.translate.linalg_to_core.kernel import Kernel
+
+LINALG = "linalg"
+"""What signatures call the language."""
+
+_TENSOR = (
+    "works on tensors, which have no memory; make them memrefs first, with mlir-opt's "
+    "-one-shot-bufferize"
+)
+
+
+def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """Translates the kernels of a module that are written in `linalg`.
+
+    Args:
+        module: The module; it is not changed.
+        diagnostics: Collects remarks; None drops them.
+
+    Returns:
+        A module with the kernels at level "block" of the core form; everything else is what it was.
+
+    Raises:
+        DiagnosticError: An operation has no counterpart.
+    """
+    source = source_of(module)
+    kernel = Kernel(_RULES, "the core form", source, diagnostics)
+    body = Block()
+    with kernel.at_end_of(body):
+        kernel.translate_block(module.body.block)
+    result = ModuleOp([], module.attributes.copy())
+    result.body.detach_block(result.body.block).erase()
+    result.body.add_block(body)
+    if source is not None:
+        attach_source(result, source)
+    return result
+
+
+def _function(operation: Operation, kernel: Kernel) -> None:
+    """A kernel, of our own class or of xDSL's, which says in a property what it is."""
+    if first_of_linalg(operation) is None:
+        kernel.keep(operation)
+        return
+    _check(operation, kernel)
+    old = operation.regions[0].block
+    body = kernel.new_block(old, [argument.type for argument in old.args])
+    with kernel.in_function(body):
+        kernel.translate_block(old)
+    type_ = operation.properties["function_type"]
+    assert isinstance(type_, FunctionType)
+    result = kernel.emit(FuncOp(_name(operation), type_, Region([body])))
+    result.properties |= _known_properties(operation, FuncOp)
+    result.attributes |= operation.attributes
+    result.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.BLOCK.value)
+    result.attributes.setdefault(SIGNATURE_ATTRIBUTE, _signature(operation, kernel).attribute())
+    if KERNEL in operation.attributes or "kernel" in operation.properties:
+        result.attributes[KERNEL] = UnitAttr()
+
+
+def _signature(function: Operation, kernel: Kernel) -> KernelSignature:
+    """The parameters stay what they are; what has no name is called by its place."""
+    arguments = function.regions[0].block.args
+    names = unique_names(arg.name_hint or str(number) for number, arg in enumerate(arguments))
+    return KernelSignature(
+        LINALG,
+        tuple(
+            SourceParameter(name, attribute_text(argument.type), (_piece(argument.type),))
+            for name, argument in zip(names, arguments, strict=True)
+        ),
+    )
+
+
+def _piece(type: Attribute) -> Piece:
+    if isa(type, MemRefType):
+        return Piece(Role.MEMREF, tuple(range(type.get_num_dims())))
+    return Piece(Role.VALUE)
+
+
+def _check(function: Operation, kernel: Kernel) -> None:
+    """Checks that a kernel holds only what a whole work-group can do once.
+
+    Raises:
+        DiagnosticError: It holds something else.
+    """
+    for operation in walk(function):
+        name = spelling_of(operation)
+        if any(map(_is_tensor, (*operation.operands, *operation.results))):
+            raise kernel.error(f"{name} {_TENSOR}", operation)
+        if any(
+            _is_tensor(arg) for region in operation.regions for b in region.blocks for arg in b.args
+        ):
+            raise kernel.error(f"{name} {_TENSOR}", operation)
+        if operation.name in OF_WORK_ITEMS and not _is_parallel(operation):
+            raise kernel.error(
+                f"{name} tells work-items apart, but a kernel of linalg is what the whole "
+                "work-group does once; use gpu.block_id, or core.parallel around it",
+                operation,
+            )
+        if is_structured(operation) and _is_parallel(operation):
+            raise kernel.error(
+                f"{name} is work of the work-group and no part of core.parallel", operation
+            )
+
+
+def _is_tensor(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType | UnrankedTensorType)
+
+
+def _is_parallel(operation: Operation) -> bool:
+    around = operation.parent_op()
+    while around is not None and not isinstance(around, ParallelOp):
+        around = around.parent_op()
+    return around is not None
+
+
+def _module(operation: Operation, kernel: Kernel) -> None:
+    """A module of device code, of our own class or of xDSL's."""
+    body = Block()
+    with kernel.at_end_of(body):
+        kernel.translate_block(operation.regions[0].block)
+    result = kernel.emit(GpuModuleOp(_name(operation), Region([body])))
+    result.attributes |= operation.attributes
+
+
+def _name(operation: Operation) -> str:
+    name = operation.get_attr_or_prop("sym_name")
+    assert isinstance(name, StringAttr | SymbolRefAttr)
+    return name.data if isinstance(name, StringAttr) else name.root_reference.data
+
+
+def _known_properties(operation: Operation, kind: type[IRDLOperation]) -> dict[str, Attribute]:
+    """The properties of an operation that a class has, too."""
+    known = kind.get_irdl_definition().properties
+    return {name: given for name, given in operation.properties.items() if name in known}
+
+
+def _end_of_module(operation: Operation, kernel: Kernel) -> None:
+    """What xDSL ends modules of device code with."""
+
+
+def _return(operation: Operation, kernel: Kernel) -> None:
+    kernel.emit(ReturnOp())
+
+
+def _host(operation: Operation, kernel: Rebuilder) -> None:
+    kernel.keep(operation)
+
+
+_RULES = RuleTable(
+    {
+        "builtin.module": copy_completed,
+        "func.func": _host,
+        "gpu.func": _function,
+        "gpu.module": _module,
+        "gpu.module_end": _end_of_module,
+        "gpu.return": _return,
+        **affine.RULES,
+        **structured.RULES,
+    },
+    otherwise=copy_completed,
+)
+"""What becomes of each operation; those of the core form stay what they are."""

@@ -1,0 +1,160 @@
+"""What the rules share: numbers of affine maps, and points that work-items take in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+
+from xdsl.dialects import arith, complex
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, ComplexType, FloatAttr, IndexType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+from xdsl.utils.hints import isa
+
+from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.gpu.indices import BlockDimOp, ThreadIdOp
+from xtile.dialects.scf.loops import ForOp
+from xtile.dialects.scf.ops import YieldOp
+from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import Index
+
+
+class Kernel(Emitter):
+    """Builds a kernel at level "block".
+
+    Attributes:
+        is_in_points: Whether what is emitted is for one of many points, by one work-item.
+    """
+
+    is_in_points = False
+
+    def one(self, type: Attribute) -> SSAValue:
+        """The number 1."""
+        if not isa(type, ComplexType[AnyFloat]):
+            return self.constant(1, type)
+        parts = [FloatAttr(value, type.element_type) for value in (1.0, 0.0)]
+        return self.emit(complex.ConstantOp(ArrayAttr(parts), type)).results[0]
+
+    def known(self, value: SSAValue) -> Index:
+        """A value, or the number that it certainly is."""
+        number = constant_of(value)
+        return value if number is None else number
+
+    def number(
+        self, expression: AffineExpr, dims: Sequence[Index], symbols: Sequence[Index] = ()
+    ) -> Index:
+        """What an affine expression gives.
+
+        Args:
+            expression: The expression.
+            dims: The values of its dimensions.
+            symbols: The values of its symbols.
+        """
+        match expression:
+            case AffineConstantExpr():
+                return expression.value
+            case AffineDimExpr():
+                return dims[expression.position]
+            case AffineSymExpr():
+                return symbols[expression.position]
+            case AffineBinaryOpExpr():
+                left = self.number(expression.lhs, dims, symbols)
+                right = self.number(expression.rhs, dims, symbols)
+                return self._operation(expression.kind, left, right)
+            case _:
+                raise AssertionError(f"{expression} is no affine expression")
+
+    def _operation(self, kind: AffineBinaryOpKind, a: Index, b: Index) -> Index:
+        if kind is AffineBinaryOpKind.Add:
+            return self.add(a, b)
+        if kind is AffineBinaryOpKind.Mul:
+            return self.multiply(a, b)
+        if kind is AffineBinaryOpKind.CeilDiv:
+            return self.subtract(0, self._floor(self.subtract(0, a), b))
+        floor = self._floor(a, b)
+        if kind is AffineBinaryOpKind.FloorDiv:
+            return floor
+        return self.subtract(a, self.multiply(floor, b))
+
+    def _floor(self, a: Index, b: Index) -> Index:
+        """The quotient of numbers with a sign, rounded down; the divisor is positive."""
+        if isinstance(a, int) and isinstance(b, int) and b > 0:
+            return a // b
+        if b == 1:
+            return a
+        return self.pure(arith.FloorDivSIOp, self.as_value(a), self.as_value(b))
+
+    @contextmanager
+    def points(self, sizes: Sequence[Index]) -> Generator[Sequence[Index]]:
+        """What is done for each point of a space, by the work-items in turn.
+
+        The last dimension varies fastest, so that neighbours do what lies side by side.
+
+        Args:
+            sizes: The size of each dimension, which is not negative; there is one at least.
+        """
+        count: Index = 1
+        for size in sizes:
+            count = self.multiply(count, size)
+        inside, trips = Block(), Block(arg_types=[IndexType()])
+        last = self.as_value(count)
+        with self.at_end_of(inside):
+            first, stride = self._work_item()
+            self.is_in_points = True
+            with self.at_end_of(trips):
+                yield self._split(trips.args[0], sizes)
+                self.emit(YieldOp())
+            self.is_in_points = False
+            self.emit(ForOp(first, last, stride, [], Region([trips])))
+        self.emit(ParallelOp.build(regions=[Region([inside])]))
+
+    def _work_item(self) -> tuple[SSAValue, SSAValue]:
+        """The number of the work-item in the work-group, and how many there are."""
+        x, y, width, height = (
+            self.emit(kind(along)).result
+            for kind in (ThreadIdOp, BlockDimOp)
+            for along in (Dimension.X, Dimension.Y)
+        )
+        row = self.emit(arith.MuliOp(y, width)).result
+        number = self.emit(arith.AddiOp(row, x)).result
+        return number, self.emit(arith.MuliOp(width, height)).result
+
+    def _split(self, number: SSAValue, sizes: Sequence[Index]) -> list[Index]:
+        places: list[Index] = []
+        rest: Index = number
+        for size in reversed(sizes[1:]):
+            places.append(self.remainder(rest, size))
+            rest = self.divide(rest, size)
+        return [rest, *reversed(places)]
+
+    def nest(
+        self,
+        sizes: Sequence[Index],
+        initial: Sequence[SSAValue],
+        body: Callable[[Sequence[Index], Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """Loops that carry values.
+
+        Args:
+            sizes: How far each counts.
+            initial: The values at the beginning.
+            body: Emits what is done for some numbers, and returns the new values.
+        """
+        if not sizes:
+            return body((), initial)
+        with self.loop(0, sizes[0], initial=initial) as loop:
+            loop.results = self.nest(
+                sizes[1:],
+                loop.carried,
+                lambda rest, values: body((loop.index, *rest), values),
+            )
+        return loop.results
