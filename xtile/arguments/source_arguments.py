@@ -27,11 +27,11 @@ from xtile.semantics.values import Array
 from xtile.text.diagnostics import DiagnosticError
 
 _SOURCES: Mapping[str, tuple[Literal["mlir", "tensorlang"], str]] = {
+    "tensorlang": ("tensorlang", "func @source({parameters}) {{\n}}\n"),
     "linalg": (
         "mlir",
         "gpu.module @source {{\ngpu.func @source({parameters}) kernel {{\ngpu.return\n}}\n}}\n",
     ),
-    "tensorlang": ("tensorlang", "func @source({parameters}) {{\n}}\n"),
 }
 """For the language of a signature how its text is read, and a function with some parameters."""
 
@@ -47,7 +47,7 @@ def _types_in_source(function: str, source: KernelSignature) -> list[Attribute]:
         ArgumentError: They are of a language that is not known, or none of its types.
     """
     if source.language not in _SOURCES:
-        known = " or ".join(f"'{each}'" for each in reversed(_SOURCES))
+        known = " or ".join(f"'{each}'" for each in _SOURCES)
         raise ArgumentError(
             f"@{function}: its core.signature is of the language '{source.language}', whose "
             f"arguments are not known; expected {known}"

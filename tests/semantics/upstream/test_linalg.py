@@ -9,7 +9,7 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
-from xtile.launch.errors import SanitizerError
+from xtile.arguments.errors import SanitizerError
 from xtile.semantics.errors import ExecutionError
 
 MAPS = """#id = affine_map<(i, j) -> (i, j)>

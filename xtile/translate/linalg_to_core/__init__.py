@@ -121,7 +121,8 @@ def _check(function: Operation, kernel: Kernel) -> None:
     Raises:
         DiagnosticError: It holds something else.
     """
-    for operation in walk(function):
+    _, *inside = walk(function)
+    for operation in (*inside, function):
         name = spelling_of(operation)
         if any(map(_is_tensor, (*operation.operands, *operation.results))):
             raise kernel.error(f"{name} {_TENSOR}", operation)
