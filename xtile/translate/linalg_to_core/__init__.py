@@ -33,7 +33,7 @@ from xtile.dialects.linalg.structure import is_structured
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.mlir import attribute_text
+from xtile.text.mlir_attribute_printer import attribute_text
 from xtile.text.source import attach_source, source_of, spelling_of
 from xtile.text.value_names import unique_names
 from xtile.translate.linalg_to_core import affine, structured
