@@ -2,13 +2,14 @@
 
 import numpy as np
 from checking import compare, exit_status, leave, product_tolerance, random_generator
-from xdsl.builder import Builder, InsertPoint
+from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import affine, arith, gpu
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, SymbolRefAttr, f32
 from xdsl.dialects.linalg.ops import MatmulOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import PassPipeline
+from xdsl.rewriter import InsertPoint
 
 import xtile
 from xtile.translate.passes import pass_named
@@ -30,10 +31,8 @@ def loops(builder: Builder, a: SSAValue, b: SSAValue, c: SSAValue) -> None:
         builder = Builder(InsertPoint.at_start(body))
         indices.append(body.args[0])
     i, j, k = indices
-    x, y, z = (
-        builder.insert(affine.LoadOp(memory, at)).result
-        for memory, at in ((a, (i, k)), (b, (k, j)), (c, (i, j)))
-    )
+    x, y = (builder.insert(affine.LoadOp(m, at)).result for m, at in ((a, (i, k)), (b, (k, j))))
+    z = builder.insert(affine.LoadOp(c, (i, j))).result
     product = builder.insert(arith.MulfOp(x, y)).result
     builder.insert(affine.StoreOp(builder.insert(arith.AddfOp(z, product)).result, c, (i, j)))
 
@@ -47,8 +46,7 @@ def main() -> int:
             body = Block([gpu.ReturnOp([])], arg_types=types)
             build(Builder(InsertPoint.at_start(body)), *body.args)
             kernel = gpu.FuncOp("product", (types, []), Region(body), kernel=True)
-            kernels = Region(Block([kernel]))
-            module = ModuleOp([gpu.ModuleOp(SymbolRefAttr("kernels"), kernels)])
+            module = ModuleOp([gpu.ModuleOp(SymbolRefAttr("m"), Region(Block([kernel])))])
             PassPipeline((pass_named(f"linalg-to-{route}")(),)).apply(Context(), module)
         for device in ("reference", "opencl"):
             a, b, c = (generator.standard_normal(s, np.float32) for s in ((M, K), (K, N), (M, N)))
