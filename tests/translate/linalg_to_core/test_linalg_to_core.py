@@ -179,6 +179,22 @@ def test_loops(to: str) -> None:
     np.testing.assert_allclose(total[0], np.trace(expected), rtol=1e-4, atol=1e-5)
 
 
+def test_memory_of_the_work_group() -> None:
+    space = "#gpu.address_space<workgroup>"
+    module = kernel(
+        "%a: memref<9x5xf32>, %b: memref<5x9xf32>",
+        f"""%m = memref.alloca() : memref<9x5xf32, {space}>
+        linalg.exp ins(%a : memref<9x5xf32>) outs(%m : memref<9x5xf32, {space}>)
+        linalg.transpose ins(%m : memref<9x5xf32, {space}>) outs(%b : memref<5x9xf32>)
+            permutation = [1, 0]""",
+    )
+    a = fresh_generator().standard_normal((9, 5)).astype(np.float32)
+    for each in ("subgroup", "tile"):
+        b = np.full((5, 9), np.nan, np.float32)
+        xtile.run(xtile.translate(module, each), [a, b])
+        np.testing.assert_allclose(b, np.exp(a).T, rtol=1e-5)
+
+
 REFUSED = {
     "a tensor": (
         (
@@ -189,6 +205,13 @@ REFUSED = {
             "tensor.empty works on tensors, which have no memory; make them memrefs first, with "
             "mlir-opt's -one-shot-bufferize"
         ),
+    ),
+    "memory of a work-item": (
+        (
+            "%m = memref.alloca() : memref<4xf32>\n"
+            "linalg.copy ins(%a : memref<4xf32>) outs(%m : memref<4xf32>)"
+        ),
+        "memref.alloca is memory of each work-item",
     ),
     "a work-item": (
         "%x = gpu.thread_id x\nlinalg.fill ins(%f : f32) outs(%a : memref<4xf32>)",

@@ -26,6 +26,8 @@ from xtile.dialects.core.signature import (
 )
 from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import KERNEL, FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.linalg.kernels import first_of_linalg
@@ -39,6 +41,8 @@ from xtile.text.value_names import unique_names
 from xtile.translate.linalg_to_core import affine, structured
 from xtile.translate.linalg_to_core.completed import copy_completed
 from xtile.translate.linalg_to_core.kernel import Kernel
+
+_ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
 LINALG = "linalg"
 """What signatures call the language."""
@@ -136,10 +140,28 @@ def _check(function: Operation, kernel: Kernel) -> None:
                 "work-group does once; use gpu.block_id, or core.parallel around it",
                 operation,
             )
+        if (
+            operation.name in _ALLOCATIONS
+            and not _is_parallel(operation)
+            and _is_private(operation)
+        ):
+            raise kernel.error(
+                f"{name} is memory of each work-item, but a kernel of linalg is what the whole "
+                "work-group does once; use memref.alloca of a memref in "
+                "#gpu.address_space<workgroup>",
+                operation,
+            )
         if is_structured(operation) and _is_parallel(operation):
             raise kernel.error(
                 f"{name} is work of the work-group and no part of core.parallel", operation
             )
+
+
+def _is_private(operation: Operation) -> bool:
+    """Whether an operation makes memory that work-items do not share."""
+    type_ = operation.results[0].type
+    space = type_.memory_space if isa(type_, MemRefType) else None
+    return not isinstance(space, AddressSpaceAttr) or space.data is not AddressSpace.WORKGROUP
 
 
 def _is_tensor(value: SSAValue) -> bool:
