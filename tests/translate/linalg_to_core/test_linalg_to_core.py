@@ -195,6 +195,14 @@ def test_memory_of_the_work_group() -> None:
         np.testing.assert_allclose(b, np.exp(a).T, rtol=1e-5)
 
 
+def test_remark_on_loops() -> None:
+    module = kernel("%a: memref<?x?xf32>, %n: index, %total: memref<1xf32>", LOOPS)
+    diagnostics = Diagnostics()
+    xtile.translate(module, "core", diagnostics=diagnostics)
+    # Both outermost loops; neither the inner one nor affine.parallel.
+    assert diagnostics.render().count("all work-items execute this loop alike") == 2
+
+
 REFUSED = {
     "a tensor": (
         (

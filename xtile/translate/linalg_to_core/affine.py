@@ -56,6 +56,11 @@ def _store(operation: affine.StoreOp, kernel: Kernel) -> None:
 
 
 def _for(operation: affine.ForOp, kernel: Kernel) -> None:
+    if not kernel.is_in_points and not isinstance(operation.parent_op(), affine.ForOp):
+        kernel.remark(
+            "all work-items execute this loop alike, one turn after another; affine.parallel says "
+            "that turns are independent, and lets work-items share them"
+        )
     lower = _numbers(operation.lowerBoundMap.data, operation.lowerBoundOperands, kernel)
     upper = _numbers(operation.upperBoundMap.data, operation.upperBoundOperands, kernel)
     first, last = reduce(kernel.larger, lower), reduce(kernel.smaller, upper)
