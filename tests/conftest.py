@@ -2,7 +2,8 @@
 
 Machines that run the tests are shared, so time says nothing about the code.
 
-Tests that draw random numbers have the mark `random`; `.ci/random-tests` repeats them.
+Tests that draw random numbers have the mark `random`; `.ci/random-tests` repeats them. Those that
+take little time have the mark `fast` (tests/fast.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cache
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.fast import is_fast, is_property, limited, refuse_processes
 from tests.seeds import note_on_repeating
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
@@ -26,6 +28,8 @@ CACHE_VARIABLE = "XTILE_TEST_CACHE"
 
 settings.register_profile("xtile", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("xtile")
+
+sys.addaudithook(refuse_processes)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -51,14 +55,15 @@ def _interrupts_of_the_tests() -> None:  # pyright: ignore[reportUnusedFunction]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of modules that draw random numbers, or use a fixture that does."""
+    """Marks the tests that are fast, and those of modules or with fixtures that draw numbers."""
     for item in items:
         assert isinstance(item, pytest.Function)
         assert item.module is not None
         has_fixture = "rng" in item.fixturenames
-        is_property = item.get_closest_marker("hypothesis") is not None
-        if has_fixture or is_property or _draws_random_numbers(item.module.__name__):
+        if has_fixture or is_property(item) or _draws_random_numbers(item.module.__name__):
             item.add_marker(pytest.mark.random)
+        if is_fast(item):
+            item.add_marker(pytest.mark.fast)
 
 
 @cache
@@ -77,6 +82,13 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """With `-n`, all tests of a file run in one process: many share what was compiled once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "loadfile"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """A fast test keeps to what fast tests may do."""
+    with nullcontext() if item.get_closest_marker("fast") is None else limited(item.nodeid):
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -207,6 +207,7 @@ def test_an_empty_file_is_an_empty_module(opt: Opt, kernel: Path, name: str) -> 
     assert opt(write(name, "")) == Result(0, "module {\n}\n", "")
 
 
+@pytest.mark.slow
 def test_a_huge_line_is_read_or_refused(opt: Opt, kernel: Path) -> None:
     for name in ("long.ir", "long.mlir"):
         result = opt(write(name, "x" * 100_000_000))

@@ -25,6 +25,14 @@ def test_fails():
     assert False, "drawn: nothing"
 """
 
+PROPERTY = """
+from hypothesis import given, strategies
+
+@given(strategies.integers())
+def test_numbers(number):
+    assert number == number
+"""
+
 
 def _run(file: Path, text: str, seed: str = "", *options: str) -> str:
     """What pytest prints for a file with a test that fails."""
@@ -61,3 +69,7 @@ def test_a_test_without_random_numbers_has_no_seed(tmp_path: Path) -> None:
     file = tmp_path / "test_fixed.py"
     assert SEED_VARIABLE not in _run(file, WITHOUT)
     assert "1 deselected" in _run(file, WITHOUT, "", "-m", "random")
+
+
+def test_properties_are_random(tmp_path: Path) -> None:
+    assert "1 passed" in _run(tmp_path / "test_property.py", PROPERTY, "", "-m", "random")

@@ -325,11 +325,13 @@ def _optional_operands(operation: type[IRDLOperation]) -> list[str]:
     return [name for name, kind in operands if isinstance(kind, (OptOperandDef, VarOperandDef))]
 
 
+@pytest.mark.slow
 def test_there_is_a_sample_of_each_operation() -> None:
     sampled = {name.partition(" ")[0] for name in SAMPLES}
     assert sampled == {operation.name for operation in _operations()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_text_keeps_which_operands_an_operation_has(name: str) -> None:
     checked = 0

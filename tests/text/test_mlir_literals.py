@@ -195,6 +195,7 @@ func.func @f() -> f32 attributes {a = #big, b = dense<"0x0000803F"> : tensor<100
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--print-op-generic"], ["-p", "cse,canonicalize"]])
 def test_equal_elements_take_the_room_of_one(tmp_path: Path, options: list[str]) -> None:
     kernel = tmp_path / "k.mlir"

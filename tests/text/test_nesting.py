@@ -32,6 +32,7 @@ def test_brackets_need_not_match() -> None:
     assert find_deep_nesting("([)}]<" * 100, 3, "//") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["(" * 20_000_000, "(" * 10_000_000 + ")" * 10_000_000, "()" * 10_000_000]
 )

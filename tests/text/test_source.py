@@ -121,6 +121,7 @@ def test_place_of_an_unknown_operation_is_that_of_the_one_around_it() -> None:
     assert place_of(inner, None) is None
 
 
+@pytest.mark.slow
 def test_a_module_keeps_its_source_and_both_are_collected() -> None:
     module = ModuleOp([])
     source = Source("a.ir", "")

@@ -32,6 +32,8 @@ from xtile.semantics.engine import launch
 from xtile.text.diagnostics import Diagnostics
 from xtile.translate.route import Options, translate
 
+pytestmark = pytest.mark.slow
+
 TYPES = ("c32", "c64")
 
 _M = "coopmatrix<c32x16x8,matrix_acc>"

@@ -125,6 +125,7 @@ def test_every_instruction_computes_the_same(case: Case, route: str) -> None:
     assert any(agrees(function, kernel, Random(seed)) for seed in range(20))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_examples_compute_the_same(

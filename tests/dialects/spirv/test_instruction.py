@@ -132,6 +132,7 @@ def test_a_clone_is_equivalent() -> None:
     assert made.clone().is_structurally_equivalent(made)
 
 
+@pytest.mark.slow
 def test_many_kinds_of_arguments_do_not_share_an_attribute() -> None:
     # More than are kept for reuse.
     many = [operation("CompositeExtract", f32, X, index).arguments for index in range(20_000)]

@@ -28,6 +28,8 @@ from xtile.text.files import source_from_bytes
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
 
+pytestmark = pytest.mark.slow
+
 CHUNKS = 8
 FILES_PER_CHUNK = 1000
 MLIR_CHUNKS = 4

@@ -18,6 +18,8 @@ from xtile.text.diagnostics import Diagnostics, Severity
 from xtile.transforms.distribute import distribute
 from xtile.transforms.distribute.local_memory import local_bytes
 
+pytestmark = pytest.mark.slow
+
 Array = np.ndarray[Any, Any]
 
 ONES = {"bf16": "1.0 : bf16", "i8": "1 : i8", "f16": "1.0 : f16", "f32": "1.0 : f32"}

@@ -19,6 +19,8 @@ from tests.transforms.distribute.kernels import (
 )
 from xtile.transforms.distribute.vectors import products
 
+pytestmark = pytest.mark.slow
+
 Array = np.ndarray[Any, Any]
 
 

@@ -11,6 +11,8 @@ from tests.transforms.tile_linalg.from_source import Shape, check, tiled
 from xtile.semantics.configuration import Size3
 from xtile.text.diagnostics import DiagnosticError
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 SHAPES: dict[str, tuple[Size3, dict[str, list[Shape]]]] = {

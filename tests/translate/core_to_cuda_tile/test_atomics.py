@@ -21,6 +21,8 @@ from tests.translate.core_to_cuda_tile.entries import (
 from xtile.targets import NVIDIA
 from xtile.translate.core_to_cuda_tile import translate_module
 
+pytestmark = pytest.mark.slow
+
 _FLOATS = ("f16", "bf16", "f32", "f64")
 _TILE_KINDS = {
     **{("addf", type): "addf" for type in _FLOATS},

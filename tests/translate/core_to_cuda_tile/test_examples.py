@@ -27,6 +27,8 @@ from xtile.semantics.configuration import Size3
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 

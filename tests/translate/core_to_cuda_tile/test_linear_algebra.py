@@ -12,6 +12,8 @@ from tests.transforms.linear_algebra import Case, Target, cases, transposed
 from tests.transforms.tile_linalg.test_meaning import sizes_of
 from tests.translate.core_to_cuda_tile.entries import from_block_level, run_entry
 
+pytestmark = pytest.mark.slow
+
 
 class _Written:
     """Remembers the text of the kernel that is being tested."""

@@ -16,6 +16,8 @@ from tests.translate.core_to_cuda_tile.entries import (
 )
 from tests.translate.loop_ends import ALL, NAMES, Loop, constants_text, summary_text
 
+pytestmark = pytest.mark.slow
+
 _DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64}
 
 

@@ -19,6 +19,8 @@ from xtile.targets import NVIDIA
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.core_to_cuda_tile import translate_module
 
+pytestmark = pytest.mark.slow
+
 _FLOAT_KINDS = ("add", "mul", "maxnumf", "minnumf", "maximumf", "minimumf")
 _INTEGER_KINDS = ("add", "mul", "and", "or", "xor", "maxsi", "maxui", "minsi", "minui")
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}

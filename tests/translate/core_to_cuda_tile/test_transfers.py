@@ -20,6 +20,8 @@ from tests.translate.core_to_cuda_tile.entries import (
 from xtile.targets import NVIDIA
 from xtile.translate.core_to_cuda_tile import translate_module
 
+pytestmark = pytest.mark.slow
+
 # --- which form ---
 
 

@@ -15,6 +15,8 @@ from tests.seeds import fresh_seed
 from tests.translate.core_to_xegpu.lowered import lower, refusal
 from xtile.translate.route import Options, translate
 
+pytestmark = pytest.mark.slow
+
 M, N, K = 8, 16, 16
 SIZES = {"i": M, "j": N, "k": K, "l": 4}
 

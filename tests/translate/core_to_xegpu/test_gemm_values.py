@@ -19,6 +19,8 @@ from xtile.semantics.engine import launch
 from xtile.text.diagnostics import Diagnostics
 from xtile.translate.route import Options, translate
 
+pytestmark = pytest.mark.slow
+
 DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 SIZES = {

@@ -23,6 +23,8 @@ from xtile.dialects.cuda_tile.versions import V13_5, VERSIONS
 from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 
+pytestmark = pytest.mark.slow
+
 LOCATED = re.compile(r"damaged\.tileirbc: error: byte \d+ \(\w+\): ")
 
 FILES = 250
