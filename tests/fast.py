@@ -23,16 +23,10 @@ SLOW_MODULES = {
     "pyopencl": "builds for OpenCL's devices",
     "random": "random choices, which kernels are made of",
     "subprocess": "other processes",
-    "tests.dialects.cuda_tile.random_operations": "random operations",
-    "tests.dialects.cuda_tile.random_tiles": "random operations",
-    "tests.dialects.spirv.damage": "files with random damage",
-    "tests.dialects.spirv.random_modules": "random modules",
+    "tests.generators": "random kernels and modules, and damaged files",
     "xtile.backends.intel": "Intel's compilers and devices",
     "xtile.backends.limited_process": "other processes",
     "xtile.backends.nvidia": "NVIDIA's compilers and devices",
-    "xtile.testing.collective_kernels": "random kernels",
-    "xtile.testing.damage": "files with random damage",
-    "xtile.testing.tensorlang_kernels": "random kernels",
 }
 """What a fast test does not use, with what it brings: modules and packages."""
 

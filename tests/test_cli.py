@@ -231,6 +231,7 @@ class TestInProcess:
         assert main(["run", kernel, *arguments, "--sanitize", "--quiet"]) == 0
         assert capsys.readouterr() == ("", "")
 
+    @pytest.mark.slow
     def test_devices(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["devices"]) == 0
         assert "reference" in capsys.readouterr().out

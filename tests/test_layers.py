@@ -33,7 +33,6 @@ LAYERS = (
     "transforms",
     "translate",
     "backends",
-    "testing",
     "host",
     "launch",
     "api",
@@ -117,7 +116,7 @@ def _graph_of_the_package() -> dict[str, dict[str, int]]:
 
 
 def test_every_part_has_its_layer(graph: dict[str, dict[str, int]]) -> None:
-    assert len(graph) > 900
+    assert len(graph) > 800
     assert {_layer(name) for name in graph} <= set(range(len(LAYERS)))
 
 
@@ -134,6 +133,16 @@ def test_the_page_has_the_parts_in_their_order() -> None:
     cells = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
     names = [name for cell in cells for name in re.findall(r"`(\w+)(?:/|\.py)`", cell)]
     assert ("__init__", *names) == LAYERS
+
+
+def test_nothing_imports_what_only_tests_need() -> None:
+    wrong = [
+        f"{path}:{line} imports {name}"
+        for path in _modules().values()
+        for line, name in _imports(ast.parse(path.read_text()))
+        if name.split(".")[0] in ("tests", "hypothesis", "pytest", "filecheck")
+    ]
+    assert not wrong
 
 
 def test_imports_within_functions_count_and_those_for_type_checkers_do_not(tmp_path: Path) -> None:

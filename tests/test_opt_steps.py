@@ -60,6 +60,7 @@ def test_an_empty_module_is_empty_text(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_pass_of_xdsl(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     message = failure(capsys, tmp_path / "k.mlir", "-p", "cse,apply-pdl-interp")
     start = "xtile-opt: error: pass 'apply-pdl-interp' failed, which is a part of xDSL "

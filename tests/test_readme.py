@@ -42,6 +42,7 @@ def test_tour_prints_what_the_readme_shows(command: str, shown: str) -> None:
     assert without_trailing_blanks(run_in_shell(command)) == without_trailing_blanks(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON_BLOCKS)
 def test_python_of_the_readme_runs(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The block asserts its result itself.

@@ -110,6 +110,7 @@ def test_arguments_that_overlap() -> None:
     assert alone == [[False, False], [False, True]]
 
 
+@pytest.mark.slow
 def test_the_level() -> None:
     xtile.compile(KERNELS, "0.cubin", chip="sm_90", level=0)
     xtile.compile(KERNELS, "3.cubin", chip="sm_90", level=3)
@@ -176,6 +177,7 @@ def test_a_mistake_in_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("k.cubin").exists()
 
 
+@pytest.mark.slow
 def test_what_the_assembler_does_not_take(capsys: pytest.CaptureFixture[str]) -> None:
     # No other test asks for this level, so nothing is kept of it.
     options = ("--level", "2", "--build-seconds", "0.001")
@@ -183,12 +185,14 @@ def test_what_the_assembler_does_not_take(capsys: pytest.CaptureFixture[str]) ->
     assert "cannot build the kernel: it was not done after 0.001 s" in message
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
     Path("k.cubin").mkdir()
     message = failure_of(capsys, 1, "k.ir", "-o", "k.cubin")
     assert message == "xtile: error: cannot write k.cubin: Is a directory\n"
 
 
+@pytest.mark.slow
 def test_warnings(capsys: pytest.CaptureFixture[str]) -> None:
     Path("old.ir").write_text(OLD)
     assert main(["compile", "old.ir", "-o", "k.cubin"]) == 0

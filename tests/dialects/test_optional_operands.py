@@ -25,10 +25,10 @@ from xdsl.irdl import (
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tests.conformance.cuda_tile_functions import make_testing_context
+from tests.dialects.tensorlang.round_trip import ir_text, module_from_ir
 from tests.dialects.upstream_text import in_function
 from xtile.dialects.registry import COMPLETED_DIALECTS
-from xtile.testing.cuda_tile_functions import make_testing_context
-from xtile.testing.round_trip import ir_text, module_from_ir
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.generic_form import needs_generic_form
 from xtile.text.mlir import print_mlir, read_mlir

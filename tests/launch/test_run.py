@@ -122,6 +122,7 @@ def test_a_group_with_different_sizes_and_offsets() -> None:
         assert np.array_equal(entry, old)
 
 
+@pytest.mark.slow
 def test_several_workers() -> None:
     kernel = """
     func @f(%A: memref<f32x?>) {

@@ -50,6 +50,7 @@ def _in_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # p
     Path("scale.mlir").write_text(SCALE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--sanitize",), ("--workers", "2")])
 def test_text(options: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     saved = ("--out", "x=x.npy", "--out", "y=y.npy")
@@ -80,6 +81,7 @@ def test_bytecode(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_tile_outside_of_the_index_space_is_a_warning(
     workers: str, capsys: pytest.CaptureFixture[str]

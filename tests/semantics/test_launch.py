@@ -43,6 +43,7 @@ def test_num_subgroups(function) -> None:
     assert configuration.subgroups == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 3, 20])
 def test_workers_share_the_groups(workers, run, rng) -> None:
     a = np.asfortranarray(rng.standard_normal((16, 11)).astype(np.float32))
@@ -56,6 +57,7 @@ def test_workers_share_the_groups(workers, run, rng) -> None:
     assert calls == [(done, 11) for done in range(1, 12)]
 
 
+@pytest.mark.slow
 def test_workers_with_one_array_as_input_and_output(run, rng) -> None:
     a = np.asfortranarray(rng.standard_normal((16, 7)).astype(np.float32))
     expected = np.float32(2) * a
@@ -74,6 +76,7 @@ def test_atomics_stay_in_one_process(run) -> None:
     assert a[0] == 16 * sum(range(50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_errors_name_the_instruction(workers, run) -> None:
     text = (

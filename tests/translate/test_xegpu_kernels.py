@@ -12,6 +12,7 @@ import pytest
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, i64
 
 import xtile
+from tests.generators.tensorlang_kernels import random_kernel
 from tests.mlir_opt import run_mlir_opt
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import (
@@ -27,7 +28,6 @@ from tests.translate.tensorlang_to_core.cases import CASES
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics import engine
 from xtile.semantics.errors import ExecutionError
-from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 

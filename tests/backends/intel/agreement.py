@@ -1,7 +1,7 @@
 """Runs kernels of the tensor language on OpenCL's device and on the reference device, and compares.
 
 Both get equal random arguments. Where the memory differs afterwards, the errors that
-`xtile/testing/tolerances.py` allows say by how much it may: the reference device runs the kernel
+`tests/precision/tolerances.py` allows say by how much it may: the reference device runs the kernel
 some more times, with such errors and in other orders (`outcomes.py`).
 """
 
@@ -16,13 +16,13 @@ import numpy.typing as npt
 from tests.backends.intel.orders import Orders
 from tests.backends.intel.outcomes import Outcomes, are_same
 from tests.backends.intel.random_arguments import Memory
+from tests.precision.perturbed import Overflow, has_orders, is_determined, launch_perturbed
 from tests.seeds import SEED_VARIABLE
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics import engine
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.errors import ExecutionError
-from xtile.testing.perturbed import Overflow, has_orders, is_determined, launch_perturbed
 
 Launch = Callable[[Sequence[Argument], Size3], None]
 """Runs a kernel on the device that is compared with the reference device."""

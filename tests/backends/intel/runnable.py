@@ -1,6 +1,6 @@
 """Makes random kernels executable: loops become short, indices small, and local memory initialized.
 
-A kernel of `xtile.testing.tensorlang_kernels` keeps every rule of the language, but most would
+A kernel of `tests.generators.tensorlang_kernels` keeps every rule of the language, but most would
 loop for years, or access memory far away from any argument.
 """
 

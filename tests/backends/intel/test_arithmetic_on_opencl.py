@@ -13,13 +13,13 @@ from tests.backends.intel.agreement import ONE_GROUP, Launch
 from tests.backends.intel.every_type.scalars import LOOPS, SIZE, arithmetic_kernels
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.operands import Numbers, pairs
+from tests.precision.tolerances import TOLERANCES, is_inexact, unit_in_last_place
 from tests.seeds import SEED_VARIABLE, fresh_seed
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import MemrefType, is_number
 from xtile.semantics import engine
 from xtile.semantics.arguments import MemrefArgument
 from xtile.semantics.numeric_types import NUMPY_TYPES
-from xtile.testing.tolerances import TOLERANCES, is_inexact, unit_in_last_place
 
 FUNCTIONS = {kernel.name: kernel.function() for who in LOOPS for kernel in arithmetic_kernels(who)}
 

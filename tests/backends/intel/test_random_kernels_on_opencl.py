@@ -22,6 +22,7 @@ from tests.backends.intel.random_arguments import (
     plain_numbers,
 )
 from tests.backends.intel.runnable import make_runnable
+from tests.generators.tensorlang_kernels import random_kernel
 from tests.seeds import given_seed
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes
@@ -29,7 +30,6 @@ from xtile.arguments.errors import DeviceError
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics.arguments import Argument
 from xtile.semantics.errors import ExecutionError
-from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 
 KERNELS = 300

@@ -6,8 +6,8 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.conformance.cuda_tile_functions import make_testing_context
 from xtile.dialects.verification import verify_module
-from xtile.testing.cuda_tile_functions import make_testing_context
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
-from tests.dialects.cuda_tile.random_operations import random_operation
+from tests.generators.cuda_tile_operations import random_operation
 from tests.tile_tools import disassembled
 from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.dialects.cuda_tile.ops.control_flow import ReturnOp

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.spirv.kernels import copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.damaged_text import damaged
+from tests.generators.spirv_modules import random_module
 from tests.spirv_tools import assembled
 from xtile.dialects.spirv import assemble, disassemble, encode
-from xtile.testing.damage import damaged
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 

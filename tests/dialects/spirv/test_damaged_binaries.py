@@ -11,9 +11,9 @@ from typing import TypeVar
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
-from tests.dialects.spirv.damage import damaged
 from tests.dialects.spirv.kernels import copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.spirv_damage import damaged
+from tests.generators.spirv_modules import random_module
 from tests.spirv_tools import assembled
 from xtile.dialects.spirv import ModuleOp, decode, disassemble, encode
 from xtile.text.diagnostics import DiagnosticError

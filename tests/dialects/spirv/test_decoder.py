@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 
 from tests.dialects.spirv.kernels import copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.spirv_modules import random_module
 from tests.mlir_opt import llvm_tool
 from tests.spirv_tools import assembled, disassembled, problems_of
 from xtile.dialects.spirv import (

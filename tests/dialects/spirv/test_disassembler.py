@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.spirv.kernels import copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.spirv_modules import random_module
 from tests.spirv_tools import assembled, disassembled
 from xtile.dialects.spirv import disassemble, encode
 

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block
 
 from tests.dialects.spirv.kernels import GLOBAL, Kernel, copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.spirv_modules import random_module
 from tests.spirv_tools import disassembled, problems_of
 from xtile.dialects.spirv import (
     ArrayType,

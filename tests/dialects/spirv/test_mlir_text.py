@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
 from xdsl.ir import Attribute, Block
 
 from tests.dialects.spirv.kernels import Kernel, copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.spirv_modules import random_module
 from tests.spirv_tools import problems_of
 from xtile.dialects.registry import make_context
 from xtile.dialects.spirv import (

@@ -21,7 +21,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tests.dialects.spirv.kernels import Kernel, copy_kernel
-from tests.dialects.spirv.random_modules import random_module
+from tests.generators.spirv_modules import random_module
 from tests.spirv_tools import problems_of
 from xtile.dialects.spirv import (
     ArrayType,

@@ -10,11 +10,7 @@ from random import Random
 
 import pytest
 
-from xtile.dialects.tensorlang.reader import MAX_REGION_DEPTH, read
-from xtile.dialects.tensorlang.term_reader import MAX_ATTRIBUTE_DEPTH
-from xtile.dialects.verification import verify_module
-from xtile.testing.damage import damaged
-from xtile.testing.round_trip import (
+from tests.dialects.tensorlang.round_trip import (
     assert_equivalent,
     ir_text,
     mlir_text,
@@ -22,7 +18,11 @@ from xtile.testing.round_trip import (
     module_from_mlir,
     tensorlang_context,
 )
-from xtile.testing.tensorlang_kernels import random_kernel
+from tests.generators.damaged_text import damaged
+from tests.generators.tensorlang_kernels import random_kernel
+from xtile.dialects.tensorlang.reader import MAX_REGION_DEPTH, read
+from xtile.dialects.tensorlang.term_reader import MAX_ATTRIBUTE_DEPTH
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.files import source_from_bytes
 from xtile.text.mlir import read_mlir

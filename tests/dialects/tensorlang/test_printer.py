@@ -18,11 +18,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tests.dialects.tensorlang.round_trip import ir_text, module_from_ir, module_from_mlir
 from xtile.dialects.tensorlang.operation import integer_attribute
 from xtile.dialects.tensorlang.ops.arithmetic import NegOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.printer import attribute_text, constant_text, print_module
-from xtile.testing.round_trip import ir_text, module_from_ir, module_from_mlir
 from xtile.text.diagnostics import DiagnosticError
 
 

@@ -10,12 +10,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Attribute
 
-from xtile.dialects.tensorlang.operation import TensorLangOperation
-from xtile.dialects.tensorlang.ops import OPERATIONS
-from xtile.dialects.tensorlang.syntax import MODIFIERS
-from xtile.dialects.tensorlang.types import SCALAR_TYPES
-from xtile.dialects.verification import verify_module
-from xtile.testing.round_trip import (
+from tests.dialects.tensorlang.round_trip import (
     assert_equivalent,
     ir_text,
     locations,
@@ -23,7 +18,12 @@ from xtile.testing.round_trip import (
     module_from_ir,
     module_from_mlir,
 )
-from xtile.testing.tensorlang_kernels import kernels, random_kernel
+from tests.generators.tensorlang_kernels import kernels, random_kernel
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.ops import OPERATIONS
+from xtile.dialects.tensorlang.syntax import MODIFIERS
+from xtile.dialects.tensorlang.types import SCALAR_TYPES
+from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
 
 CHUNKS = 8

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from tests.dialects.tensorlang.round_trip import ir_text, module_from_ir
 from xtile.dialects.tensorlang.reader import read
 from xtile.dialects.tensorlang.types import type_text
-from xtile.testing.round_trip import ir_text, module_from_ir
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 

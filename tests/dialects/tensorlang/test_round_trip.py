@@ -15,6 +15,15 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tests.dialects.tensorlang.round_trip import (
+    assert_equivalent,
+    ir_text,
+    locations,
+    mlir_text,
+    module_from_ir,
+    module_from_mlir,
+    tensorlang_context,
+)
 from xtile.dialects.tensorlang.attributes import AddressSpace, MatrixUse
 from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
 from xtile.dialects.tensorlang.ops import OPERATIONS
@@ -33,15 +42,6 @@ from xtile.dialects.tensorlang.types import (
     type_text,
 )
 from xtile.dialects.verification import verify_module
-from xtile.testing.round_trip import (
-    assert_equivalent,
-    ir_text,
-    locations,
-    mlir_text,
-    module_from_ir,
-    module_from_mlir,
-    tensorlang_context,
-)
 from xtile.text.diagnostics import Diagnostics
 
 MATRIX = "coopmatrix<f32x16x8,matrix_acc>"

@@ -7,6 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tests.dialects.tensorlang.round_trip import tensorlang_context
 from xtile.dialects.tensorlang.attributes import AddressSpace, MatrixUse
 from xtile.dialects.tensorlang.types import (
     BOOL,
@@ -36,7 +37,6 @@ from xtile.dialects.tensorlang.types import (
     promote,
     real_part_type,
 )
-from xtile.testing.round_trip import tensorlang_context
 
 PROMOTION = """
        i8 i16 i32 i64 bf16 f16 f32 f64 c32 c64

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from xtile.dialects.tensorlang.ops import OPERATIONS
-from xtile.testing.round_trip import (
+from tests.dialects.tensorlang.round_trip import (
     assert_equivalent,
     ir_text,
     locations,
@@ -18,7 +17,8 @@ from xtile.testing.round_trip import (
     module_from_ir,
     module_from_mlir,
 )
-from xtile.testing.tensorlang_kernels import random_kernel
+from tests.generators.tensorlang_kernels import random_kernel
+from xtile.dialects.tensorlang.ops import OPERATIONS
 
 KERNELS = 60
 KERNEL_SIZE = 40

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
 
+from tests.generators.tensorlang_kernels import random_kernel
 from tests.translate.tensorlang_to_core.agreement import GRID, Arguments, is_runnable, pairs
 from xtile.semantics.arguments import Argument, MemrefArgument
 from xtile.semantics.configuration import configuration_of
@@ -14,7 +15,6 @@ from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
 from xtile.targets.intel import CPU, DG2
 from xtile.targets.lanes import LaneTarget, for_either
-from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.distribute import distribute
 from xtile.transforms.distribute.configuration import SUBGROUP_SIZE

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.backends.intel.agreement import check_agreement, is_defined
 from tests.backends.intel.random_arguments import Arguments, NoArgumentsError, any_numbers
 from tests.backends.intel.runnable import make_runnable
+from tests.generators.tensorlang_kernels import random_kernel
 from tests.transforms.distribute.kernels import function_of
 from tests.transforms.tile_linalg.from_source import reversed_modes, tiled
 from tests.translate.ported import fix_sizes
@@ -21,7 +22,6 @@ from xtile.semantics.arguments import Argument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
-from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 
 KERNELS = 60

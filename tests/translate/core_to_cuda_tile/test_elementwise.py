@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.precision.tolerances import unit_in_last_place
 from tests.transforms.distribute.kernels import printed
 from tests.translate.core_to_cuda_tile.entries import lowered, tile_kernel
 from tests.translate.core_to_cuda_tile.tile_functions import (
@@ -21,7 +22,6 @@ from tests.translate.core_to_cuda_tile.tile_functions import (
 )
 from tests.translate.xegpu_to_spirv.elementwise_kernels import FLOATS, INTEGERS, operands
 from xtile.dialects.tensorlang.types import BF16, F16, F32, F64
-from xtile.testing.tolerances import unit_in_last_place
 from xtile.text.diagnostics import DiagnosticError
 
 Case = tuple[str, tuple[str, ...], str]

@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 import xtile
 from tests.backends.intel.agreement import check_agreement, copied
 from tests.backends.intel.random_arguments import Memory, any_numbers, plain_numbers
+from tests.generators.collective_kernels import CollectiveKernel, collective_kernel
+from tests.generators.tensorlang.choices import NUMBERS
 from tests.seeds import given_seed
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import printed, read
@@ -36,8 +38,6 @@ from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.semantics.sanitizer import Kind, sanitize
-from xtile.testing.collective_kernels import CollectiveKernel, collective_kernel
-from xtile.testing.tensorlang.choices import NUMBERS
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tests.generators.tensorlang.choices import plain_constant
 from xtile.dialects.tensorlang.ops.arithmetic import AddOp, CastOp, ConstantOp, MulOp
 from xtile.dialects.tensorlang.ops.builtins import (
     SubgroupLinearIdOp,
@@ -41,7 +42,6 @@ from xtile.dialects.tensorlang.types import (
     MemrefType,
     is_number,
 )
-from xtile.testing.tensorlang.choices import plain_constant
 
 SUBGROUP_SIZE = 16
 WORK_GROUP_SIZE = (32, 2)

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 import xtile
+from tests.generators.tensorlang_kernels import random_kernel
 from tests.mlir_opt import run_mlir_opt
-from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.tensorlang_to_core import translate_module
 

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 import xtile
+from tests.generators.tensorlang_kernels import random_kernel
 from tests.translate.tensorlang_to_core.agreement import agrees, is_runnable, pairs
-from xtile.testing.tensorlang_kernels import random_kernel
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.tensorlang_to_core import translate_module
 

@@ -128,6 +128,7 @@ class TestTexts:
         assert len(api.loaded) == len(set(api.loaded)) == 2
         assert len(api.launches) == 5
 
+    @pytest.mark.slow
     def test_what_is_prepared(self, api: FakeApi) -> None:
         x = random(100)
         prepare(AXPBY, [Interface(x[:50]), Interface(x[50:])]).enqueue()

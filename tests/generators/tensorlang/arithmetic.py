@@ -7,6 +7,9 @@ from functools import partial
 
 from xdsl.ir import Attribute
 
+from tests.generators.tensorlang import choices
+from tests.generators.tensorlang.builder import Builder, Maker
+from tests.generators.tensorlang.choices import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
 from xtile.dialects.tensorlang.attributes import MatrixUse
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import arithmetic as ops
@@ -17,9 +20,6 @@ from xtile.dialects.tensorlang.types import (
     is_cast_allowed,
     real_part_type,
 )
-from xtile.testing.tensorlang import choices
-from xtile.testing.tensorlang.builder import Builder, Maker
-from xtile.testing.tensorlang.choices import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
 
 Operation = type[TensorLangOperation]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.testing.conformance import pieces_of
-from xtile.testing.cuda_tile_functions import make_testing_context
+from tests.conformance.cuda_tile_functions import make_testing_context
+from tests.conformance.llvm_verdicts import pieces_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source

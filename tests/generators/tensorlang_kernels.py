@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.testing.tensorlang.arithmetic import ARITHMETIC
-from xtile.testing.tensorlang.builder import MAXIMUM_DEPTH, Builder, Level, Maker
-from xtile.testing.tensorlang.collective import COLLECTIVE, SPMD_REGIONS
-from xtile.testing.tensorlang.control import CONTROL, MIXED_BUILTINS, SPMD_BUILTINS
-from xtile.testing.tensorlang.memory import MEMORY, barrier
-from xtile.testing.tensorlang.spmd import SUBGROUP, SUBGROUP_REGIONS
+from tests.generators.tensorlang.arithmetic import ARITHMETIC
+from tests.generators.tensorlang.builder import MAXIMUM_DEPTH, Builder, Level, Maker
+from tests.generators.tensorlang.collective import COLLECTIVE, SPMD_REGIONS
+from tests.generators.tensorlang.control import CONTROL, MIXED_BUILTINS, SPMD_BUILTINS
+from tests.generators.tensorlang.memory import MEMORY, barrier
+from tests.generators.tensorlang.spmd import SUBGROUP, SUBGROUP_REGIONS
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
+from tests.generators.tensorlang import choices
+from tests.generators.tensorlang.builder import Builder, Level, Maker
 from xtile.dialects.tensorlang.operation import (
     TensorLangOperation,
     integer_attribute,
@@ -14,8 +16,6 @@ from xtile.dialects.tensorlang.operation import (
 )
 from xtile.dialects.tensorlang.ops import collective as ops
 from xtile.dialects.tensorlang.types import MemrefType
-from xtile.testing.tensorlang import choices
-from xtile.testing.tensorlang.builder import Builder, Level, Maker
 
 
 def _alloca_type(builder: Builder) -> MemrefType:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute
 
+from tests.generators.collective_kernels.kernel import Parameter
+from tests.generators.collective_kernels.scope import Root, Scope, View
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
-from xtile.testing.collective_kernels.kernel import Parameter
-from xtile.testing.collective_kernels.scope import Root, Scope, View
 
 Shape = tuple[int, ...]
 

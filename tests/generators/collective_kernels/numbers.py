@@ -6,15 +6,15 @@ import math
 
 from xdsl.ir import Attribute
 
+from tests.generators.collective_kernels.kernel import Parameter
+from tests.generators.collective_kernels.scope import Scope, View
+from tests.generators.tensorlang.choices import NUMBERS
 from xtile.dialects.tensorlang.types import (
     COMPLEX_TYPES,
     FLOATING_TYPES,
     INDEX,
     is_promotable,
 )
-from xtile.testing.collective_kernels.kernel import Parameter
-from xtile.testing.collective_kernels.scope import Scope, View
-from xtile.testing.tensorlang.choices import NUMBERS
 
 
 def number(scope: Scope, type: Attribute) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from xtile.testing.cuda_tile_conformance import (
+from tests.conformance.cuda_tile_printed import compare_text, states_text
+from tests.conformance.cuda_tile_verdicts import (
     SUBJECT,
     Rules,
     compare,
@@ -15,7 +16,6 @@ from xtile.testing.cuda_tile_conformance import (
     report,
     rules_of,
 )
-from xtile.testing.cuda_tile_printed import compare_text, states_text
 from xtile.text.source import Source
 
 STATED = "// RUN: cuda-tile-opt %s -verify-diagnostics -allow-unregistered-dialect"

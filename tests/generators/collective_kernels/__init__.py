@@ -8,7 +8,7 @@ memory is written before it is read, and an output overlaps no input but one tha
 
 from __future__ import annotations
 
-from xtile.testing.collective_kernels.kernel import CollectiveKernel, Parameter
-from xtile.testing.collective_kernels.writer import collective_kernel
+from tests.generators.collective_kernels.kernel import CollectiveKernel, Parameter
+from tests.generators.collective_kernels.writer import collective_kernel
 
 __all__ = ["CollectiveKernel", "Parameter", "collective_kernel"]

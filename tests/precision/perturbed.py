@@ -17,6 +17,17 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Attribute, Operation
 
+from tests.precision.tolerances import (
+    SUMS,
+    TOLERANCES,
+    Tolerance,
+    is_inexact,
+    largest_sum,
+    sum_may_overflow,
+    sum_tolerance,
+    unit_in_last_place,
+)
+from tests.precision.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixAtomicUpdate
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import AtomicUpdateOperation
@@ -28,17 +39,6 @@ from xtile.semantics.configuration import Size3, configuration_of
 from xtile.semantics.program import Program, bind
 from xtile.semantics.state import State
 from xtile.semantics.values import Value
-from xtile.testing.tolerances import (
-    SUMS,
-    TOLERANCES,
-    Tolerance,
-    is_inexact,
-    largest_sum,
-    sum_may_overflow,
-    sum_tolerance,
-    unit_in_last_place,
-)
-from xtile.testing.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
 
 Array: TypeAlias = npt.NDArray[Any]
 Random: TypeAlias = np.random.Generator

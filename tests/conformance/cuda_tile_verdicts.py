@@ -1,6 +1,6 @@
 """Measures how often this package and NVIDIA's own tools agree on CUDA Tile IR text.
 
-    python -m xtile.testing.cuda_tile_conformance --tests DIRECTORY --output conformance.md
+    python -m tests.conformance.cuda_tile_verdicts --tests DIRECTORY --output conformance.md
 
 The directory is `test/Dialect/CudaTile` of NVIDIA/cuda-tile. Every `.mlir` file of it is cut into
 pieces at the lines `// -----`. The verdict of NVIDIA's tools is what the file states: a piece is
@@ -10,7 +10,7 @@ other piece is right. Errors of passes do not count: only reading and verifying 
 Files that state what is printed are printed, and FileCheck compares.
 
 NVIDIA's tests wrap much of their text in `testing$func`, which is no public operation;
-`xtile.testing.cuda_tile_functions` stands in for it.
+`tests.conformance.cuda_tile_functions` stands in for it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.dialects.cuda_tile.hints import find_problems
-from xtile.dialects.cuda_tile.version_check import check_versions
-from xtile.dialects.cuda_tile.versions import V13_3
-from xtile.testing.conformance import (
+from tests.conformance.cuda_tile_functions import make_testing_context
+from tests.conformance.cuda_tile_printed import compare_text
+from tests.conformance.cuda_tile_reasons import REASONS
+from tests.conformance.llvm_verdicts import (
     Disagreement,
     allows_unregistered,
     disagreement_table,
@@ -35,9 +35,9 @@ from xtile.testing.conformance import (
     table,
     write_report,
 )
-from xtile.testing.cuda_tile_conformance_reasons import REASONS
-from xtile.testing.cuda_tile_functions import make_testing_context
-from xtile.testing.cuda_tile_printed import compare_text
+from xtile.dialects.cuda_tile.hints import find_problems
+from xtile.dialects.cuda_tile.version_check import check_versions
+from xtile.dialects.cuda_tile.versions import V13_3
 from xtile.text.diagnostics import Diagnostic, Diagnostics
 from xtile.text.expected import expected_error_lines
 from xtile.text.mlir import read_mlir
@@ -248,7 +248,7 @@ def _row(result: FileResult) -> list[str | int]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compares, prints the tables and writes them to a page if one is given."""
-    parser = argparse.ArgumentParser(prog="python -m xtile.testing.cuda_tile_conformance")
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.cuda_tile_verdicts")
     parser.add_argument("--tests", type=Path, required=True, help="a folder of .mlir files")
     parser.add_argument("--output", type=Path, help="the page that the tables are put into")
     options = parser.parse_args(arguments)

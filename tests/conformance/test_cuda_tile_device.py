@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xtile.testing import cuda_tile_device
-from xtile.testing.cuda_tile_device import compare, key_of, results_of
-from xtile.testing.cuda_tile_numbers import Case, cases
-from xtile.testing.cuda_tile_operands import number_of, operands_of
+from tests.conformance import cuda_tile_device
+from tests.conformance.cuda_tile_device import compare, key_of, results_of
+from tests.conformance.cuda_tile_numbers import Case, cases
+from tests.conformance.cuda_tile_operands import number_of, operands_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

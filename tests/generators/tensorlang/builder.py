@@ -15,6 +15,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tests.generators.tensorlang import choices
 from xtile.dialects.tensorlang.assembly import Parts
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.operation import (
@@ -37,7 +38,6 @@ from xtile.dialects.tensorlang.types import (
     MemrefType,
     is_number,
 )
-from xtile.testing.tensorlang import choices
 
 MAXIMUM_DEPTH = 5
 """No region of a random kernel lies deeper."""

@@ -7,6 +7,8 @@ from functools import partial
 
 from xdsl.ir import Attribute, SSAValue
 
+from tests.generators.tensorlang.builder import Builder, Level, Maker
+from tests.generators.tensorlang.choices import NUMBERS, REALS
 from xtile.dialects.tensorlang.operation import (
     TensorLangOperation,
     integer_attribute,
@@ -14,8 +16,6 @@ from xtile.dialects.tensorlang.operation import (
 )
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import BOOL, DYNAMIC, INDEX, GroupType, MemrefType
-from xtile.testing.tensorlang.builder import Builder, Level, Maker
-from xtile.testing.tensorlang.choices import NUMBERS, REALS
 
 
 def _memref_type(value: SSAValue) -> MemrefType:

@@ -7,7 +7,7 @@ from random import Random
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation
 
-from tests.dialects.cuda_tile.random_tiles import FLOATS, INTEGERS, random_tile, tile_value
+from tests.generators.cuda_tile_tiles import FLOATS, INTEGERS, random_tile, tile_value
 from xtile.dialects.cuda_tile.attributes import (
     ComparisonOrderingAttr,
     ComparisonPredicateAttr,

@@ -7,12 +7,12 @@ from functools import partial
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Region, SSAValue
 
+from tests.generators.tensorlang.builder import Builder, Level, Maker
+from tests.generators.tensorlang.choices import INTEGERS, SCALARS
 from xtile.dialects.tensorlang.operation import TensorLangOperation, integer_attribute
 from xtile.dialects.tensorlang.ops import builtins
 from xtile.dialects.tensorlang.ops.control import ForOp, IfOp, YieldOp
 from xtile.dialects.tensorlang.types import BOOL, I32, INDEX, CoopmatrixType
-from xtile.testing.tensorlang.builder import Builder, Level, Maker
-from xtile.testing.tensorlang.choices import INTEGERS, SCALARS
 
 
 def _carried_types(builder: Builder, least: int, matrices: bool) -> list[Attribute]:

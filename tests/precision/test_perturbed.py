@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pytest
 
 import xtile
+from tests.precision.perturbed import Overflow, has_orders, is_determined, launch_perturbed
+from tests.precision.tolerances import TOLERANCES, unit_in_last_place
 from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import F32
 from xtile.semantics.arguments import MemrefArgument
 from xtile.semantics.engine import launch
-from xtile.testing.perturbed import Overflow, has_orders, is_determined, launch_perturbed
-from xtile.testing.tolerances import TOLERANCES, unit_in_last_place
 
 ONE_GROUP = (1, 1, 1)
 

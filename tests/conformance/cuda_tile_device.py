@@ -1,8 +1,8 @@
 """Measures how far the numbers of CUDA Tile IR on a GPU are from the reference device's.
 
-    python -m xtile.testing.cuda_tile_device --compile DIRECTORY --chip sm_90
-    python -m xtile.testing.cuda_tile_device --run DIRECTORY --save numbers.npz
-    python -m xtile.testing.cuda_tile_device --results numbers.npz --output docs/conformance.md
+    python -m tests.conformance.cuda_tile_device --compile DIRECTORY --chip sm_90
+    python -m tests.conformance.cuda_tile_device --run DIRECTORY --save numbers.npz
+    python -m tests.conformance.cuda_tile_device --results numbers.npz --output docs/conformance.md
 
 The first step needs NVIDIA's assembler, the second a GPU; each may be done on another machine. Each
 kernel has one operation, with the same operands each time (`cuda_tile_numbers`).
@@ -20,12 +20,12 @@ from typing import Any, cast
 import numpy as np
 
 import xtile
+from tests.conformance.cuda_tile_numbers import COUNT, GRID, Case, cases
+from tests.conformance.cuda_tile_operands import number_of, operands_of
+from tests.conformance.llvm_verdicts import table, write_report
 from xtile.semantics.cuda_tile.numbers import to_bits
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Array, choose
-from xtile.testing.conformance import table, write_report
-from xtile.testing.cuda_tile_numbers import COUNT, GRID, Case, cases
-from xtile.testing.cuda_tile_operands import number_of, operands_of
 
 SUBJECT = "the measurement of numbers of CUDA Tile IR"
 """What the marks of the table in the page are called."""
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         1 if an operation with one right result gives another, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m xtile.testing.cuda_tile_device")
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.cuda_tile_device")
     parser.add_argument("--compile", type=Path, metavar="DIRECTORY", help="where cubins are put")
     parser.add_argument("--chip", default="sm_90", help="the architecture to compile for")
     parser.add_argument("--run", type=Path, metavar="DIRECTORY", help="run the cubins there")

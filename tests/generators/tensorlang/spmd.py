@@ -7,15 +7,15 @@ from functools import partial
 
 from xdsl.ir import Attribute, SSAValue
 
+from tests.generators.tensorlang import choices
+from tests.generators.tensorlang.builder import Builder, Level, Maker
+from tests.generators.tensorlang.choices import NUMBERS, REALS
 from xtile.dialects.tensorlang.attributes import MatrixUse, ReduceMode, ReduceModeAttr
 from xtile.dialects.tensorlang.operation import TensorLangOperation, integer_attribute
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.ops import subgroup
 from xtile.dialects.tensorlang.ops.control import YieldOp
 from xtile.dialects.tensorlang.types import I32, CoopmatrixType, is_cast_allowed
-from xtile.testing.tensorlang import choices
-from xtile.testing.tensorlang.builder import Builder, Level, Maker
-from xtile.testing.tensorlang.choices import NUMBERS, REALS
 
 Operation = type[TensorLangOperation]
 

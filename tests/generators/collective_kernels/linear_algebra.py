@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute
 
+from tests.generators.collective_kernels.memory import Shape, new_memref, new_parameter
+from tests.generators.collective_kernels.numbers import elements, may_read, number
+from tests.generators.collective_kernels.scope import Scope, View
+from tests.generators.tensorlang.choices import NUMBERS
 from xtile.dialects.tensorlang.types import is_promotable, promote
-from xtile.testing.collective_kernels.memory import Shape, new_memref, new_parameter
-from xtile.testing.collective_kernels.numbers import elements, may_read, number
-from xtile.testing.collective_kernels.scope import Scope, View
-from xtile.testing.tensorlang.choices import NUMBERS
 
 _LARGEST_OF_MANY = 7
 """The largest size of a mode of memory with more than two of them."""

@@ -6,6 +6,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.precision.tolerances import (
+    SUMS,
+    TOLERANCES,
+    is_inexact,
+    sum_tolerance,
+    unit_in_last_place,
+    unit_roundoff,
+)
 from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.ops import OPERATIONS
 from xtile.dialects.tensorlang.types import (
@@ -21,14 +29,6 @@ from xtile.dialects.tensorlang.types import (
     NUMBER_TYPES,
 )
 from xtile.semantics.numeric_types import NUMPY_TYPES
-from xtile.testing.tolerances import (
-    SUMS,
-    TOLERANCES,
-    is_inexact,
-    sum_tolerance,
-    unit_in_last_place,
-    unit_roundoff,
-)
 
 
 def test_every_row_is_an_instruction() -> None:

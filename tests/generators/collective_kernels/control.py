@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from xdsl.ir import Attribute
 
+from tests.generators.collective_kernels.linear_algebra import readable, size, writable
+from tests.generators.collective_kernels.numbers import condition, elements, may_read, number, place
+from tests.generators.collective_kernels.scope import Scope, View
+from tests.generators.tensorlang.choices import INTEGERS
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, INDEX, type_text
-from xtile.testing.collective_kernels.linear_algebra import readable, size, writable
-from xtile.testing.collective_kernels.numbers import condition, elements, may_read, number, place
-from xtile.testing.collective_kernels.scope import Scope, View
-from xtile.testing.tensorlang.choices import INTEGERS
 
 _ROWS = 32
 """The rows of tiles, which every size of subgroups divides."""

@@ -1,6 +1,6 @@
 """Measures how often this package and mlir-opt agree on whether MLIR text is right.
 
-    python -m xtile.testing.conformance --tests DIRECTORY --mlir-opt PATH --output conformance.md
+    python -m tests.conformance.llvm_verdicts --tests DIRECTORY --mlir-opt PATH --output page.md
 
 Every `.mlir` file of the directory is cut into pieces at the lines `// -----`. mlir-opt judges each
 piece by reading and verifying it, without any pass, and so does this package. Where the RUN line of
@@ -19,11 +19,11 @@ from pathlib import Path
 
 from xdsl.context import Context
 
+from tests.conformance.llvm_reasons import REASONS
 from xtile.backends.installed import find_command
 from xtile.dialects.languages import mlir_parser_for
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
-from xtile.testing.conformance_reasons import REASONS
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.mlir import read_mlir
 from xtile.text.source import Source
@@ -294,7 +294,7 @@ def write_report(path: Path, tables: str, subject: str = "the measurement") -> N
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compares, prints the tables and writes them to a page if one is given."""
-    parser = argparse.ArgumentParser(prog="python -m xtile.testing.conformance")
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.llvm_verdicts")
     parser.add_argument("--tests", type=Path, required=True, help="a folder of .mlir files")
     parser.add_argument("--mlir-opt", default="mlir-opt-22", help="the mlir-opt that judges")
     parser.add_argument("--output", type=Path, help="the page that the tables are put into")

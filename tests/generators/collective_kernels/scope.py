@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from xdsl.ir import Attribute
 
+from tests.generators.collective_kernels.kernel import Parameter, places_of
 from xtile.dialects.tensorlang.types import (
     COMPLEX_TYPES,
     DYNAMIC,
@@ -19,7 +20,6 @@ from xtile.dialects.tensorlang.types import (
     MemrefType,
     type_text,
 )
-from xtile.testing.collective_kernels.kernel import Parameter, places_of
 
 T = TypeVar("T")
 

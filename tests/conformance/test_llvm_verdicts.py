@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xtile.testing.conformance import (
+from tests.conformance.llvm_verdicts import (
     Disagreement,
     allows_unregistered,
     compare,

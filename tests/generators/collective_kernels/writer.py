@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 
+from tests.generators.collective_kernels import control, linear_algebra
+from tests.generators.collective_kernels.kernel import CollectiveKernel
+from tests.generators.collective_kernels.memory import derived
+from tests.generators.collective_kernels.scope import Scope
+from tests.generators.tensorlang.choices import NUMBERS
 from xtile.dialects.tensorlang.types import type_text
-from xtile.testing.collective_kernels import control, linear_algebra
-from xtile.testing.collective_kernels.kernel import CollectiveKernel
-from xtile.testing.collective_kernels.memory import derived
-from xtile.testing.collective_kernels.scope import Scope
-from xtile.testing.tensorlang.choices import NUMBERS
 
 _SIZES = (9, 10, 20, 35, 56, 84, 1, 1, 3, 4, 7, 16, 17, 31, 33, 64, 100)
 """Sizes as applications have them, and those next to the sizes of tiles."""
