@@ -118,6 +118,7 @@ def test_levels(level: str) -> None:
     assert configuration_of(function_of(text), (1, 1, 1)).level == level
 
 
+@pytest.mark.slow
 def test_workers_share_the_work_groups() -> None:
     values, out = fresh_generator().standard_normal(64), np.zeros(64)
     text = kernel(
