@@ -28,9 +28,10 @@ def to_text(
 
         print_module(module, output)
     elif language == "mlir":
+        from xtile.dialects.normalisation import normalised
         from xtile.text.mlir import print_mlir
 
-        print_mlir(module, output)
+        print_mlir(normalised(module), output)
     elif language == "spirv-asm":
         from xtile.backends.intel.compilation import spirv_in
         from xtile.dialects.spirv import disassemble, encode

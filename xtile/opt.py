@@ -260,7 +260,10 @@ class XtileOptMain(xDSLOptMain):
         Raises:
             DiagnosticError: The pass has left an invalid module.
         """
+        from xtile.dialects.normalisation import give_back, normalise
+
         self._steps.end()
+        normalise(module)
         if previous is not None:
             found = Diagnostics()
             self._verify(module, found)
@@ -271,6 +274,9 @@ class XtileOptMain(xDSLOptMain):
             self._running_step = f"target '{self._target.name}'"
         else:
             self._running_step = f"pass '{following.name}'"
+            if following.name not in XTILE_UNIVERSE.all_passes:
+                # It knows the classes of xDSL's.
+                give_back(module)
             self._steps.begin(following.name, module)
 
     def _print(self, module: ModuleOp) -> str | bytes:

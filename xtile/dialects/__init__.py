@@ -1,1 +1,17 @@
 """The dialects of xtile. Import the one you need; importing this package loads none."""
+
+from xtile.text.extension_tables import TABLES
+
+TABLES.update(
+    {
+        "arith": "xtile.dialects.arith.extensions",
+        "cf": "xtile.dialects.cf",
+        "func": "xtile.dialects.func",
+        "gpu": "xtile.dialects.gpu.extensions",
+        "llvm": "xtile.dialects.llvm",
+        "memref": "xtile.dialects.memref.extensions",
+        "scf": "xtile.dialects.scf.extensions",
+        "ub": "xtile.dialects.ub",
+        "vector": "xtile.dialects.vector.extensions",
+    }
+)

@@ -136,7 +136,7 @@ HARMLESS = frozenset(
 )
 """Operations on memory that change nothing which can be seen."""
 
-PURE = frozenset({"arith.extsi", "arith.remui"})
+PURE = frozenset({"arith.extsi", "arith.remui", "vector.reduction", "vector.shuffle"})
 """Operations without effects of which no trait says so."""
 
 MAY_FAIL = frozenset(

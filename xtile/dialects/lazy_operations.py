@@ -12,7 +12,7 @@ def find_operation(package: str, families: Sequence[str], name: str) -> object:
     Args:
         package: The package of the dialect's operations.
         families: Its modules.
-        name: The name of a class, such as `AddFOp`.
+        name: The name of a class, such as `GemmOp`.
 
     Raises:
         AttributeError: There is none.

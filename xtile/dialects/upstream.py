@@ -121,7 +121,7 @@ def completes(
     assembly_format: str | None = None,
     custom_directives: Sequence[type[CustomDirective]] = (),
 ) -> Callable[[type[OperationT]], type[OperationT]]:
-    """Completes an operation of xDSL's in a class derived from it.
+    """Completes an operation that the class of xDSL's cannot hold, in a class derived from it.
 
     xDSL's `irdl_op_definition` refuses classes derived from those it has already defined. A class
     that is not derived would not be an instance of xDSL's, whose passes would leave it alone.

@@ -12,6 +12,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.text.diagnostics import Diagnostics
+from xtile.text.extensions import verify_operation
 from xtile.text.source import Source, place_of, source_of
 
 DialectVerifier = Callable[[ModuleOp, Diagnostics, Source | None], None]
@@ -109,7 +110,7 @@ def _verify_operation(
     """Adds the first thing that an operation's own verifier finds."""
     try:
         # `Operation.verify` would print the whole module for each error.
-        operation.verify_()
+        verify_operation(operation)
     except VerifyExceptionAt as error:
         diagnostics.error(source, place_of(error.operation, source), str(error))
     # A verifier may meet values that its author did not expect, and raise anything.

@@ -18,10 +18,11 @@ from xdsl.dialects.builtin import (
     MemRefType,
     i64,
 )
+from xdsl.dialects.memref import DimOp, SubviewOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.memref.access import LoadOp, StoreOp
-from xtile.dialects.memref.views import DimOp, SubviewOp, subview_type
+from xtile.dialects.memref.views import subview_type
 from xtile.rewrite.indices import ArithBuilder, Index
 
 AnyMemRef: TypeAlias = MemRefType[Attribute]

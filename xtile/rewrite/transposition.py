@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i64
+from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.vector import ShuffleOp
 from xtile.rewrite.rebuilder import Rebuilder
 
 

@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BuiltinAttribute
 from xdsl.ir.affine import AffineMap, AffineSet
+from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from xtile.text.mlir_affine_parser import MlirAffineParser
@@ -45,6 +46,7 @@ from xtile.text.mlir_attributes import (
     dense_elements,
     equal_elements,
 )
+from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_number_parser import Number, NumberParser
 from xtile.text.mlir_numbers import Scalar, as_scalar, bit_width, from_mlir_bytes, is_boolean
 
@@ -77,6 +79,20 @@ class LiteralParser(NumberParser):
     """The parser of numbers with MLIR's lists of them."""
 
     _distinct: dict[int, DistinctAttr]
+
+    @classmethod
+    def in_place_of(cls, parser: Parser) -> LiteralParser:
+        """Returns a parser that reads on where any parser of xDSL's stands, and moves it along."""
+        if isinstance(parser, LiteralParser):
+            return parser
+        state = parser._parser_state
+        lexer = MlirLexer(state.lexer.input)
+        lexer.pos = state.lexer.pos
+        lexer.previous_end = state.current_token.span.start
+        reader = cls(parser.ctx, "")
+        state.lexer = reader._lexer = lexer
+        reader._parser_state = state
+        return reader
 
     @override
     def parse_dense_int_or_fp_elements_attr(

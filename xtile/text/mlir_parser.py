@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from typing_extensions import override
 from xdsl.context import Context
@@ -30,14 +31,12 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.lexer import Span as XdslSpan
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from xtile.text.extensions import form_of
 from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_resource_parser import ResourceParser
 from xtile.text.mlir_resources import Resources
 from xtile.text.source import Source, Span
 from xtile.text.value_names import give_name
-
-_NO_CUSTOM_FORM = vars(Operation)["parse"].__func__
-"""The method that classes without a custom form have."""
 
 _OTHER_FORMS = {
     "spirv": (
@@ -133,10 +132,14 @@ class MlirParser(ResourceParser):
                 f'can be read: "{name}"(...){other_form}'
             )
             self.raise_error(message, start, end)
-        if is_custom_form and getattr(operation.parse, "__func__", None) is _NO_CUSTOM_FORM:
+        if not is_custom_form:
+            return operation
+        form = form_of(operation)
+        if form.parse is None:
             message = f'Operation {name} has only the generic form: "{name}"(...){other_form}'
             self.raise_error(message, start, end)
-        return operation
+        # Of what reads a custom form xDSL asks for its dialect and calls `parse`.
+        return cast("type[Operation]", form)
 
     @override
     def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:

@@ -21,7 +21,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from xtile.text.generic_form import needs_generic_form
+from xtile.text.extensions import form_of
 from xtile.text.mlir_attribute_printer import AttributePrinter
 from xtile.text.mlir_value_names import name_values
 
@@ -169,8 +169,10 @@ class MlirPrinter(AttributePrinter):
     def _print_custom(self, op: Operation) -> None:
         if isinstance(op, FuncOp):
             self._print_function(op)
-        else:
-            op.print(self)
+            return
+        custom_form = form_of(type(op)).print
+        assert custom_form is not None, "an operation without one is printed in the generic form"
+        custom_form(op, self)
 
     def _print_generic(self, op: Operation) -> None:
         name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
@@ -178,8 +180,10 @@ class MlirPrinter(AttributePrinter):
         self.print_op_with_default_format(op)
 
     def _is_generic(self, op: Operation) -> bool:
-        has_none = type(op).print is Operation.print
-        return self.print_generic_format or has_none or needs_generic_form(op)
+        if self.print_generic_format:
+            return True
+        form = form_of(type(op))
+        return form.print is None or form.is_ambiguous(op)
 
     def _short_name(self, name: str) -> str:
         """The name of an operation without the dialect that holds where it stands."""

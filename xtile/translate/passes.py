@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from xtile.dialects.normalisation import give_back
 from xtile.targets import check_chip
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.contracts import warn_of_left_out
@@ -47,6 +48,7 @@ class TranslationPass(ModulePass):
             raise TranslationFailedError(error.diagnostics) from error
         if new is not op:
             _replace_content(op, new)
+        give_back(op)
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class Run:
     def named(self, module: ModuleOp, name: str) -> ModuleOp:
         """Does what the step or the route of a name says."""
         check_route(name, self.options.chip, self.table)
-        module = self._as_options_say(module)
+        module = self._prepared(module)
         found = forms_of(module, self.table.forms)
         if name in self.table.by_name:
             self.table.contract_of(name).check(module, found)
@@ -153,7 +153,7 @@ class Run:
     def to(self, module: ModuleOp, target: str) -> ModuleOp:
         """Takes the kernels of a module to a language or level, if they are not there already."""
         check_target(target, self.options.chip, self.table)
-        module = self._as_options_say(module)
+        module = self._prepared(module)
         found = forms_of(module, self.table.forms)
         goals = self.table.goals_of(target)
         kernels = [each.form for each in found if each.form not in BESIDE]
@@ -161,8 +161,11 @@ class Run:
             return module
         return self._route(module, found, f"the translation to {target}", target, None)
 
-    def _as_options_say(self, module: ModuleOp) -> ModuleOp:
-        """The module, or a copy whose arguments may overlap where kernels exclude it."""
+    def _prepared(self, module: ModuleOp) -> ModuleOp:
+        """The module of our classes, or a copy whose arguments may overlap if options say so."""
+        from xtile.dialects.normalisation import normalised
+
+        module = normalised(module)
         if not self.options.may_overlap:
             return module
         from xtile.dialects.core.arguments import forget_noalias

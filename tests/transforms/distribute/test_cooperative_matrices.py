@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.memref import AllocaOp
 
 from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import DTYPES, body_of, distributed, kernel, read, run
 from xtile.api import parse
 from xtile.backends.intel.compilation import compile_program
-from xtile.dialects.memref.allocation import AllocaOp
 from xtile.targets.intel import CPU, CPU_AMX
 from xtile.targets.lanes import for_either, for_spirv
 from xtile.text.diagnostics import Diagnostics, Severity

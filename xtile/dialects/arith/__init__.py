@@ -1,6 +1,7 @@
 """The `arith` dialect, with what xDSL's lacks: vectors, flags and rounding modes.
 
-Operations that xDSL has are xDSL's or derived from them, so that its passes know them.
+Operations that xDSL's classes hold are xDSL's own; `extensions.py` says which, and what LLVM says
+of them beside.
 
 Source: MLIR (LLVM 22), `Dialect/Arith/IR`.
 """

@@ -9,7 +9,7 @@ from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import I32, IntegerAttr, MemRefType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
@@ -31,7 +31,6 @@ from xtile.dialects.arith.types import (
     verify_narrower,
     verify_same_shape,
     verify_wider,
-    width_of,
 )
 from xtile.dialects.upstream import (
     FLOAT_LIKE,
@@ -313,39 +312,3 @@ class IndexCastUIOp(IRDLOperation):
     @override
     def verify_(self) -> None:
         _verify_index_cast(self.input.type, self.result.type)
-
-
-@completes()
-class BitcastOp(arith.BitcastOp):
-    """The same bits as another type.
-
-    ```
-    %b = arith.bitcast %a : f32 to i32
-    ```
-    """
-
-    @override
-    def verify_(self) -> None:
-        source, result = self.input.type, self.result.type
-        verify_same_shape(source, result)
-        if width_of(element_type(source)) != width_of(element_type(result)):
-            raise VerifyException(f"expected types of equal width, got {source} and {result}")
-
-
-OPERATIONS: list[type[Operation]] = [
-    BitcastOp,
-    ExtFOp,
-    ExtSIOp,
-    ExtUIOp,
-    FPToSIOp,
-    FPToUIOp,
-    IndexCastOp,
-    IndexCastUIOp,
-    SIToFPOp,
-    ScalingExtFOp,
-    ScalingTruncFOp,
-    TruncFOp,
-    TruncIOp,
-    UIToFPOp,
-]
-"""The operations of this module."""

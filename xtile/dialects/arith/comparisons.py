@@ -11,7 +11,7 @@ from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import VarConstraint
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -200,7 +200,3 @@ class SelectOp(arith.SelectOp):
         expected = truth_type(self.result.type)
         if condition != i1 and condition != expected:
             raise VerifyException(f"expected a condition of type i1 or {expected}, got {condition}")
-
-
-OPERATIONS: list[type[Operation]] = [CmpFOp, CmpIOp, SelectOp]
-"""The operations of this module."""

@@ -3,19 +3,17 @@
 from xdsl.dialects import arith
 from xdsl.ir import Dialect
 
-from xtile.dialects.arith import casts, comparisons, floats, integers
-from xtile.dialects.upstream import replaced
+from xtile.dialects.arith.casts import IndexCastUIOp, ScalingExtFOp, ScalingTruncFOp
+from xtile.dialects.arith.extensions import OPERATIONS
+from xtile.dialects.arith.floats import RemFOp
+from xtile.text.extensions import completed
 
 Arith = Dialect(
     "arith",
-    replaced(
-        arith.Arith.operations,
-        [
-            *casts.OPERATIONS,
-            *comparisons.OPERATIONS,
-            *floats.OPERATIONS,
-            *integers.OPERATIONS,
-        ],
+    completed(
+        list(arith.Arith.operations),
+        OPERATIONS,
+        [IndexCastUIOp, RemFOp, ScalingExtFOp, ScalingTruncFOp],
     ),
     list(arith.Arith.attributes),
     [arith.ArithConstantMaterializationInterface()],

@@ -24,7 +24,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xtile.dialects.upstream import completes, replaced
+from xtile.dialects.upstream import completes
+from xtile.text.extensions import Extension, Replacement, Table, completed
 
 
 def _verify_passed(block: Block, types: Sequence[Attribute]) -> None:
@@ -35,18 +36,14 @@ def _verify_passed(block: Block, types: Sequence[Attribute]) -> None:
         raise VerifyException(f"expected values of types {names[0]} for the block, got {names[1]}")
 
 
-@completes()
-class BranchOp(cf.BranchOp):
-    """Goes on in another block.
+def _verify_branch(operation: cf.BranchOp) -> None:
+    """`cf.br`: goes on in another block.
 
     ```
     cf.br ^bb1(%a : f32)
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        _verify_passed(self.successor, self.arguments.types)
+    _verify_passed(operation.successor, operation.arguments.types)
 
 
 @irdl_custom_directive
@@ -96,8 +93,10 @@ class ConditionalBranchOp(cf.ConditionalBranchOp):
         _verify_passed(self.else_block, self.else_arguments.types)
 
 
-Cf = Dialect(
-    "cf",
-    replaced(cf.Cf.operations, [BranchOp, ConditionalBranchOp]),
-    [*cf.Cf.attributes],
-)
+OPERATIONS: Table = {
+    cf.BranchOp: Extension(verify=_verify_branch),
+    cf.ConditionalBranchOp: Replacement("xtile.dialects.cf", "ConditionalBranchOp"),
+}
+"""What LLVM says of xDSL's operations; its `cf.cond_br` holds no weights."""
+
+Cf = Dialect("cf", completed(list(cf.Cf.operations), OPERATIONS), [*cf.Cf.attributes])

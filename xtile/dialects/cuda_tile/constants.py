@@ -64,8 +64,7 @@ def parse_constant(parser: Parser) -> DenseIntOrFPElementsAttr:
     Raises:
         ParseError: It is malformed, or its parts contradict each other.
     """
-    if not isinstance(parser, LiteralParser):
-        parser.raise_error("constants of cuda_tile can be read by xtile's own parser only")
+    parser = LiteralParser.in_place_of(parser)
     parser.parse_punctuation("<", " before the elements of a constant")
     start = parser.pos
     element = parse_type(parser)

@@ -32,64 +32,57 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.upstream import completes, replaced
+from xtile.text.extensions import Extension, Table, completed
 
 _Input = tuple[Parser.Argument | None, Attribute, dict[str, Attribute]]
 """An argument, its type and its attributes; declarations have no names."""
 
 
-@completes()
-class FuncOp(func.FuncOp):
-    """A function of the host, or without a body the declaration of one.
+def _parse_func(parser: Parser) -> func.FuncOp:
+    """`func.func`: a function of the host, or without a body the declaration of one.
 
     ```
     func.func private @scale(memref<4xf32> {llvm.noalias}, f32) -> i32
     ```
     """
+    visibility = parser.parse_optional_visibility_keyword()
+    name = parser.parse_symbol_name().data
+    place = parser.pos
+    inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_input(parser))
+    named = [argument for argument, _, _ in inputs if argument is not None]
+    if len(named) not in (0, len(inputs)):
+        parser.raise_error(
+            "Expected all arguments to be named or all arguments to be unnamed.",
+            place,
+            parser.pos,
+        )
+    outputs = _parse_outputs(parser)
+    attributes = parser.parse_optional_attr_dict_with_keyword(
+        ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
+    )
+    # Without arguments, the first block may have a label of its own.
+    body = parser.parse_optional_region(named or None)
+    function = func.FuncOp(
+        name,
+        ([type for _, type, _ in inputs], [type for type, _ in outputs]),
+        Region() if body is None else body,
+        visibility,
+        arg_attrs=_dictionaries([attributes for _, _, attributes in inputs]),
+        res_attrs=_dictionaries([attributes for _, attributes in outputs]),
+    )
+    if attributes is not None:
+        function.attributes |= attributes.data
+    return function
 
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> FuncOp:
-        visibility = parser.parse_optional_visibility_keyword()
-        name = parser.parse_symbol_name().data
-        place = parser.pos
-        inputs = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: _parse_input(parser)
-        )
-        named = [argument for argument, _, _ in inputs if argument is not None]
-        if len(named) not in (0, len(inputs)):
-            parser.raise_error(
-                "Expected all arguments to be named or all arguments to be unnamed.",
-                place,
-                parser.pos,
-            )
-        outputs = _parse_outputs(parser)
-        attributes = parser.parse_optional_attr_dict_with_keyword(
-            ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
-        )
-        # Without arguments, the first block may have a label of its own.
-        body = parser.parse_optional_region(named or None)
-        function = FuncOp(
-            name,
-            ([type for _, type, _ in inputs], [type for type, _ in outputs]),
-            Region() if body is None else body,
-            visibility,
-            arg_attrs=_dictionaries([attributes for _, _, attributes in inputs]),
-            res_attrs=_dictionaries([attributes for _, attributes in outputs]),
-        )
-        if attributes is not None:
-            function.attributes |= attributes.data
-        return function
 
-    @override
-    def verify_(self) -> None:
-        if not self.body.blocks:
-            return
-        expected = self.function_type.inputs.data
-        if expected != tuple(self.body.blocks[0].arg_types):
-            raise VerifyException(
-                "Expected entry block arguments to have the same types as the function input types"
-            )
+def _verify_func(operation: func.FuncOp) -> None:
+    if not operation.body.blocks:
+        return
+    expected = operation.function_type.inputs.data
+    if expected != tuple(operation.body.blocks[0].arg_types):
+        raise VerifyException(
+            "Expected entry block arguments to have the same types as the function input types"
+        )
 
 
 def _parse_input(parser: Parser) -> _Input:
@@ -223,8 +216,13 @@ class CallIndirectOp(IRDLOperation):
             raise VerifyException(f"expected a call of {self.callee.type}, got {found}")
 
 
+OPERATIONS: Table = {
+    func.FuncOp: Extension(parse=_parse_func, verify=_verify_func),
+}
+"""What LLVM says of xDSL's operations."""
+
 Func = Dialect(
     "func",
-    replaced(func.Func.operations, [CallIndirectOp, ConstantOp, FuncOp]),
+    completed(list(func.Func.operations), OPERATIONS, [CallIndirectOp, ConstantOp]),
     [*func.Func.attributes],
 )

@@ -55,6 +55,7 @@ from xtile.dialects.gpu.attributions import (
 )
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.text.extensions import generic_elsewhere
 
 KERNEL = "gpu.kernel"
 """The attribute that makes a function a kernel."""
@@ -66,6 +67,7 @@ LAUNCH_SIZES = ("known_block_size", "known_grid_size", "known_cluster_size")
 """The properties that promise a size of a launch."""
 
 
+@generic_elsewhere
 @irdl_op_definition
 class FuncOp(IRDLOperation):
     """A function of the device; a kernel can be launched by the host.
@@ -234,6 +236,7 @@ class FuncOp(IRDLOperation):
                 )
 
 
+@generic_elsewhere
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
     """Ends a `gpu.func`.

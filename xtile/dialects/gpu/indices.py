@@ -21,6 +21,7 @@ from xdsl.traits import Pure
 
 from xtile.dialects.gpu.attributes import DimensionAttr
 from xtile.dialects.gpu.enumerations import Dimension
+from xtile.text.extensions import generic_elsewhere
 
 
 def dimension_number(operation: Operation) -> int:
@@ -72,6 +73,7 @@ def _bound(upper_bound: int | None) -> IntegerAttr[IndexType] | None:
     return None if upper_bound is None else IntegerAttr(upper_bound, IndexType())
 
 
+@generic_elsewhere
 @irdl_op_definition
 class ThreadIdOp(DimensionOperation):
     """The id of the thread in its block.
@@ -84,6 +86,7 @@ class ThreadIdOp(DimensionOperation):
     name = "gpu.thread_id"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class BlockIdOp(DimensionOperation):
     """The id of the block in the grid.
@@ -96,6 +99,7 @@ class BlockIdOp(DimensionOperation):
     name = "gpu.block_id"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class BlockDimOp(DimensionOperation):
     """How many threads a block has.
@@ -108,6 +112,7 @@ class BlockDimOp(DimensionOperation):
     name = "gpu.block_dim"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class GridDimOp(DimensionOperation):
     """How many blocks the grid has.
@@ -120,6 +125,7 @@ class GridDimOp(DimensionOperation):
     name = "gpu.grid_dim"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class GlobalIdOp(DimensionOperation):
     """The id of the thread in the grid.
@@ -180,6 +186,7 @@ class ClusterBlockIdOp(DimensionOperation):
     name = "gpu.cluster_block_id"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class LaneIdOp(SubgroupOperation):
     """The id of the work-item in its subgroup.
@@ -194,6 +201,7 @@ class LaneIdOp(SubgroupOperation):
     assembly_format = "(`upper_bound` $upper_bound^)? attr-dict"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class SubgroupIdOp(SubgroupOperation):
     """The id of the subgroup in its block.
@@ -206,6 +214,7 @@ class SubgroupIdOp(SubgroupOperation):
     name = "gpu.subgroup_id"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class NumSubgroupsOp(SubgroupOperation):
     """How many subgroups a block has.
@@ -218,6 +227,7 @@ class NumSubgroupsOp(SubgroupOperation):
     name = "gpu.num_subgroups"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class SubgroupSizeOp(SubgroupOperation):
     """How many work-items a subgroup has.

@@ -47,8 +47,10 @@ from xtile.dialects.gpu.attributions import (
 )
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS
+from xtile.text.extensions import generic_elsewhere
 
 
+@generic_elsewhere
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
     """Launches the device code in its body.
@@ -214,6 +216,7 @@ class LaunchOp(IRDLOperation):
                 )
 
 
+@generic_elsewhere
 @irdl_op_definition
 class TerminatorOp(IRDLOperation):
     """Ends the body of a `gpu.launch`.

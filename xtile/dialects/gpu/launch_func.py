@@ -41,6 +41,7 @@ from xtile.dialects.gpu.assembly import AsyncDependencies, LaunchDimType, Launch
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import BinaryOp, ModuleOp
 from xtile.dialects.upstream import TypeWhere
+from xtile.text.extensions import generic_elsewhere
 
 CONTAINER_MODULE = "gpu.container_module"
 """The attribute of a module that launches functions of the `gpu.module`s in it."""
@@ -96,6 +97,7 @@ class _KernelIsKnown(SymbolUserOpInterface):
                 )
 
 
+@generic_elsewhere
 @irdl_op_definition
 class LaunchFuncOp(IRDLOperation):
     """Launches a kernel of a `gpu.module`.

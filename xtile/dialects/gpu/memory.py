@@ -45,6 +45,7 @@ from xtile.dialects.gpu.assembly import AsyncDependencies
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.upstream import TypeWhere, element_type, is_float, is_index
+from xtile.text.extensions import generic_elsewhere
 
 _MEMREF: BaseAttr[MemRefType] = BaseAttr(MemRefType)
 _PRINTABLE = TypeWhere(
@@ -53,6 +54,7 @@ _PRINTABLE = TypeWhere(
 )
 
 
+@generic_elsewhere
 @irdl_op_definition
 class WaitOp(IRDLOperation):
     """Waits for tokens; with `async`, returns a token for that instead.
@@ -71,6 +73,7 @@ class WaitOp(IRDLOperation):
     custom_directives = (AsyncDependencies,)
 
 
+@generic_elsewhere
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """Allocates memory of the device, or with `host_shared` memory that the host sees too.
@@ -114,6 +117,7 @@ class AllocOp(IRDLOperation):
             )
 
 
+@generic_elsewhere
 @irdl_op_definition
 class DeallocOp(IRDLOperation):
     """Frees memory of `gpu.alloc`.
@@ -136,6 +140,7 @@ class DeallocOp(IRDLOperation):
     custom_directives = (AsyncDependencies,)
 
 
+@generic_elsewhere
 @irdl_op_definition
 class MemcpyOp(IRDLOperation):
     """Copies the second memref to the first.
@@ -205,6 +210,7 @@ class MemsetOp(IRDLOperation):
             raise VerifyException(f"expected a value of type {expected}, got {type}")
 
 
+@generic_elsewhere
 @irdl_op_definition
 class HostRegisterOp(IRDLOperation):
     """Lets the device access memory of the host.
@@ -221,6 +227,7 @@ class HostRegisterOp(IRDLOperation):
     assembly_format = "$value attr-dict `:` type($value)"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class HostUnregisterOp(IRDLOperation):
     """Ends what `gpu.host_register` began.
@@ -237,6 +244,7 @@ class HostUnregisterOp(IRDLOperation):
     assembly_format = "$value attr-dict `:` type($value)"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class SetDefaultDeviceOp(IRDLOperation):
     """Chooses the device for what follows.

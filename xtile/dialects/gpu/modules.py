@@ -33,8 +33,10 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.gpu.objects import ObjectAttr, SelectObjectAttr
+from xtile.text.extensions import generic_elsewhere
 
 
+@generic_elsewhere
 @irdl_op_definition
 class ModuleOp(IRDLOperation):
     """A unit of device code.

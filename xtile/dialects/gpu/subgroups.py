@@ -53,6 +53,7 @@ from xtile.dialects.upstream import (
     is_float,
     is_signless_integer_or_float,
 )
+from xtile.text.extensions import generic_elsewhere
 
 
 def _is_scalar_or_vector(type: Attribute) -> bool:
@@ -88,6 +89,7 @@ def _verify_combiner(combiner: AllReduceOperation, type: Attribute) -> None:
         raise VerifyException(f"the reduction `{combiner.value}` is for {kind}, got {type}")
 
 
+@generic_elsewhere
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
     """Waits for all work-items of the block.
@@ -102,6 +104,7 @@ class BarrierOp(IRDLOperation):
     assembly_format = "attr-dict"
 
 
+@generic_elsewhere
 @irdl_op_definition
 class YieldOp(IRDLOperation):
     """Ends the region of another operation of this dialect.
@@ -218,6 +221,7 @@ class SubgroupBroadcastOp(IRDLOperation):
             raise VerifyException("only a `specific_lane` broadcast has a lane")
 
 
+@generic_elsewhere
 @irdl_op_definition
 class AllReduceOp(IRDLOperation):
     """Combines the values of all work-items of the block, with a combiner or by a region.

@@ -3,24 +3,17 @@
 Source: MLIR (LLVM 22), `Dialect/LLVMIR/LLVMOps.td`.
 """
 
-from xdsl.dialects.llvm import LLVM as XdslLLVM
-from xdsl.dialects.llvm import CallOp as XdslCallOp
-from xdsl.ir import Attribute, Dialect, Operation
+from xdsl.dialects import llvm
+from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def
 from xdsl.traits import Pure
 
-from xtile.dialects.upstream import completes
-from xtile.text.generic_form import GenericFormIf, never_ambiguous
+from xtile.text.extensions import Extension, Table, completed
 
 
-def _has_bundles(operation: Operation) -> bool:
-    return isinstance(operation, XdslCallOp) and bool(operation.op_bundle_sizes)
-
-
-@never_ambiguous
-@completes(traits=[GenericFormIf(_has_bundles)])
-class CallOp(XdslCallOp):
-    """A call; with operand bundles, which xDSL's custom form leaves out, in the generic form."""
+def _has_bundles(operation: llvm.CallOp) -> bool:
+    """Whether a call has operand bundles, which xDSL's custom form leaves out."""
+    return bool(operation.op_bundle_sizes)
 
 
 @irdl_op_definition
@@ -40,12 +33,15 @@ class PoisonOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($res)"
 
 
-_COMPLETED: dict[str, type[Operation]] = {CallOp.name: CallOp}
+OPERATIONS: Table = {
+    llvm.CallOp: Extension(is_ambiguous=_has_bundles),
+}
+"""What LLVM says of xDSL's operations."""
 
 LLVM = Dialect(
     "llvm",
-    [*(_COMPLETED.get(each.name, each) for each in XdslLLVM.operations), PoisonOp],
-    [*XdslLLVM.attributes],
+    completed(list(llvm.LLVM.operations), OPERATIONS, [PoisonOp]),
+    [*llvm.LLVM.attributes],
 )
 
-__all__ = ["LLVM", "CallOp", "PoisonOp"]
+__all__ = ["LLVM", "PoisonOp"]

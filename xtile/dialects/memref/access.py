@@ -48,6 +48,7 @@ from xtile.dialects.memref.layouts import (
     verify_indices,
 )
 from xtile.dialects.upstream import SIGNLESS_INTEGER_OR_FLOAT, completes, element_type, is_float
+from xtile.text.extensions import Extension, Table
 
 ATOMIC_KINDS = (
     "addf",
@@ -157,37 +158,22 @@ class AtomicKind(CustomDirective):
         printer.print_string(ATOMIC_KINDS[kind.value.data])
 
 
-@completes(
-    assembly_format=(
-        "custom<AtomicKind>($kind) $value `,` $memref `[` $indices `]` attr-dict `:` "
-        "`(` type($value) `,` type($memref) `)` `->` type($result)"
-    ),
-    custom_directives=(AtomicKind,),
-)
-class AtomicRMWOp(memref.AtomicRMWOp):
-    """Updates an element at once, and returns what it was.
+def _verify_atomic_rmw(operation: memref.AtomicRMWOp) -> None:
+    """`memref.atomic_rmw`: updates an element at once, and returns what it was.
 
     ```
     %old = memref.atomic_rmw addf %x, %memory[%i] : (f32, memref<4xf32>) -> f32
     ```
     """
-
-    @property
-    def kind_name(self) -> str:
-        """The kind, one of `ATOMIC_KINDS`."""
-        return ATOMIC_KINDS[self.kind.value.data]
-
-    @override
-    def verify_(self) -> None:
-        if not 0 <= self.kind.value.data < len(ATOMIC_KINDS):
-            raise VerifyException(
-                f"the kind must be below {len(ATOMIC_KINDS)}, got {self.kind.value.data}"
-            )
-        verify_indices(self.indices, self.memref.type)
-        name, type = self.kind_name, self.value.type
-        if name not in _ANY_KINDS and (name in _FLOAT_KINDS) != is_float(type):
-            kind = "floats" if name in _FLOAT_KINDS else "integers"
-            raise VerifyException(f"{name} is for {kind}, got {type}")
+    if not 0 <= operation.kind.value.data < len(ATOMIC_KINDS):
+        raise VerifyException(
+            f"the kind must be below {len(ATOMIC_KINDS)}, got {operation.kind.value.data}"
+        )
+    verify_indices(operation.indices, operation.memref.type)
+    name, type = ATOMIC_KINDS[operation.kind.value.data], operation.value.type
+    if name not in _ANY_KINDS and (name in _FLOAT_KINDS) != is_float(type):
+        kind = "floats" if name in _FLOAT_KINDS else "integers"
+        raise VerifyException(f"{name} is for {kind}, got {type}")
 
 
 @irdl_op_definition
@@ -362,15 +348,14 @@ def _parse_choice(parser: Parser, no: str, yes: str) -> int:
     return int(name == yes)
 
 
-OPERATIONS: list[type[Operation]] = [
-    AtomicRMWOp,
-    AtomicYieldOp,
-    CopyOp,
-    GenericAtomicRMWOp,
-    LoadOp,
-    PrefetchOp,
-    StoreOp,
-    memref.DmaStartOp,
-    memref.DmaWaitOp,
-]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    memref.AtomicRMWOp: Extension(
+        assembly_format=(
+            "custom<AtomicKind>($kind) $value `,` $memref `[` $indices `]` attr-dict `:` "
+            "`(` type($value) `,` type($memref) `)` `->` type($result)"
+        ),
+        custom_directives=(AtomicKind,),
+        verify=_verify_atomic_rmw,
+    ),
+}
+"""What LLVM says of xDSL's operations of this module."""

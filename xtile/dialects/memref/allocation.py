@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
     BaseAttr,
@@ -41,7 +41,7 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, SymbolTable, SymbolUserOpInterface
+from xdsl.traits import IsTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -55,13 +55,14 @@ from xtile.dialects.memref.layouts import (
     verify_same_content,
 )
 from xtile.dialects.upstream import completes
+from xtile.text.extensions import Extension, Table
 
 _ALLOCATION = "`(` $dynamic_sizes `)` (`` `[` $symbol_operands^ `]`)? attr-dict `:` type($memref)"
 _VISIBILITIES = ("public", "private", "nested")
 _ALIGNMENT = {"alignment": OptPropertyDef(BaseAttr(IntegerAttr))}
 
 
-def _verify_allocation(operation: AllocOp | AllocaOp) -> None:
+def _verify_allocation(operation: memref.AllocOp | memref.AllocaOp) -> None:
     type = operation.memref.type
     sizes = sizes_of(type).count(None)
     verify_count(len(operation.dynamic_sizes), sizes, "sizes", type)
@@ -70,32 +71,24 @@ def _verify_allocation(operation: AllocOp | AllocaOp) -> None:
     verify_alignment(None if alignment is None else alignment.value.data)
 
 
-@completes(assembly_format=_ALLOCATION)
-class AllocOp(memref.AllocOp):
-    """Allocates memory.
+def _verify_alloc(operation: memref.AllocOp) -> None:
+    """`memref.alloc`: allocates memory.
 
     ```
     %memory = memref.alloc(%n) {alignment = 64 : i64} : memref<?x4xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        _verify_allocation(self)
+    _verify_allocation(operation)
 
 
-@completes(assembly_format=_ALLOCATION)
-class AllocaOp(memref.AllocaOp):
-    """Allocates memory until the scope around it ends.
+def _verify_alloca(operation: memref.AllocaOp) -> None:
+    """`memref.alloca`: allocates memory until the scope around it ends.
 
     ```
     %memory = memref.alloca() : memref<4xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        _verify_allocation(self)
+    _verify_allocation(operation)
 
 
 @irdl_op_definition
@@ -132,9 +125,8 @@ class ReallocOp(IRDLOperation):
         verify_alignment(None if self.alignment is None else self.alignment.value.data)
 
 
-@completes()
-class AllocaScopeOp(memref.AllocaScopeOp):
-    """Ends the life of what `memref.alloca` allocates in it.
+def _parse_alloca_scope(parser: Parser) -> memref.AllocaScopeOp:
+    """`memref.alloca_scope`: ends the life of what `memref.alloca` allocates in it.
 
     ```
     %sum = memref.alloca_scope  -> (f32) {
@@ -142,51 +134,41 @@ class AllocaScopeOp(memref.AllocaScopeOp):
     }
     ```
     """
-
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> AllocaScopeOp:
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->") is not None:
-            types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        body = parser.parse_region()
-        attributes = parser.parse_optional_attr_dict()
-        block = body.blocks.last
-        if block is not None and (
-            block.last_op is None or not block.last_op.has_trait(IsTerminator)
-        ):
-            block.add_op(AllocaScopeReturnOp(operands=[[]]))
-        return AllocaScopeOp(result_types=[types], regions=[body], attributes={**attributes})
-
-    @override
-    def print(self, printer: Printer) -> None:
-        # Upstream prints this space even where nothing follows.
-        printer.print_string(" ")
-        if self.res:
-            printer.print_string(" -> (")
-            printer.print_list(self.res.types, printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" ")
-        printer.print_region(
-            self.scope, print_entry_block_args=False, print_block_terminators=bool(self.res)
-        )
-        printer.print_op_attributes(self.attributes)
+    types: Sequence[Attribute] = ()
+    if parser.parse_optional_punctuation("->") is not None:
+        types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    body = parser.parse_region()
+    attributes = parser.parse_optional_attr_dict()
+    block = body.blocks.last
+    if block is not None and (block.last_op is None or not block.last_op.has_trait(IsTerminator)):
+        block.add_op(memref.AllocaScopeReturnOp(operands=[[]]))
+    return memref.AllocaScopeOp(result_types=[types], regions=[body], attributes={**attributes})
 
 
-@completes(assembly_format="attr-dict ($ops^ `:` type($ops))?")
-class AllocaScopeReturnOp(memref.AllocaScopeReturnOp):
-    """Ends a `memref.alloca_scope`.
+def _print_alloca_scope(operation: memref.AllocaScopeOp, printer: Printer) -> None:
+    # Upstream prints this space even where nothing follows.
+    printer.print_string(" ")
+    if operation.res:
+        printer.print_string(" -> (")
+        printer.print_list(operation.res.types, printer.print_attribute)
+        printer.print_string(")")
+    printer.print_string(" ")
+    printer.print_region(
+        operation.scope, print_entry_block_args=False, print_block_terminators=bool(operation.res)
+    )
+    printer.print_op_attributes(operation.attributes)
+
+
+def _verify_alloca_scope_return(operation: memref.AllocaScopeReturnOp) -> None:
+    """`memref.alloca_scope.return`: ends a `memref.alloca_scope`.
 
     ```
     memref.alloca_scope.return %x : f32
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        scope = self.parent_op()
-        if scope is not None and tuple(self.ops.types) != tuple(scope.result_types):
-            raise VerifyException("expected values of the types of the scope's results")
+    scope = operation.parent_op()
+    if scope is not None and tuple(operation.ops.types) != tuple(scope.result_types):
+        raise VerifyException("expected values of the types of the scope's results")
 
 
 @irdl_custom_directive
@@ -276,47 +258,38 @@ class GlobalOp(memref.GlobalOp):
             raise VerifyException(f"the sizes of a global must be known, got {type}")
         value = self.properties.get("initial_value")
         if isa(value, DenseIntOrFPElementsAttr):
-            self._verify_value(value.type)
+            _verify_value(type, value.type)
         verify_alignment(None if self.alignment is None else self.alignment.value.data)
 
-    def _verify_value(self, value: Attribute) -> None:
-        type = ranked(self.type)
-        expected = TensorType(type.element_type, type.get_shape())
-        if value != expected:
-            raise VerifyException(f"expected an initial value of type {expected}, got {value}")
+
+def _verify_value(type: MemRefType, value: Attribute) -> None:
+    expected = TensorType(type.element_type, type.get_shape())
+    if value != expected:
+        raise VerifyException(f"expected an initial value of type {expected}, got {value}")
 
 
-class _GlobalExists(SymbolUserOpInterface):
-    """The global exists and has the type of the result."""
-
-    @override
-    def verify(self, op: Operation) -> None:
-        assert isinstance(op, GetGlobalOp)
-        found = SymbolTable.lookup_symbol(op, op.name_)
-        if not isinstance(found, memref.GlobalOp):
-            raise VerifyException(f"'{op.name_}' does not reference a memref.global")
-        if found.type != op.memref.type:
-            raise VerifyException(f"the type of '{op.name_}' is {found.type}, got {op.memref.type}")
-
-
-@completes(traits=(_GlobalExists(),))
-class GetGlobalOp(memref.GetGlobalOp):
-    """The memory of a `memref.global`.
+def _verify_get_global(operation: memref.GetGlobalOp) -> None:
+    """`memref.get_global`: the memory of a `memref.global`.
 
     ```
     %table = memref.get_global @table : memref<4xi32>
     ```
     """
+    found = SymbolTable.lookup_symbol(operation, operation.name_)
+    if not isinstance(found, memref.GlobalOp):
+        raise VerifyException(f"'{operation.name_}' does not reference a memref.global")
+    type = operation.memref.type
+    if found.type != type:
+        raise VerifyException(f"the type of '{operation.name_}' is {found.type}, got {type}")
 
 
-OPERATIONS: list[type[Operation]] = [
-    AllocOp,
-    AllocaOp,
-    AllocaScopeOp,
-    AllocaScopeReturnOp,
-    memref.DeallocOp,
-    GetGlobalOp,
-    GlobalOp,
-    ReallocOp,
-]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    memref.AllocOp: Extension(assembly_format=_ALLOCATION, verify=_verify_alloc),
+    memref.AllocaOp: Extension(assembly_format=_ALLOCATION, verify=_verify_alloca),
+    memref.AllocaScopeOp: Extension(parse=_parse_alloca_scope, print=_print_alloca_scope),
+    memref.AllocaScopeReturnOp: Extension(
+        assembly_format="attr-dict ($ops^ `:` type($ops))?", verify=_verify_alloca_scope_return
+    ),
+    memref.GetGlobalOp: Extension(verify=_verify_get_global),
+}
+"""What LLVM says of xDSL's operations of this module."""

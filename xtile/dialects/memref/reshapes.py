@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     i8,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.irdl import (
     IRDLOperation,
@@ -45,7 +45,8 @@ from xtile.dialects.memref.layouts import (
     verify_same_content,
     with_layout,
 )
-from xtile.dialects.upstream import TypeWhere, completes, element_type
+from xtile.dialects.upstream import TypeWhere, element_type
+from xtile.text.extensions import Extension, Table
 
 
 @irdl_op_definition
@@ -106,40 +107,32 @@ def _verify_groups(reassociation: ArrayAttr[Attribute], wide: Attribute, narrow:
             )
 
 
-@completes()
-class ExpandShapeOp(memref.ExpandShapeOp):
-    """Splits dimensions.
+def _verify_expand_shape(operation: memref.ExpandShapeOp) -> None:
+    """`memref.expand_shape`: splits dimensions.
 
     ```
     %b = memref.expand_shape %a [[0, 1], [2]] output_shape [%n, 4, 8]
         : memref<?x8xf32> into memref<?x4x8xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        source, result = self.src.type, self.result.type
-        verify_same_content(source, result)
-        _verify_groups(self.reassociation, result, source)
-        shape = extents(self.static_output_shape.get_values())
-        if shape != sizes_of(result):
-            raise VerifyException(f"expected the output shape of {result}, got {text_of(shape)}")
+    source, result = operation.src.type, operation.result.type
+    verify_same_content(source, result)
+    _verify_groups(operation.reassociation, result, source)
+    shape = extents(operation.static_output_shape.get_values())
+    if shape != sizes_of(result):
+        raise VerifyException(f"expected the output shape of {result}, got {text_of(shape)}")
 
 
-@completes()
-class CollapseShapeOp(memref.CollapseShapeOp):
-    """Joins dimensions.
+def _verify_collapse_shape(operation: memref.CollapseShapeOp) -> None:
+    """`memref.collapse_shape`: joins dimensions.
 
     ```
     %b = memref.collapse_shape %a [[0, 1], [2]] : memref<4x8x2xf32> into memref<32x2xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        source, result = self.src.type, self.result.type
-        verify_same_content(source, result)
-        _verify_groups(self.reassociation, source, result)
+    source, result = operation.src.type, operation.result.type
+    verify_same_content(source, result)
+    _verify_groups(operation.reassociation, source, result)
 
 
 @irdl_op_definition
@@ -221,40 +214,35 @@ def _permutation(map: AffineMapAttr) -> list[int] | None:
     return order if is_permutation and sorted(order) == list(range(map.data.num_dims)) else None
 
 
-@completes(
-    operands={
-        "source": TypeWhere(
-            "a memref of i8 of rank 1",
-            lambda type: (
-                isa(type, MemRefType) and type.element_type == i8 and type.get_num_dims() == 1
-            ),
-        )
-    }
-)
-class ViewOp(memref.ViewOp):
-    """Bytes as a contiguous memref.
+def _verify_view(operation: memref.ViewOp) -> None:
+    """`memref.view`: bytes as a contiguous memref.
 
     ```
     %b = memref.view %a[%byte][%n] : memref<2048xi8> to memref<?x4xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        source, result = ranked(self.source.type), ranked(self.result.type)
-        for type in (source, result):
-            if not is_identity(type):
-                raise VerifyException(f"expected a contiguous memref, got {type}")
-        if source.memory_space != result.memory_space:
-            raise VerifyException(f"expected equal memory spaces, got {source} and {result}")
-        verify_count(len(self.sizes), sizes_of(result).count(None), "sizes", result)
+    source, result = ranked(operation.source.type), ranked(operation.result.type)
+    for type in (source, result):
+        if not is_identity(type):
+            raise VerifyException(f"expected a contiguous memref, got {type}")
+    if source.memory_space != result.memory_space:
+        raise VerifyException(f"expected equal memory spaces, got {source} and {result}")
+    verify_count(len(operation.sizes), sizes_of(result).count(None), "sizes", result)
 
 
-OPERATIONS: list[type[Operation]] = [
-    CollapseShapeOp,
-    ExpandShapeOp,
-    ReshapeOp,
-    TransposeOp,
-    ViewOp,
-]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    memref.ExpandShapeOp: Extension(verify=_verify_expand_shape),
+    memref.CollapseShapeOp: Extension(verify=_verify_collapse_shape),
+    memref.ViewOp: Extension(
+        operands={
+            "source": TypeWhere(
+                "a memref of i8 of rank 1",
+                lambda type: (
+                    isa(type, MemRefType) and type.element_type == i8 and type.get_num_dims() == 1
+                ),
+            )
+        },
+        verify=_verify_view,
+    ),
+}
+"""What LLVM says of xDSL's operations of this module."""

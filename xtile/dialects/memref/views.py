@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     UnrankedMemRefType,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -42,25 +42,22 @@ from xtile.dialects.memref.layouts import (
     with_layout,
 )
 from xtile.dialects.upstream import completes, element_type
+from xtile.text.extensions import Extension, Table
 
 _CAST = "$source attr-dict `:` type($source) `to` type($dest)"
 _EITHER = {"source": RANKED_OR_UNRANKED}
 
 
-@completes(operands=_EITHER, results={"dest": RANKED_OR_UNRANKED}, assembly_format=_CAST)
-class CastOp(memref.CastOp):
-    """The same memory with more or fewer sizes, strides and offsets known.
+def _verify_cast(operation: memref.CastOp) -> None:
+    """`memref.cast`: the same memory with more or fewer sizes, strides and offsets known.
 
     ```
     %b = memref.cast %a : memref<4x8xf32> to memref<?x8xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        source, dest = self.source.type, self.dest.type
-        if not _can_be_cast(source, dest):
-            raise VerifyException(f"{source} cannot be cast to {dest}")
+    source, dest = operation.source.type, operation.dest.type
+    if not _can_be_cast(source, dest):
+        raise VerifyException(f"{source} cannot be cast to {dest}")
 
 
 def _can_be_cast(source: Attribute, dest: Attribute) -> bool:
@@ -114,20 +111,16 @@ class ExtractAlignedPointerAsIndexOp(memref.ExtractAlignedPointerAsIndexOp):
     """
 
 
-@completes(operands=_EITHER, assembly_format="attr-dict $source `,` $index `:` type($source)")
-class DimOp(memref.DimOp):
-    """The size of a dimension.
+def _verify_dim(operation: memref.DimOp) -> None:
+    """`memref.dim`: the size of a dimension.
 
     ```
     %n = memref.dim %a, %i : memref<?x8xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        type = self.source.type
-        if isa(type, MemRefType) and not type.get_shape():
-            raise VerifyException(f"expected a memref with dimensions, got {type}")
+    type = operation.source.type
+    if isa(type, MemRefType) and not type.get_shape():
+        raise VerifyException(f"expected a memref with dimensions, got {type}")
 
 
 @completes(operands=_EITHER, assembly_format="$source attr-dict `:` type($source)")
@@ -140,18 +133,14 @@ class RankOp(memref.RankOp):
     """
 
 
-@completes()
-class AssumeAlignmentOp(memref.AssumeAlignmentOp):
-    """Promises that the address is a multiple of a number of bytes.
+def _verify_assume_alignment(operation: memref.AssumeAlignmentOp) -> None:
+    """`memref.assume_alignment`: promises that the address is a multiple of a number of bytes.
 
     ```
     %b = memref.assume_alignment %a, 16 : memref<4xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        verify_alignment(self.alignment.value.data)
+    verify_alignment(operation.alignment.value.data)
 
 
 @irdl_op_definition
@@ -199,43 +188,39 @@ class DistinctObjectsOp(IRDLOperation):
             raise VerifyException("expected results of the operands' types")
 
 
-@completes()
-class SubviewOp(memref.SubviewOp):
-    """A part of the memory: offsets, sizes and strides for each dimension.
+def _verify_subview(operation: memref.SubviewOp) -> None:
+    """`memref.subview`: a part of the memory: offsets, sizes and strides for each dimension.
 
     ```
     %b = memref.subview %a[%i, 4] [8, 8] [1, 1]
         : memref<16x32xf32> to memref<8x8xf32, strided<[32, 1], offset: ?>>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        source = self.source.type
-        layout = layout_of(source)
-        if layout is None:
-            raise VerifyException(f"expected a memref with strides, got {source}")
-        offsets = extents(self.static_offsets.get_values())
-        sizes = extents(self.static_sizes.get_values())
-        strides = extents(self.static_strides.get_values())
-        rank = len(layout.sizes)
-        if {len(offsets), len(sizes), len(strides)} != {rank}:
-            raise VerifyException(
-                f"expected {rank} offsets, sizes and strides, got {len(offsets)}, {len(sizes)} "
-                f"and {len(strides)}"
-            )
-        for values, known in (
-            (self.offsets, offsets),
-            (self.sizes, sizes),
-            (self.strides, strides),
-        ):
-            verify_count(len(values), known.count(None), "values", source)
-        expected = subview_type(source, offsets, sizes, strides)
-        result = self.result.type
-        if not is_reduction(result, expected):
-            raise VerifyException(f"expected {expected} or one of lower rank, got {result}")
-        for index, whole in enumerate(layout.sizes):
-            _verify_end(index, whole, offsets[index], sizes[index], strides[index])
+    source = operation.source.type
+    layout = layout_of(source)
+    if layout is None:
+        raise VerifyException(f"expected a memref with strides, got {source}")
+    offsets = extents(operation.static_offsets.get_values())
+    sizes = extents(operation.static_sizes.get_values())
+    strides = extents(operation.static_strides.get_values())
+    rank = len(layout.sizes)
+    if {len(offsets), len(sizes), len(strides)} != {rank}:
+        raise VerifyException(
+            f"expected {rank} offsets, sizes and strides, got {len(offsets)}, {len(sizes)} "
+            f"and {len(strides)}"
+        )
+    for values, known in (
+        (operation.offsets, offsets),
+        (operation.sizes, sizes),
+        (operation.strides, strides),
+    ):
+        verify_count(len(values), known.count(None), "values", source)
+    expected = subview_type(source, offsets, sizes, strides)
+    result = operation.result.type
+    if not is_reduction(result, expected):
+        raise VerifyException(f"expected {expected} or one of lower rank, got {result}")
+    for index, whole in enumerate(layout.sizes):
+        _verify_end(index, whole, offsets[index], sizes[index], strides[index])
 
 
 def subview_type(
@@ -325,16 +310,19 @@ class ReinterpretCastOp(memref.ReinterpretCastOp):
             )
 
 
-OPERATIONS: list[type[Operation]] = [
-    AssumeAlignmentOp,
-    CastOp,
-    DimOp,
-    DistinctObjectsOp,
-    ExtractAlignedPointerAsIndexOp,
-    MemorySpaceCastOp,
-    RankOp,
-    ReinterpretCastOp,
-    SubviewOp,
-    memref.ExtractStridedMetaDataOp,
-]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    memref.CastOp: Extension(
+        operands=_EITHER,
+        results={"dest": RANKED_OR_UNRANKED},
+        assembly_format=_CAST,
+        verify=_verify_cast,
+    ),
+    memref.DimOp: Extension(
+        operands=_EITHER,
+        assembly_format="attr-dict $source `,` $index `:` type($source)",
+        verify=_verify_dim,
+    ),
+    memref.AssumeAlignmentOp: Extension(verify=_verify_assume_alignment),
+    memref.SubviewOp: Extension(verify=_verify_subview),
+}
+"""What LLVM says of xDSL's operations of this module."""

@@ -1,6 +1,7 @@
 """The `scf` dialect in upstream's syntax.
 
-Operations that xDSL has are derived from xDSL's, so that its passes know them.
+Operations that xDSL's classes hold are xDSL's own; `extensions.py` says which, and what LLVM says
+of them beside.
 
 Source: MLIR (LLVM 22), `Dialect/SCF/IR`.
 """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing_extensions import override
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, UnitAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import BaseAttr, OptPropertyDef, VarConstraint
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -28,6 +28,7 @@ from xtile.dialects.scf.assembly import (
     type_names,
 )
 from xtile.dialects.upstream import TypeWhere, completes, is_signless_integer_or_index
+from xtile.text.extensions import Extension, Table
 
 UNSIGNED = "unsignedCmp"
 """The property of an `scf.for` that compares its bounds as unsigned integers."""
@@ -62,11 +63,6 @@ class ForOp(scf.ForOp):
     }
     ```
     """
-
-    @property
-    def is_unsigned(self) -> bool:
-        """Whether the bounds are compared as unsigned integers."""
-        return UNSIGNED in self.properties
 
     @classmethod
     @override
@@ -105,7 +101,7 @@ class ForOp(scf.ForOp):
     @override
     def print(self, printer: Printer) -> None:
         variable, *arguments = self.body.block.args
-        if self.is_unsigned:
+        if UNSIGNED in self.properties:
             printer.print_string(" unsigned")
         separators = (" ", " = ", " to ", " step ")
         for separator, value in zip(
@@ -143,9 +139,8 @@ class ForOp(scf.ForOp):
             verify_types("an scf.yield", carried, end.arguments.types)
 
 
-@completes()
-class WhileOp(scf.WhileOp):
-    """Runs its second region as long as the first one says so.
+def _parse_while(parser: Parser) -> scf.WhileOp:
+    """`scf.while`: runs its second region as long as the first one says so.
 
     ```
     %r = scf.while (%a = %x) : (f32) -> f32 {
@@ -156,57 +151,52 @@ class WhileOp(scf.WhileOp):
     }
     ```
     """
+    place = parser.pos
+    assignments = []
+    if parser.parse_optional_punctuation(":") is None:
+        assignments = parse_assignments(parser)
+        parser.parse_punctuation(":")
+    type = parser.parse_function_type()
+    arguments, operands = resolve_assignments(parser, assignments, type.inputs.data, place)
+    # Without arguments, the first block may have a label of its own.
+    before = parser.parse_region(arguments or None)
+    parser.parse_keyword("do")
+    after = parser.parse_region()
+    attributes = parser.parse_optional_attr_dict_with_keyword()
+    loop = scf.WhileOp(operands, type.outputs.data, before, after)
+    if attributes is not None:
+        loop.attributes |= attributes.data
+    return loop
 
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> WhileOp:
-        place = parser.pos
-        assignments = []
-        if parser.parse_optional_punctuation(":") is None:
-            assignments = parse_assignments(parser)
-            parser.parse_punctuation(":")
-        type = parser.parse_function_type()
-        arguments, operands = resolve_assignments(parser, assignments, type.inputs.data, place)
-        # Without arguments, the first block may have a label of its own.
-        before = parser.parse_region(arguments or None)
-        parser.parse_keyword("do")
-        after = parser.parse_region()
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        loop = WhileOp(operands, type.outputs.data, before, after)
-        if attributes is not None:
-            loop.attributes |= attributes.data
-        return loop
 
-    @override
-    def print(self, printer: Printer) -> None:
-        if self.arguments:
-            printer.print_string(" ")
-            print_assignments(printer, self.before_region.block.args, self.arguments)
-        printer.print_string(" : ")
-        printer.print_operation_type(self)
+def _print_while(operation: scf.WhileOp, printer: Printer) -> None:
+    if operation.arguments:
         printer.print_string(" ")
-        printer.print_region(self.before_region, print_entry_block_args=False)
-        printer.print_string(" do ")
-        printer.print_region(self.after_region)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-
-    @override
-    def verify_(self) -> None:
-        before, after = self.before_region.block, self.after_region.block
-        verify_types("arguments of the first region", self.arguments.types, before.arg_types)
-        condition, end = before.last_op, after.last_op
-        if not isinstance(condition, scf.ConditionOp):
-            raise VerifyException("the first region must end with an scf.condition")
-        if not isinstance(end, scf.YieldOp):
-            raise VerifyException("the second region must end with an scf.yield")
-        verify_types("an scf.condition", self.res.types, condition.args.types)
-        verify_types("arguments of the second region", self.res.types, after.arg_types)
-        verify_types("an scf.yield", self.arguments.types, end.arguments.types)
+        print_assignments(printer, operation.before_region.block.args, operation.arguments)
+    printer.print_string(" : ")
+    printer.print_operation_type(operation)
+    printer.print_string(" ")
+    printer.print_region(operation.before_region, print_entry_block_args=False)
+    printer.print_string(" do ")
+    printer.print_region(operation.after_region)
+    printer.print_op_attributes(operation.attributes, print_keyword=True)
 
 
-@completes()
-class ParallelOp(scf.ParallelOp):
-    """Counts in several dimensions at once, in any order; reductions combine values.
+def _verify_while(operation: scf.WhileOp) -> None:
+    before, after = operation.before_region.block, operation.after_region.block
+    verify_types("arguments of the first region", operation.arguments.types, before.arg_types)
+    condition, end = before.last_op, after.last_op
+    if not isinstance(condition, scf.ConditionOp):
+        raise VerifyException("the first region must end with an scf.condition")
+    if not isinstance(end, scf.YieldOp):
+        raise VerifyException("the second region must end with an scf.yield")
+    verify_types("an scf.condition", operation.res.types, condition.args.types)
+    verify_types("arguments of the second region", operation.res.types, after.arg_types)
+    verify_types("an scf.yield", operation.arguments.types, end.arguments.types)
+
+
+def _parse_parallel(parser: Parser) -> scf.ParallelOp:
+    """`scf.parallel`: counts in several dimensions, in any order; reductions combine values.
 
     ```
     %sum = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%zero) -> f32 {
@@ -218,75 +208,70 @@ class ParallelOp(scf.ParallelOp):
     }
     ```
     """
-
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> ParallelOp:
-        index = IndexType()
-        variables = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
+    index = IndexType()
+    variables = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
+    )
+    parser.parse_punctuation("=")
+    lower = parse_values(parser, index)
+    parser.parse_keyword("to")
+    upper = parse_values(parser, index)
+    parser.parse_keyword("step")
+    step = parse_values(parser, index)
+    place = parser.pos
+    initial = []
+    if parser.parse_optional_keyword("init") is not None:
+        initial = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
-        parser.parse_punctuation("=")
-        lower = parse_values(parser, index)
-        parser.parse_keyword("to")
-        upper = parse_values(parser, index)
-        parser.parse_keyword("step")
-        step = parse_values(parser, index)
-        place = parser.pos
-        initial = []
-        if parser.parse_optional_keyword("init") is not None:
-            initial = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_unresolved_operand
-            )
-        types = parse_optional_results(parser)
-        values = parser.resolve_operands(initial, types, place)
-        body = parser.parse_region([variable.resolve(index) for variable in variables])
-        ensure_terminator(body, ReduceOp)
-        loop = ParallelOp(lower, upper, step, body, values)
-        loop.attributes |= parser.parse_optional_attr_dict()
-        return loop
+    types = parse_optional_results(parser)
+    values = parser.resolve_operands(initial, types, place)
+    body = parser.parse_region([variable.resolve(index) for variable in variables])
+    ensure_terminator(body, scf.ReduceOp)
+    loop = scf.ParallelOp(lower, upper, step, body, values)
+    loop.attributes |= parser.parse_optional_attr_dict()
+    return loop
 
-    @override
-    def print(self, printer: Printer) -> None:
-        parts = (
-            (" ", self.body.block.args),
-            (" = ", self.lowerBound),
-            (" to ", self.upperBound),
-            (" step ", self.step),
+
+def _print_parallel(operation: scf.ParallelOp, printer: Printer) -> None:
+    parts = (
+        (" ", operation.body.block.args),
+        (" = ", operation.lowerBound),
+        (" to ", operation.upperBound),
+        (" step ", operation.step),
+    )
+    for keyword, values in parts:
+        printer.print_string(keyword)
+        print_values(printer, values)
+    if operation.initVals:
+        printer.print_string(" init ")
+        print_values(printer, operation.initVals)
+    print_optional_results(printer, operation.res.types)
+    printer.print_string(" ")
+    printer.print_region(operation.body, print_entry_block_args=False)
+    printer.print_op_attributes(operation.attributes)
+
+
+def _verify_parallel(operation: scf.ParallelOp) -> None:
+    dimensions = len(operation.step)
+    if not dimensions:
+        raise VerifyException("expected at least one dimension")
+    if (len(operation.lowerBound), len(operation.upperBound)) != (dimensions, dimensions):
+        raise VerifyException(
+            f"expected as many bounds as steps, got {len(operation.lowerBound)} lower and "
+            f"{len(operation.upperBound)} upper bounds and {dimensions} steps"
         )
-        for keyword, values in parts:
-            printer.print_string(keyword)
-            print_values(printer, values)
-        if self.initVals:
-            printer.print_string(" init ")
-            print_values(printer, self.initVals)
-        print_optional_results(printer, self.res.types)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
-        printer.print_op_attributes(self.attributes)
-
-    @override
-    def verify_(self) -> None:
-        dimensions = len(self.step)
-        if not dimensions:
-            raise VerifyException("expected at least one dimension")
-        if (len(self.lowerBound), len(self.upperBound)) != (dimensions, dimensions):
-            raise VerifyException(
-                f"expected as many bounds as steps, got {len(self.lowerBound)} lower and "
-                f"{len(self.upperBound)} upper bounds and {dimensions} steps"
-            )
-        indices = [IndexType()] * dimensions
-        verify_types("arguments of the body", indices, self.body.block.arg_types)
-        end = self.body.block.last_op
-        if not isinstance(end, scf.ReduceOp):
-            raise VerifyException("the body must end with an scf.reduce")
-        verify_types("results", self.initVals.types, self.res.types)
-        verify_types("an scf.reduce", self.initVals.types, end.args.types)
+    indices = [IndexType()] * dimensions
+    verify_types("arguments of the body", indices, operation.body.block.arg_types)
+    end = operation.body.block.last_op
+    if not isinstance(end, scf.ReduceOp):
+        raise VerifyException("the body must end with an scf.reduce")
+    verify_types("results", operation.initVals.types, operation.res.types)
+    verify_types("an scf.reduce", operation.initVals.types, end.args.types)
 
 
-@completes()
-class ReduceOp(scf.ReduceOp):
-    """Combines the values of all iterations of an `scf.parallel`, each by a region.
+def _parse_reduce(parser: Parser) -> scf.ReduceOp:
+    """`scf.reduce`: combines the values of all iterations of an `scf.parallel`, each by a region.
 
     ```
     scf.reduce(%x : f32) {
@@ -296,59 +281,54 @@ class ReduceOp(scf.ReduceOp):
     }
     ```
     """
-
-    @classmethod
-    @override
-    def parse(cls, parser: Parser) -> ReduceOp:
-        place = parser.pos
-        operands, types = [], []
-        if parser.parse_optional_punctuation("(") is not None:
-            operands = parser.parse_comma_separated_list(
-                parser.Delimiter.NONE, parser.parse_unresolved_operand
-            )
-            parser.parse_punctuation(":")
-            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-            parser.parse_punctuation(")")
-        values = parser.resolve_operands(operands, types, place)
-        regions = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_region, parser.parse_region
+    place = parser.pos
+    operands, types = [], []
+    if parser.parse_optional_punctuation("(") is not None:
+        operands = parser.parse_comma_separated_list(
+            parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        reduction = ReduceOp(values, regions or ())
-        reduction.attributes |= parser.parse_optional_attr_dict()
-        return reduction
-
-    @override
-    def print(self, printer: Printer) -> None:
-        if self.args:
-            with printer.in_parens():
-                printer.print_list(self.args, printer.print_ssa_value)
-                printer.print_string(" : ")
-                printer.print_list(self.args.types, printer.print_attribute)
-        # Upstream prints this space even where nothing follows.
-        printer.print_string(" ")
-        printer.print_list(self.reductions, printer.print_region)
-        printer.print_op_attributes(self.attributes)
-
-    @override
-    def verify_(self) -> None:
-        if len(self.args) != len(self.reductions):
-            raise VerifyException(
-                f"expected a region for each of {len(self.args)} values, got {len(self.reductions)}"
-            )
-        for region, type in zip(self.reductions, self.args.types, strict=True):
-            verify_types("arguments of the region", (type, type), region.block.arg_types)
-            end = region.block.last_op
-            if isinstance(end, scf.ReduceReturnOp):
-                verify_types("an scf.reduce.return", (type,), (end.result.type,))
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        parser.parse_punctuation(")")
+    values = parser.resolve_operands(operands, types, place)
+    regions = parser.parse_optional_undelimited_comma_separated_list(
+        parser.parse_optional_region, parser.parse_region
+    )
+    reduction = scf.ReduceOp(values, regions or ())
+    reduction.attributes |= parser.parse_optional_attr_dict()
+    return reduction
 
 
-OPERATIONS: list[type[Operation]] = [
-    ForOp,
-    ParallelOp,
-    ReduceOp,
-    WhileOp,
-    scf.ConditionOp,
-    scf.ReduceReturnOp,
-    scf.YieldOp,
-]
-"""The operations of this module."""
+def _print_reduce(operation: scf.ReduceOp, printer: Printer) -> None:
+    if operation.args:
+        with printer.in_parens():
+            printer.print_list(operation.args, printer.print_ssa_value)
+            printer.print_string(" : ")
+            printer.print_list(operation.args.types, printer.print_attribute)
+    # Upstream prints this space even where nothing follows.
+    printer.print_string(" ")
+    printer.print_list(operation.reductions, printer.print_region)
+    printer.print_op_attributes(operation.attributes)
+
+
+def _verify_reduce(operation: scf.ReduceOp) -> None:
+    if len(operation.args) != len(operation.reductions):
+        raise VerifyException(
+            f"expected a region for each of {len(operation.args)} values, "
+            f"got {len(operation.reductions)}"
+        )
+    for region, type in zip(operation.reductions, operation.args.types, strict=True):
+        verify_types("arguments of the region", (type, type), region.block.arg_types)
+        end = region.block.last_op
+        if isinstance(end, scf.ReduceReturnOp):
+            verify_types("an scf.reduce.return", (type,), (end.result.type,))
+
+
+EXTENSIONS: Table = {
+    scf.WhileOp: Extension(parse=_parse_while, print=_print_while, verify=_verify_while),
+    scf.ParallelOp: Extension(
+        parse=_parse_parallel, print=_print_parallel, verify=_verify_parallel
+    ),
+    scf.ReduceOp: Extension(parse=_parse_reduce, print=_print_reduce, verify=_verify_reduce),
+}
+"""What LLVM says of xDSL's operations of this module."""

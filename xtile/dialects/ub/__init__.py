@@ -5,35 +5,35 @@ Source: MLIR (LLVM 22), `Dialect/UB/IR/UBOps.td`.
 
 from __future__ import annotations
 
-from typing_extensions import override
 from xdsl.dialects import ub
-from xdsl.dialects.ub import PoisonAttr, UnreachableOp
+from xdsl.dialects.ub import PoisonAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.upstream import completes
+from xtile.text.extensions import Extension, Table
 
 
-@completes()
-class PoisonOp(ub.PoisonOp):
-    """A value of which nothing is specified: each of its elements may be any number.
+def _verify_poison(operation: ub.PoisonOp) -> None:
+    """`ub.poison`: a value of which nothing is specified: each of its elements may be any number.
 
     ```
     %r = ub.poison : vector<4xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        if not isinstance(self.value, PoisonAttr):
-            raise VerifyException(f"expected #ub.poison, the whole value, got {self.value}")
+    if not isinstance(operation.value, PoisonAttr):
+        raise VerifyException(f"expected #ub.poison, the whole value, got {operation.value}")
 
 
 def is_poison(value: SSAValue) -> bool:
     """Whether nothing is specified of a value."""
-    return isinstance(value.owner, Operation) and value.owner.name == PoisonOp.name
+    return isinstance(value.owner, Operation) and value.owner.name == ub.PoisonOp.name
 
 
-UB = Dialect("ub", [PoisonOp, UnreachableOp], [PoisonAttr])
+OPERATIONS: Table = {
+    ub.PoisonOp: Extension(verify=_verify_poison),
+}
+"""What LLVM says of xDSL's operations."""
 
-__all__ = ["UB", "PoisonOp", "is_poison"]
+UB = Dialect("ub", [ub.PoisonOp, ub.UnreachableOp], [PoisonAttr])
+
+__all__ = ["UB", "is_poison"]

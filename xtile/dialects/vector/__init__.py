@@ -1,6 +1,7 @@
 """The `vector` dialect in upstream's syntax.
 
-Operations that xDSL has are derived from xDSL's, so that its passes know them.
+Operations that xDSL's classes hold are xDSL's own; `extensions.py` says which, and what LLVM says
+of them beside.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR`.
 """
@@ -8,46 +9,57 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR`.
 from xdsl.dialects import vector
 from xdsl.ir import Dialect
 
-from xtile.dialects.vector import (
-    contractions,
-    elements,
-    gathers,
-    masks,
-    memory,
-    positions,
-    printing,
-    products,
-    reductions,
-    shapes,
-    shuffles,
-    slices,
-    transfers,
-)
 from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr, PrintPunctuationAttr
 from xtile.dialects.vector.contractions import ContractionOp
-from xtile.dialects.vector.elements import FromElementsOp, StepOp, ToElementsOp
-from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.dialects.vector.elements import FromElementsOp, StepOp, ToElementsOp, VectorScaleOp
+from xtile.dialects.vector.extensions import OPERATIONS
+from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.dialects.vector.masks import ConstantMaskOp, MaskOp, YieldOp
+from xtile.dialects.vector.memory import CompressStoreOp, ExpandLoadOp, TypeCastOp
+from xtile.dialects.vector.products import OuterProductOp
+from xtile.dialects.vector.reductions import MultiDimReductionOp, ScanOp
 from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
-from xtile.dialects.vector.shuffles import ShuffleOp
-from xtile.dialects.vector.slices import ExtractStridedSliceOp, InsertStridedSliceOp
+from xtile.dialects.vector.shuffles import DeinterleaveOp, InterleaveOp
+from xtile.dialects.vector.slices import (
+    ExtractStridedSliceOp,
+    InsertStridedSliceOp,
+    ScalableExtractOp,
+    ScalableInsertOp,
+)
+from xtile.text.extensions import completed
 
 Vector = Dialect(
     "vector",
-    [
-        *contractions.OPERATIONS,
-        *elements.OPERATIONS,
-        *gathers.OPERATIONS,
-        *masks.OPERATIONS,
-        *memory.OPERATIONS,
-        *positions.OPERATIONS,
-        *printing.OPERATIONS,
-        *products.OPERATIONS,
-        *reductions.OPERATIONS,
-        *shapes.OPERATIONS,
-        *shuffles.OPERATIONS,
-        *slices.OPERATIONS,
-        *transfers.OPERATIONS,
-    ],
+    completed(
+        list(vector.Vector.operations),
+        OPERATIONS,
+        [
+            CompressStoreOp,
+            ConstantMaskOp,
+            ContractionOp,
+            DeinterleaveOp,
+            ExpandLoadOp,
+            ExtractStridedSliceOp,
+            FromElementsOp,
+            GatherOp,
+            InsertStridedSliceOp,
+            InterleaveOp,
+            MaskOp,
+            MultiDimReductionOp,
+            OuterProductOp,
+            ScalableExtractOp,
+            ScalableInsertOp,
+            ScanOp,
+            ScatterOp,
+            ShapeCastOp,
+            StepOp,
+            ToElementsOp,
+            TransposeOp,
+            TypeCastOp,
+            VectorScaleOp,
+            YieldOp,
+        ],
+    ),
     [*vector.Vector.attributes, IteratorTypeAttr, PrintPunctuationAttr],
 )
 
@@ -60,7 +72,6 @@ __all__ = [
     "IteratorTypeAttr",
     "MultiDimReductionOp",
     "ShapeCastOp",
-    "ShuffleOp",
     "StepOp",
     "ToElementsOp",
     "TransposeOp",

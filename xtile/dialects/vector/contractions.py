@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.dialects.vector import CombiningKindAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
@@ -230,7 +230,3 @@ def _iterator(parser: Parser, attribute: Attribute, start: int) -> IteratorTypeA
 def _positions(map: AffineMap) -> list[int]:
     """Returns the positions of the dimensions among the results of a map."""
     return [result.position for result in map.results if isinstance(result, AffineDimExpr)]
-
-
-OPERATIONS: list[type[Operation]] = [ContractionOp]
-"""The operations of this module."""

@@ -9,7 +9,7 @@ from math import prod
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -160,7 +160,3 @@ def _parse_vector_type(parser: Parser) -> AnyVector:
     if vector is None:
         parser.raise_error(f"expected a vector type, got {type}", start, parser.pos)
     return vector
-
-
-OPERATIONS: list[type[Operation]] = [FromElementsOp, StepOp, ToElementsOp, VectorScaleOp]
-"""The operations of this module."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, MemRefType, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -115,7 +115,3 @@ def _verify_access(operation: GatherOp | ScatterOp, value: SSAValue) -> None:
     verify_shape(operation.indices, shape_of(value), "the vector of positions")
     verify_shape(operation.mask, shape_of(value), "the mask")
     verify_alignment_of(operation)
-
-
-OPERATIONS: list[type[Operation]] = [GatherOp, ScatterOp]
-"""The operations of this module."""

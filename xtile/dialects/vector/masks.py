@@ -11,6 +11,7 @@ from typing import cast
 from typing_extensions import override
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import DenseArrayBase, i1, i64
+from xdsl.dialects.vector import ReductionOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -35,7 +36,7 @@ from xtile.dialects.upstream import completes
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.gathers import GatherOp
 from xtile.dialects.vector.products import OuterProductOp
-from xtile.dialects.vector.reductions import MultiDimReductionOp, ReductionOp
+from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp, transfer_mask_type
 from xtile.dialects.vector.types import (
     MASK,
@@ -274,7 +275,3 @@ def _print_without_results(printer: Printer, operation: Operation) -> None:
     else:
         printer.print_string(operation.name)
         operation.print(printer)
-
-
-OPERATIONS: list[type[Operation]] = [ConstantMaskOp, CreateMaskOp, MaskOp, YieldOp]
-"""The operations of this module."""

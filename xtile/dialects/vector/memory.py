@@ -287,15 +287,3 @@ def _verify_length(mask: SSAValue, value: SSAValue) -> None:
     """Checks that a mask has as many rows as a vector; as in MLIR, no further dimensions."""
     if shape_of(mask)[0] != shape_of(value)[0]:
         raise VerifyException(f"the mask must be as long as {value.type}, got {mask.type}")
-
-
-OPERATIONS: list[type[Operation]] = [
-    CompressStoreOp,
-    ExpandLoadOp,
-    LoadOp,
-    MaskedLoadOp,
-    MaskedStoreOp,
-    StoreOp,
-    TypeCastOp,
-]
-"""The operations of this module."""

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing_extensions import override
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import AnyAttr, VarConstraint
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.shapes import AnyVector, as_vector, vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.types import VECTOR, Dimension, dimensions_of, make_vector
+from xtile.text.extensions import Extension, Table
 
 _POISON = -1
 """The position of an element that holds no value."""
@@ -45,23 +46,19 @@ class ExtractOp(vector.ExtractOp):
 _WHOLE = VarConstraint("WHOLE", VECTOR)
 
 
-@completes(operands={"source": AnyAttr(), "dest": _WHOLE}, results={"result": _WHOLE})
-class InsertOp(vector.InsertOp):
-    """A vector with an element replaced, or the part that has the position.
+def _verify_insert(operation: vector.InsertOp) -> None:
+    """`vector.insert`: a vector with an element replaced, or the part that has the position.
 
     ```
     %r = vector.insert %part, %v [2, %i] : vector<16xf32> into vector<4x8x16xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        whole = vector_type(self.dest)
-        positions: Sequence[int] = self.static_position.get_values()
-        _verify_positions(positions, len(self.dynamic_position), whole)
-        verify_no_empty_shape(self.source.type, "what is inserted")
-        # MLIR compares the numbers of dimensions only, and takes parts that do not fit.
-        verify_type(self.source.type, _part_of(whole, len(positions)), "what is inserted")
+    whole = vector_type(operation.dest)
+    positions: Sequence[int] = operation.static_position.get_values()
+    _verify_positions(positions, len(operation.dynamic_position), whole)
+    verify_no_empty_shape(operation.source.type, "what is inserted")
+    # MLIR compares the numbers of dimensions only, and takes parts that do not fit.
+    verify_type(operation.source.type, _part_of(whole, len(positions)), "what is inserted")
 
 
 def verify_no_empty_shape(type: Attribute, what: str) -> None:
@@ -106,5 +103,11 @@ def _scalar_of(type: Attribute) -> Attribute:
     return type
 
 
-OPERATIONS: list[type[Operation]] = [ExtractOp, InsertOp]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    vector.InsertOp: Extension(
+        operands={"source": AnyAttr(), "dest": _WHOLE},
+        results={"result": _WHOLE},
+        verify=_verify_insert,
+    ),
+}
+"""What LLVM says of xDSL's operations of this module."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing_extensions import override
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, StringAttr, VectorType
-from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_operand_def, opt_prop_def, prop_def
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.utils.exceptions import VerifyException
@@ -17,7 +16,7 @@ from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.vector.attributes import PrintPunctuation, PrintPunctuationAttr
 from xtile.text.directives import Oilist
 
-_NEWLINE = PrintPunctuationAttr(PrintPunctuation.NEWLINE)
+NEWLINE = PrintPunctuationAttr(PrintPunctuation.NEWLINE)
 _PRINTABLE = TypeWhere(
     "a vector, an integer, an index or a float",
     lambda type: isa(type, VectorType | IntegerType | IndexType | AnyFloat),
@@ -44,7 +43,7 @@ class PrintOp(IRDLOperation):
     name = "vector.print"
 
     source = opt_operand_def(_PRINTABLE)
-    punctuation = prop_def(PrintPunctuationAttr, default_value=_NEWLINE)
+    punctuation = prop_def(PrintPunctuationAttr, default_value=NEWLINE)
     stringLiteral = opt_prop_def(StringAttr)  # noqa: N815
 
     assembly_format = (
@@ -56,9 +55,5 @@ class PrintOp(IRDLOperation):
     def verify_(self) -> None:
         if self.stringLiteral is None:
             return
-        if self.source is not None or self.punctuation != _NEWLINE:
+        if self.source is not None or self.punctuation != NEWLINE:
             raise VerifyException("a string is printed alone, without a value or a punctuation")
-
-
-OPERATIONS: list[type[Operation]] = [PrintOp]
-"""The operations of this module."""

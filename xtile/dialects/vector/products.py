@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing_extensions import override
 from xdsl.dialects import vector
 from xdsl.dialects.vector import CombiningKindAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -25,7 +25,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.shapes import AnyVector, as_vector, vector_type, verify_type
-from xtile.dialects.upstream import completes
 from xtile.dialects.vector.attributes import ADD, verify_combining_kind
 from xtile.dialects.vector.types import (
     FLOAT_VECTOR,
@@ -34,18 +33,9 @@ from xtile.dialects.vector.types import (
     make_vector,
     verify_elements,
 )
+from xtile.text.extensions import Extension, Table
 
 _FLOATS = VarConstraint("FLOATS", FLOAT_VECTOR)
-
-
-@completes(operands={"lhs": _FLOATS, "rhs": _FLOATS, "acc": _FLOATS}, results={"res": _FLOATS})
-class FMAOp(vector.FMAOp):
-    """`lhs * rhs + acc` of each element, rounded once.
-
-    ```
-    %r = vector.fma %a, %b, %c : vector<8x16xf32>
-    ```
-    """
 
 
 @irdl_op_definition
@@ -144,5 +134,9 @@ def _outer_product_type(left: Attribute, right: Attribute) -> AnyVector | None:
     return make_vector(one.element_type, [*dimensions_of(one), *dimensions_of(other)])
 
 
-OPERATIONS: list[type[Operation]] = [FMAOp, OuterProductOp]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    vector.FMAOp: Extension(
+        operands={"lhs": _FLOATS, "rhs": _FLOATS, "acc": _FLOATS}, results={"res": _FLOATS}
+    ),
+}
+"""What LLVM says of xDSL's operations of this module."""

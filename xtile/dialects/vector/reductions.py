@@ -11,7 +11,6 @@ from typing_extensions import override
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, IntegerAttr, i64
 from xdsl.dialects.vector import CombiningKindAttr
-from xdsl.ir import Operation
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -27,7 +26,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
-from xtile.dialects.upstream import completes
 from xtile.dialects.vector.attributes import CombiningKind, verify_combining_kind
 from xtile.dialects.vector.types import (
     VECTOR,
@@ -36,37 +34,25 @@ from xtile.dialects.vector.types import (
     element_type,
     make_vector,
 )
+from xtile.text.extensions import Extension, Table
 
 _SCALAR = VarConstraint("SCALAR", AnyAttr())
 
 
-@completes(
-    operands={"vector": VECTOR, "acc": _SCALAR},
-    results={"dest": _SCALAR},
-    traits=(Pure(),),
-    assembly_format=(
-        "custom<CombiningKind>($kind) `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? "
-        "attr-dict `:` type($vector) `into` type($dest)"
-    ),
-    custom_directives=(CombiningKind,),
-)
-class ReductionOp(vector.ReductionOp):
-    """Combines the elements of a vector, and with `acc` if it is there.
+def _verify_reduction(operation: vector.ReductionOp) -> None:
+    """`vector.reduction`: combines the elements of a vector, and with `acc` if it is there.
 
     ```
     %r = vector.reduction <add>, %v, %acc fastmath<reassoc> : vector<16xf32> into f32
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        if len(shape_of(self.vector)) > 1:
-            raise VerifyException(
-                f"expected a vector of one dimension, got {self.vector.type}; "
-                "vector.multi_reduction reduces others"
-            )
-        verify_type(self.dest.type, element_type(self.vector), "the result")
-        verify_combining_kind(self.kind, self.dest.type)
+    if len(shape_of(operation.vector)) > 1:
+        raise VerifyException(
+            f"expected a vector of one dimension, got {operation.vector.type}; "
+            "vector.multi_reduction reduces others"
+        )
+    verify_type(operation.dest.type, element_type(operation.vector), "the result")
+    verify_combining_kind(operation.kind, operation.dest.type)
 
 
 @irdl_op_definition
@@ -160,5 +146,16 @@ class ScanOp(IRDLOperation):
         verify_combining_kind(self.kind, element_type(self.source))
 
 
-OPERATIONS: list[type[Operation]] = [MultiDimReductionOp, ReductionOp, ScanOp]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    vector.ReductionOp: Extension(
+        operands={"vector": VECTOR, "acc": _SCALAR},
+        results={"dest": _SCALAR},
+        assembly_format=(
+            "custom<CombiningKind>($kind) `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? "
+            "attr-dict `:` type($vector) `into` type($dest)"
+        ),
+        custom_directives=(CombiningKind,),
+        verify=_verify_reduction,
+    ),
+}
+"""What LLVM says of xDSL's operations of this module."""

@@ -10,7 +10,7 @@ from math import prod
 from typing_extensions import override
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -32,6 +32,7 @@ from xtile.dialects.vector.types import (
     make_vector,
     verify_elements,
 )
+from xtile.text.extensions import Extension, Table
 
 
 @irdl_op_definition
@@ -126,19 +127,15 @@ class BitCastOp(vector.BitcastOp):
             raise VerifyException(f"a row has {given} bits, but a row of the result {made}")
 
 
-@completes()
-class BroadcastOp(vector.BroadcastOp):
-    """Repeats a scalar or a vector along new leading dimensions and those of size 1.
+def _verify_broadcast(operation: vector.BroadcastOp) -> None:
+    """`vector.broadcast`: repeats a value along new leading dimensions and those of size 1.
 
     ```
     %r = vector.broadcast %v : vector<4x1xf32> to vector<2x4x8xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        result = vector_type(self.vector)
-        verify_broadcast(self.source.type, result)
+    result = vector_type(operation.vector)
+    verify_broadcast(operation.source.type, result)
 
 
 def verify_broadcast(source: Attribute, result: Attribute) -> None:
@@ -167,5 +164,7 @@ def _can_repeat(one: Dimension, other: Dimension) -> bool:
     return one in (other, Dimension(1, is_scalable=False))
 
 
-OPERATIONS: list[type[Operation]] = [BitCastOp, BroadcastOp, ShapeCastOp, TransposeOp]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    vector.BroadcastOp: Extension(verify=_verify_broadcast),
+}
+"""What LLVM says of xDSL's operations of this module."""

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects import vector
-from xdsl.ir import Operation
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -23,7 +22,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
-from xtile.dialects.upstream import completes
 from xtile.dialects.vector.types import (
     VECTOR,
     VECTOR_WITH_DIMENSIONS,
@@ -32,43 +30,42 @@ from xtile.dialects.vector.types import (
     element_type,
     make_vector,
 )
+from xtile.text.extensions import Extension, Table
 
 
-@completes(traits=(Pure(),))
-class ShuffleOp(vector.ShuffleOp):
-    """Rows of two vectors in any order; those of the second are counted on, -1 is poison.
+def _verify_shuffle(operation: vector.ShuffleOp) -> None:
+    """`vector.shuffle`: rows of two vectors in any order.
+
+    Those of the second are counted on, and -1 is poison.
 
     ```
     %r = vector.shuffle %a, %b [0, 3, -1] : vector<2x4xf32>, vector<2x4xf32>
     ```
     """
-
-    @override
-    def verify_(self) -> None:
-        for value in (self.v1, self.v2):
-            if vector_type(value).get_num_scalable_dims():
-                raise VerifyException(f"scalable vectors cannot be shuffled, got {value.type}")
-        one, other = shape_of(self.v1), shape_of(self.v2)
-        if len(one) != len(other) or one[1:] != other[1:]:
+    for value in (operation.v1, operation.v2):
+        if vector_type(value).get_num_scalable_dims():
+            raise VerifyException(f"scalable vectors cannot be shuffled, got {value.type}")
+    one, other = shape_of(operation.v1), shape_of(operation.v2)
+    if len(one) != len(other) or one[1:] != other[1:]:
+        raise VerifyException(
+            "expected vectors that differ in the first dimension only, got "
+            f"{operation.v1.type} and {operation.v2.type}"
+        )
+    mask: Sequence[int] = operation.mask.get_values()
+    if not mask:
+        raise VerifyException("the mask must have at least one position")
+    rows = one[0] + other[0] if one and other else 2
+    for position in mask:
+        if not -1 <= position < rows:
             raise VerifyException(
-                "expected vectors that differ in the first dimension only, got "
-                f"{self.v1.type} and {self.v2.type}"
+                f"a position of the mask must be from 0 to {rows - 1}, or -1 for poison, "
+                f"got {position}"
             )
-        mask: Sequence[int] = self.mask.get_values()
-        if not mask:
-            raise VerifyException("the mask must have at least one position")
-        rows = one[0] + other[0] if one and other else 2
-        for position in mask:
-            if not -1 <= position < rows:
-                raise VerifyException(
-                    f"a position of the mask must be from 0 to {rows - 1}, or -1 for poison, "
-                    f"got {position}"
-                )
-        if shape_of(self.result) != (len(mask), *one[1:]):
-            raise VerifyException(
-                f"the result must have {len(mask)} rows as the mask has positions, "
-                f"got {self.result.type}"
-            )
+    if shape_of(operation.result) != (len(mask), *one[1:]):
+        raise VerifyException(
+            f"the result must have {len(mask)} rows as the mask has positions, "
+            f"got {operation.result.type}"
+        )
 
 
 @irdl_op_definition
@@ -133,5 +130,7 @@ class DeinterleaveOp(IRDLOperation):
         verify_type(self.res1.type, expected, "a result")
 
 
-OPERATIONS: list[type[Operation]] = [DeinterleaveOp, InterleaveOp, ShuffleOp]
-"""The operations of this module."""
+EXTENSIONS: Table = {
+    vector.ShuffleOp: Extension(verify=_verify_shuffle),
+}
+"""What LLVM says of xDSL's operations of this module."""

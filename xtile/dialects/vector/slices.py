@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.dialects.builtin import I64, ArrayAttr, IntegerAttr
-from xdsl.ir import Operation
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -225,12 +224,3 @@ def _verify_multiple(position: int, shape: Sequence[int]) -> None:
         raise VerifyException(
             f"the position must be a multiple of the part's length {length}, got {position}"
         )
-
-
-OPERATIONS: list[type[Operation]] = [
-    ExtractStridedSliceOp,
-    InsertStridedSliceOp,
-    ScalableExtractOp,
-    ScalableInsertOp,
-]
-"""The operations of this module."""

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -337,7 +337,3 @@ def _print_rest(printer: Printer, operation: Transfer, types: tuple[Attribute, .
     printer.print_op_attributes(shown)
     printer.print_string(" : ")
     printer.print_list(types, printer.print_attribute)
-
-
-OPERATIONS: list[type[Operation]] = [TransferReadOp, TransferWriteOp]
-"""The operations of this module."""

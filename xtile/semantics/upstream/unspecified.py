@@ -13,10 +13,11 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
+from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.effects import READS, UPDATES, WRITES, changes_memory
-from xtile.dialects.ub import PoisonOp, is_poison
+from xtile.dialects.ub import is_poison
 from xtile.semantics.compiler import Step
 from xtile.semantics.state import State
 from xtile.semantics.unspecified import (

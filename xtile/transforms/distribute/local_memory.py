@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import (
     IndexType,
     MemRefType,
 )
+from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.memref.allocation import AllocaOp
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.transforms.distribute.kernel import Kernel
 

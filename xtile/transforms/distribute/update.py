@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     i64,
 )
+from xdsl.dialects.memref import AtomicRMWOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
@@ -21,7 +22,6 @@ from xtile.dialects.core import (
     BlasA2Operation,
     BlasA3Operation,
 )
-from xtile.dialects.memref.access import AtomicRMWOp
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
 from xtile.semantics.accumulation import accumulation_type

@@ -8,13 +8,13 @@ from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, VectorType
+from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import AtomicKind
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
-from xtile.dialects.memref.allocation import AllocaOp
 from xtile.dialects.vector.elements import StepOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index

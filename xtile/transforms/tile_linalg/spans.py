@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
+from xdsl.dialects.memref import SubviewOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.core.arguments import SHAPE_GCD_ATTRIBUTE, promises_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memref.layouts import kept_dimensions
-from xtile.dialects.memref.views import SubviewOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import Index

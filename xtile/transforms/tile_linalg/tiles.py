@@ -15,13 +15,14 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
+from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.arith.types import truth_type
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.shared_attributes import vector_of
-from xtile.dialects.vector.shapes import BroadcastOp, ShapeCastOp, TransposeOp
+from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
 from xtile.text.mlir_attributes import splat_constant
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg.kernel import Kernel

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.memref import AtomicRMWOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp, MapOp
 from xtile.dialects.effects import differs_between_lanes
-from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicRMWOp
+from xtile.dialects.memref.access import ATOMIC_KINDS
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.text.source import spelling_of
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import ClassVar, cast
 
 from typing_extensions import override
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
@@ -21,7 +22,6 @@ from xdsl.utils.hints import isa
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
-from xtile.dialects.memref import allocation
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget, VectorUnit
@@ -270,7 +270,7 @@ class Vectors(Emitter):
 
     def _alloca(self, element: Attribute, count: int) -> SSAValue:
         alignment = self.vector_unit.bytes
-        operation = allocation.AllocaOp.get(element, alignment, [count])
+        operation = memref.AllocaOp.get(element, alignment, [count])
         result = self.emit(operation).memref
         result.name_hint = "buffer"
         return result

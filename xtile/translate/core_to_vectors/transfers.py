@@ -10,11 +10,11 @@ from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, MemRefType, VectorType
+from xdsl.dialects.memref import AtomicRMWOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
-from xtile.dialects.memref.access import AtomicRMWOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import (
     IntegerType,
     VectorType,
 )
+from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.shared_attributes import vector_of
-from xtile.dialects.ub import PoisonOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.mlir_attributes import splat_constant
 from xtile.translate.core_to_xegpu.copying import copy

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,
@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core import ComplexPart, ComplexPartOp
-from xtile.dialects.memref import access, allocation, views
+from xtile.dialects.memref import allocation
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import layout_of
@@ -88,7 +88,7 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
             }
         )
     )
-    memory = lowering.emit(allocation.GetGlobalOp(name, variable)).results[0]
+    memory = lowering.emit(memref.GetGlobalOp(name, variable)).results[0]
     if variable != type_:
         strides = [0 if stride is None else stride for stride in static_strides(type_)]
         memory = strided_view(lowering, memory, 0, type_.get_shape(), strides)
@@ -207,7 +207,7 @@ def _update_integer(
     memory: SSAValue,
     indices: Sequence[SSAValue],
 ) -> SSAValue:
-    operation = access.AtomicRMWOp.build(
+    operation = memref.AtomicRMWOp.build(
         operands=[value, memory, list(indices)],
         result_types=[value.type],
         properties={"kind": IntegerAttr(ATOMIC_KINDS.index(kind), i64)},
@@ -247,15 +247,15 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
     if size not in (None, DYNAMIC_INDEX):
         lowering.define(operation.results[0], lowering.index(size))
         return
-    result = lowering.emit(views.DimOp(memory, dimension)).results[0]
+    result = lowering.emit(memref.DimOp(memory, dimension)).results[0]
     if number is not None:
         lowering.learn_size(memory, number, result)
     lowering.define(operation.results[0], result)
 
 
 RULES: dict[str, Rule] = {
-    allocation.AllocaOp.name: _alloca,
+    memref.AllocaOp.name: _alloca,
     ComplexPartOp.name: _complex_part,
-    access.AtomicRMWOp.name: _atomic_rmw,
-    views.DimOp.name: _dim,
+    memref.AtomicRMWOp.name: _atomic_rmw,
+    memref.DimOp.name: _dim,
 }

@@ -7,10 +7,11 @@ from typing import cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, VectorType, i8, i32, i64
+from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.shared_attributes import numbers_attribute, vector_of
-from xtile.dialects.vector import ExtractStridedSliceOp, FromElementsOp, ShuffleOp
+from xtile.dialects.vector import ExtractStridedSliceOp, FromElementsOp
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, piece_lengths
 from xtile.translate.core_to_xegpu.lowering import Lowering
 

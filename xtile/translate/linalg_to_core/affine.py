@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap, AffineSet
 from xdsl.ir.affine.affine_set import AffineConstraintKind
@@ -15,7 +16,6 @@ from xdsl.ir.affine.affine_set import AffineConstraintKind
 from xtile.dialects.affine.control import groups_of
 from xtile.dialects.effects import BARRIERS
 from xtile.dialects.linalg.structure import is_structured
-from xtile.dialects.scf.branches import IfOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.scf.ops import YieldOp
 from xtile.dialects.walk import walk

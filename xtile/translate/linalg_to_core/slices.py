@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, i64
+from xdsl.dialects.memref import SubviewOp
 from xdsl.ir import SSAValue
 
 from xtile.dialects.memref.layouts import Layout, layout_of, with_layout
-from xtile.dialects.memref.views import SubviewOp
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.indices import Index
 

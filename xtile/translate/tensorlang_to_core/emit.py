@@ -52,15 +52,15 @@ def _math() -> Operations:
 
 
 def _memref() -> Operations:
-    from xtile.dialects.memref import access, allocation, views
+    from xtile.dialects.memref import MemRef
 
-    return (*access.OPERATIONS, *allocation.OPERATIONS, *views.OPERATIONS)
+    return MemRef.operations
 
 
 def _scf() -> Operations:
-    from xtile.dialects.scf import branches, loops
+    from xtile.dialects.scf import Scf
 
-    return (*branches.OPERATIONS, *loops.OPERATIONS)
+    return Scf.operations
 
 
 def _vector() -> Operations:

@@ -24,6 +24,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
 from xtile.dialects.tensorlang.verifier.regions import nesting_problems, walk
 from xtile.dialects.tensorlang.verifier.uniformity import UniformityAnalysis
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
+from xtile.text.extensions import verify_operation
 from xtile.text.source import Source, Span, place_of, source_of
 
 
@@ -119,7 +120,7 @@ def _foreign_problems(operation: Operation) -> Problems:
         return
     try:
         # `Operation.verify` would print the whole module for each error.
-        operation.verify_()
+        verify_operation(operation)
     except Exception as error:  # A damaged operation may raise anything.
         reason = " ".join(str(error).split()) or type(error).__name__
         yield Problem(operation, f"'{operation.name}': {reason}")

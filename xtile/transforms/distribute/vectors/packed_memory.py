@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, UnitAttr, i8, i32
+from xdsl.dialects.memref import ViewOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
-from xtile.dialects.memref.reshapes import ViewOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
 from xtile.targets.number_types import BUILTIN_TYPES

@@ -12,12 +12,10 @@ from xdsl.dialects.builtin import (
     IndexType,
     VectorType,
 )
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFlag, ReductionOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.vector.memory import LoadOp, StoreOp
-from xtile.dialects.vector.reductions import ReductionOp
-from xtile.dialects.vector.shapes import BroadcastOp
 from xtile.dialects.vector.types import vector_of
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.indices import Index

@@ -14,9 +14,10 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
     i64,
 )
+from xdsl.dialects.memref import SubviewOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.memref.views import ReinterpretCastOp, SubviewOp
+from xtile.dialects.memref.views import ReinterpretCastOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index

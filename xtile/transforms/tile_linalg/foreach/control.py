@@ -10,7 +10,6 @@ from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.arith.integers import CeilDivUIOp
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.transforms.tile_linalg import tiles
@@ -173,7 +172,7 @@ def _turns(trip: Trip, first: SSAValue, last: SSAValue, step: SSAValue) -> SSAVa
     one = tiles.constant(kernel, 1, IndexType(), trip.shape)
     positive = kernel.pure(SelectOp, tiles.compared(kernel, "sgt", step, nothing), step, one)
     length = kernel.pure(arith.SubiOp, last, first)
-    turns = kernel.pure(CeilDivUIOp, length, positive)
+    turns = kernel.pure(arith.CeilDivUIOp, length, positive)
     is_empty = tiles.compared(kernel, "sle", last, first)
     turns = kernel.pure(SelectOp, is_empty, nothing, turns)
     active = trip.active()
