@@ -39,6 +39,17 @@ def test_every_operation_is_there(dialect: str) -> None:
         _ = module.NoSuchOp
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_type_checkers_see_our_own(dialect: str) -> None:
+    """What the module finds at run time, it imports for type checkers."""
+    text = inspect.getsource(import_module(f"xtile.dialects.{dialect}.ops"))
+    families = {operation.__module__ for operation in operations_of(dialect)}
+    for family in families - {f"xtile.dialects.{dialect}.ops"}:
+        short = family.rpartition(".")[2]
+        is_ours = family.startswith("xtile.")
+        assert not is_ours or f"from {family} import" in text or f"    {short},\n" in text, family
+
+
 def test_instructions_of_spirv() -> None:
     from xtile.dialects.spirv.ops import FAddOp, FuncOp, ModuleOp
 

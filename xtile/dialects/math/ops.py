@@ -1,5 +1,10 @@
 """The `math` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
+from typing import TYPE_CHECKING
+
 from xtile.dialects.registry import operations_by_name
+
+if TYPE_CHECKING:
+    from xtile.dialects.math import *
 
 __getattr__ = operations_by_name("math")
