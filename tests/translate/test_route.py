@@ -141,6 +141,13 @@ def test_what_files_begin_with() -> None:
         "core-to-tile": "mlir",
         "tensorlang-to-cuda_tile": "ir",
         "core-to-cuda_tile": "mlir",
+        "linalg-to-core": "mlir",
+        "linalg-to-subgroup": "mlir",
+        "linalg-to-tile": "mlir",
+        "linalg-to-xegpu": "mlir",
+        "linalg-to-lane": "mlir",
+        "linalg-to-spirv": "mlir",
+        "linalg-to-cuda_tile": "mlir",
     }
 
 

@@ -17,7 +17,13 @@ from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 
-from xtile.text.extensions import Extension, Replacement, replacement_of, table_of
+from xtile.text.extensions import (
+    Extension,
+    Replacement,
+    default_properties,
+    replacement_of,
+    table_of,
+)
 from xtile.text.source import clone_with_source
 
 
@@ -83,6 +89,7 @@ def _take(operation: Operation, row: Replacement) -> None:
     if row.adapt is not None:
         row.adapt(operation)
         _exchange(operation, operation.attributes, operation.properties)
+    operation.properties = {**default_properties(type(operation)), **operation.properties}
 
 
 def _give(operation: Operation, kind: type[Operation]) -> None:

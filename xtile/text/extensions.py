@@ -15,14 +15,15 @@ therefore stands in a table by xDSL's class, which the reader, the printer and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrConstraint,
     IRDLOperation,
@@ -202,15 +203,39 @@ def _of_derived(form: Form) -> Form:
     print_own = form.print
     assert print_own is not None
 
-    def print(operation: Operation, printer: Printer) -> None:
-        # An assembly format asks the operation's class for its definition.
-        kind, operation.__class__ = type(operation), form.kind
-        try:
-            print_own(operation, printer)
-        finally:
-            operation.__class__ = kind
+    def verify(operation: Operation) -> None:
+        with _as_one_of(form.kind, operation):
+            form.verify(operation)
 
-    return replace(form, print=print)
+    def print(operation: Operation, printer: Printer) -> None:
+        with _as_one_of(form.kind, operation):
+            print_own(operation, printer)
+
+    return replace(form, verify=verify, print=print)
+
+
+@contextmanager
+def _as_one_of(kind: type[Operation], operation: Operation) -> Generator[None]:
+    """Has an operation another class for a while, and the properties that this has by default."""
+    before = operation.__class__, operation.properties
+    # An assembly format asks the operation's class for its definition.
+    operation.__class__ = kind
+    operation.properties = {**default_properties(kind), **operation.properties}
+    try:
+        yield
+    finally:
+        operation.__class__, operation.properties = before
+
+
+@cache
+def default_properties(kind: type[Operation]) -> Mapping[str, Attribute]:
+    """Returns the properties that operations of a class have where nobody says otherwise."""
+    properties = cast("type[IRDLOperation]", kind).get_irdl_definition().properties
+    return {
+        name: each.default_value
+        for name, each in properties.items()
+        if each.default_value is not None
+    }
 
 
 class _Reader:

@@ -67,6 +67,8 @@ def is_refused(operation: Operation) -> bool:
     return False
 
 
+_OF_THE_RFC = frozenset(operation.name for operation in OPERATIONS)
+
 _READERS: dict[str, Callable[[OperationText], Operation]] = {
     **BARRIER_READERS,
     **BLOCK_READERS,
@@ -208,7 +210,7 @@ class XeGPUParser(MlirParser):
         Raises:
             ParseError: It has neither form.
         """
-        if not spelling.startswith("xegpu.") or definition in OPERATIONS:
+        if not spelling.startswith("xegpu.") or name in _OF_THE_RFC:
             return self._read_rfc(spelling, name)
         start = self.pos
         try:
