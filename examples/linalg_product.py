@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint
 import xtile
 from xtile.translate.passes import pass_named
 
-M, N, K = 24, 40, 56
+M, N, K = 12, 20, 24
 
 
 def linear_algebra(builder: Builder, a: SSAValue, b: SSAValue, c: SSAValue) -> None:

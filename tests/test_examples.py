@@ -25,6 +25,7 @@ BUILT = {"linalg_product"}
 CHECKED_BY_ANOTHER = {"older_syntax": "old_syntax"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 @pytest.mark.parametrize("sanitize", [False, True], ids=["run", "sanitize"])
 def test_the_check_passes(
