@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,6 +112,31 @@ class _Kernel:
                 }}
             }}
         }}"""
+
+
+@pytest.mark.parametrize(
+    "bound", ["div %a, %b", "rem %a, %b", "max %a, %c", "min %a, %b", "and %a, %c", "or %a, %c"]
+)
+def test_constants_that_instructions_compute_are_known(bound: str) -> None:
+    """No lane's number is below a bound that is not positive."""
+    text = f"""
+    func @f(%A: memref<f32x64x64>) attributes {{subgroup_size=16, work_group_size=[16,1]}} {{
+        parallel {{
+            %i = constant 0 : index
+            %a = constant -17 : i32
+            %b = constant 2 : i32
+            %c = constant -4 : i32
+            %bound = {bound} : i32
+            %lane = subgroup_local_id : i32
+            %is = less_than %lane, %bound : bool
+            if %is {{
+                %m = cooperative_matrix_load %A[%i,%i] : coopmatrix<f32x32x32,matrix_acc>
+            }}
+        }}
+    }}"""
+    diagnostics = Diagnostics()
+    verify(read(Source("kernel.ir", text), diagnostics, "v0.4"), diagnostics)
+    assert not diagnostics.errors, diagnostics.render()
 
 
 @given(st.data())

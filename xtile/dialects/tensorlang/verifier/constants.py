@@ -11,11 +11,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.tensorlang.ops.arithmetic import (
     AddOp,
+    AndOp,
     CastOp,
     ConstantOp,
+    DivOp,
+    MaxOp,
+    MinOp,
     MulOp,
     NegOp,
+    OrOp,
+    RemOp,
     SubOp,
+    XorOp,
 )
 from xtile.dialects.tensorlang.types import BOOL, INTEGER_TYPES, component_type
 
@@ -24,10 +31,29 @@ Constant = bool | int | float | complex
 _MAX_DEPTH = 4
 """How many instructions deep a value is folded; more would cost time without a use for it."""
 
+
+def divide(a: int, b: int) -> int:
+    """The quotient, rounded to zero."""
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def remainder(a: int, b: int) -> int:
+    """The remainder of `divide`, which has the sign of `a`."""
+    return a - b * divide(a, b)
+
+
 _FOLD: dict[type[Operation], Callable[..., Any]] = {
     AddOp: operator.add,
     SubOp: operator.sub,
     MulOp: operator.mul,
+    DivOp: divide,
+    RemOp: remainder,
+    MaxOp: max,
+    MinOp: min,
+    AndOp: operator.and_,
+    OrOp: operator.or_,
+    XorOp: operator.xor,
     NegOp: operator.neg,
 }
 
@@ -95,5 +121,5 @@ def _fold(operation: Operation, depth: int) -> Constant | None:
         return None
     try:
         return _FOLD[type(operation)](*operands)
-    except (TypeError, OverflowError):
+    except (TypeError, ArithmeticError):
         return None  # A damaged operation, which its own rules report.

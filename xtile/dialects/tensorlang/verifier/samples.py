@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from xtile.dialects.tensorlang.ops import arithmetic as ops
 from xtile.dialects.tensorlang.types import BOOL, INTEGER_TYPES, SIZE_IN_BYTES
+from xtile.dialects.tensorlang.verifier.constants import divide, remainder
 
 _LARGEST: Mapping[Any, int] = {
     type: min(2 ** (8 * SIZE_IN_BYTES[type] - 1), 2**31) - 1 for type in INTEGER_TYPES
@@ -69,15 +70,6 @@ _MOST_SUBGROUPS = 16
 """How many subgroups are looked at."""
 
 
-def _divide(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-def _remainder(a: int, b: int) -> int:
-    return a - b * _divide(a, b)
-
-
 def _shift_left(a: int, b: int) -> int:
     if b > _MOST_BITS_SHIFTED:
         raise OverflowError
@@ -93,8 +85,8 @@ _EVALUATE: dict[type[Operation], Callable[..., Any]] = {
     ops.AddOp: operator.add,
     ops.SubOp: operator.sub,
     ops.MulOp: operator.mul,
-    ops.DivOp: _divide,
-    ops.RemOp: _remainder,
+    ops.DivOp: divide,
+    ops.RemOp: remainder,
     ops.MaxOp: max,
     ops.MinOp: min,
     ops.ShlOp: _shift_left,
