@@ -51,9 +51,9 @@ _FOLD: dict[type[Operation], Callable[..., Any]] = {
     RemOp: remainder,
     MaxOp: max,
     MinOp: min,
-    AndOp: operator.and_,
-    OrOp: operator.or_,
-    XorOp: operator.xor,
+    AndOp: int.__and__,
+    OrOp: int.__or__,
+    XorOp: int.__xor__,
     NegOp: operator.neg,
 }
 
