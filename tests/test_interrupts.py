@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -256,6 +257,38 @@ def test_a_limit_that_is_not_reached_ends_nothing() -> None:
     begun = time.monotonic()
     while time.monotonic() - begun < 0.2:
         pass
+
+
+def test_an_alarm_in_the_last_moment_is_not_heard_later() -> None:
+    for _ in range(200):
+        # About as long as the limit, so that some of the alarms ring as the body ends.
+        with suppress(DeviceError), time_limit(0.001, "f"):
+            time.sleep(0.0009)
+        begun = time.monotonic()
+        while time.monotonic() - begun < 0.001:
+            pass
+
+
+@pytest.mark.slow
+def test_functions_can_be_traced_after_a_limit() -> None:
+    """Python 3.11 hung there, also in a debugger and under coverage."""
+    code = (
+        "import sys\n"
+        "from xtile.arguments.errors import DeviceError\n"
+        "from xtile.launch.time_limit import time_limit\n"
+        "with time_limit(60, 'f'): pass\n"
+        "try:\n"
+        "    with time_limit(0.01, 'f'):\n"
+        "        while True: pass\n"
+        "except DeviceError as error: print(error)\n"
+        "def called(): print('called')\n"
+        "sys.setprofile(lambda *_: None)\n"
+        "called()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert result.stdout == "@f was not done after 0.01 s\ncalled\n", result.stderr
 
 
 def test_a_limit_holds_in_any_thread() -> None:

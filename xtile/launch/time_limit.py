@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from xtile.arguments.errors import too_long
 
@@ -33,9 +33,10 @@ def time_limit(seconds: float | None, name: str) -> Generator[None]:
     alarm = _Alarm(threading.get_ident())
     timer = threading.Timer(seconds, alarm.ring)
     timer.daemon = True
-    timer.start()
     try:
         try:
+            # Which returns after the timer has begun, and a short one may have rung.
+            timer.start()
             yield
         finally:
             timer.cancel()
@@ -51,19 +52,27 @@ class _Alarm:
         self._thread = thread
         self._lock = threading.Lock()
         self._is_silent = False
+        self._has_rung = False
 
     def ring(self) -> None:
         """Raises it as soon as the thread executes a step, unless the alarm is silent."""
         with self._lock:
             if not self._is_silent:
-                _raise_in(self._thread, ctypes.py_object(_TimeIsUp))
+                self._has_rung = True
+                thread, error = ctypes.c_ulong(self._thread), ctypes.py_object(_TimeIsUp)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, error)
 
     def silence(self) -> None:
         """Keeps it from being raised, also where the thread has not seen it yet."""
         with self._lock:
             self._is_silent = True
-            _raise_in(self._thread, None)
+        if self._has_rung:
+            # To take it back with NULL would make Python 3.11 look for it for ever, and hang in the
+            # next function that is traced or profiled. It is there after a turn of a loop.
+            with suppress(_TimeIsUp):
+                for _ in range(_TURNS):
+                    pass
 
 
-def _raise_in(thread: int, error: object) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+_TURNS = 1000
+"""More turns of a loop than Python needs to raise what another thread asked for."""
