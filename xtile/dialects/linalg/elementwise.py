@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 from xdsl.dialects.linalg import ops
-from xdsl.dialects.linalg.abstract_ops import ElementwiseOperation
+from xdsl.dialects.linalg.abstract_ops import ElementwiseOperation, NamedOperation
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import BaseAttr, OptPropertyDef, irdl_op_definition
 
@@ -29,8 +29,8 @@ def named_region(name: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAVal
     return Region([] if body is None else [body])
 
 
-class Elementwise(NamedText, ElementwiseOperation):
-    """An operation on each element that xDSL lacks."""
+class Named(NamedText, NamedOperation):
+    """An operation that xDSL lacks, whose region its name says."""
 
     def __init__(
         self,
@@ -49,6 +49,10 @@ class Elementwise(NamedText, ElementwiseOperation):
     @override
     def get_hidden_region(cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
         return named_region(cls.name, inputs, outputs)
+
+
+class Elementwise(Named, ElementwiseOperation):
+    """An operation on each element that xDSL lacks."""
 
 
 @completes()

@@ -324,8 +324,7 @@ class ReduceOp(ops.ReduceOp):
     def verify_(self) -> None:
         rank = len(cast("Any", self.input.type).get_shape())
         dimensions = list(self.dimensions.get_values())
-        if any(not 0 <= each < rank for each in dimensions):
-            raise VerifyException(f"dimensions must be from 0 to {rank - 1}, got {dimensions}")
+        _verify_dimensions(dimensions, rank)
         if dimensions != sorted(set(dimensions)):
             raise VerifyException(f"dimensions must be in increasing order, got {dimensions}")
         verify(self)
@@ -386,9 +385,13 @@ class BroadcastOp(ops.BroadcastOp):
     def verify_(self) -> None:
         rank = len(cast("Any", self.init.type).get_shape())
         dimensions = list(self.dimensions.get_values())
-        if any(not 0 <= each < rank for each in dimensions):
-            raise VerifyException(f"dimensions must be from 0 to {rank - 1}, got {dimensions}")
+        _verify_dimensions(dimensions, rank)
         verify(self)
+
+
+def _verify_dimensions(dimensions: Sequence[int], rank: int) -> None:
+    if any(not 0 <= each < rank for each in dimensions):
+        raise VerifyException(f"dimensions must be from 0 to {rank - 1}, got {dimensions}")
 
 
 def _parse_pair(parser: Parser, name: str) -> tuple[SSAValue, SSAValue]:

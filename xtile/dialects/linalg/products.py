@@ -11,15 +11,14 @@ from typing import ClassVar
 from typing_extensions import override
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.dialects.linalg import ops
-from xdsl.dialects.linalg.abstract_ops import NamedOperation
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import base, irdl_op_definition, opt_prop_def, prop_def
 
-from xtile.dialects.linalg.assembly import NamedText, map_attributes, tensors
+from xtile.dialects.linalg.assembly import NamedText, map_attributes
 from xtile.dialects.linalg.attributes import TypeFnAttr
-from xtile.dialects.linalg.elementwise import CAST, named_region
+from xtile.dialects.linalg.elementwise import CAST, Named
 from xtile.dialects.upstream import completes
 
 Maps = tuple[AffineMap, AffineMap, AffineMap]
@@ -36,28 +35,10 @@ class MatmulOp(NamedText, ops.MatmulOp):
     """
 
 
-class Contraction(NamedText, NamedOperation):
+class Contraction(Named):
     """A product that xDSL lacks. Numbers are cast to the type of the output first."""
 
     MAPS: ClassVar[Maps]
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        outputs: Sequence[SSAValue],
-        res: Sequence[Attribute] | None = None,
-    ) -> None:
-        super().__init__(
-            inputs,
-            outputs,
-            result_types=[tensors(outputs) if res is None else res],
-            hidden_region=self.get_hidden_region(inputs, outputs),
-        )
-
-    @classmethod
-    @override
-    def get_hidden_region(cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
-        return named_region(cls.name, inputs, outputs)
 
     @override
     def get_default_indexing_maps(self) -> Sequence[AffineMap]:
