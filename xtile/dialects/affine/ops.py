@@ -1,38 +1,12 @@
 """The `affine` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.affine import (
-    VectorLoadOp,
-    VectorStoreOp,
-    YieldOp,
-)
+from xtile.dialects.registry import operations_by_name
 
-from xtile.dialects.affine.control import (
-    ForOp,
-    IfOp,
-    ParallelOp,
-)
-from xtile.dialects.affine.memory import (
-    LoadOp,
-    StoreOp,
-)
-from xtile.dialects.affine.numbers import (
-    ApplyOp,
-    MaxOp,
-    MinOp,
-)
+if TYPE_CHECKING:
+    from xtile.dialects.affine.control import *
+    from xtile.dialects.affine.memory import *
+    from xtile.dialects.affine.numbers import *
 
-__all__ = [
-    "ApplyOp",
-    "ForOp",
-    "IfOp",
-    "LoadOp",
-    "MaxOp",
-    "MinOp",
-    "ParallelOp",
-    "StoreOp",
-    "VectorLoadOp",
-    "VectorStoreOp",
-    "YieldOp",
-]
+__getattr__ = operations_by_name("affine")

@@ -1,108 +1,12 @@
 """The `linalg` dialect's operations, each by its name: xDSL's own where they lack nothing."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.linalg.ops import (
-    Conv2DNchwFchwOp,
-    Conv2DNgchwFgchwOp,
-    Conv2DNgchwGfchwOp,
-    Conv2DNhwc_FhwcOp,
-    Conv2DNhwc_HwcfOp,
-    Conv2DNhwgcGfhwcOp,
-    PoolingNchwMaxOp,
-    QuantizedMatmulOp,
-    YieldOp,
-)
+from xtile.dialects.registry import operations_by_name
 
-from xtile.dialects.linalg.elementwise import (
-    AbsOp,
-    AddOp,
-    CeilOp,
-    CopyOp,
-    DivOp,
-    DivUnsignedOp,
-    ErfOp,
-    ExpOp,
-    FillOp,
-    FloorOp,
-    LogOp,
-    MaxOp,
-    MinOp,
-    MulOp,
-    NegFOp,
-    PowFOp,
-    ReciprocalOp,
-    RoundOp,
-    RsqrtOp,
-    SelectOp,
-    SqrtOp,
-    SquareOp,
-    SubOp,
-    TanhOp,
-)
-from xtile.dialects.linalg.generic import (
-    BroadcastOp,
-    GenericOp,
-    IndexOp,
-    MapOp,
-    ReduceOp,
-    TransposeOp,
-)
-from xtile.dialects.linalg.products import (
-    BatchMatmulOp,
-    BatchMatvecOp,
-    BatchVecmatOp,
-    DotOp,
-    MatmulOp,
-    MatvecOp,
-    VecmatOp,
-)
+if TYPE_CHECKING:
+    from xtile.dialects.linalg.elementwise import *
+    from xtile.dialects.linalg.generic import *
+    from xtile.dialects.linalg.products import *
 
-__all__ = [
-    "AbsOp",
-    "AddOp",
-    "BatchMatmulOp",
-    "BatchMatvecOp",
-    "BatchVecmatOp",
-    "BroadcastOp",
-    "CeilOp",
-    "Conv2DNchwFchwOp",
-    "Conv2DNgchwFgchwOp",
-    "Conv2DNgchwGfchwOp",
-    "Conv2DNhwc_FhwcOp",
-    "Conv2DNhwc_HwcfOp",
-    "Conv2DNhwgcGfhwcOp",
-    "CopyOp",
-    "DivOp",
-    "DivUnsignedOp",
-    "DotOp",
-    "ErfOp",
-    "ExpOp",
-    "FillOp",
-    "FloorOp",
-    "GenericOp",
-    "IndexOp",
-    "LogOp",
-    "MapOp",
-    "MatmulOp",
-    "MatvecOp",
-    "MaxOp",
-    "MinOp",
-    "MulOp",
-    "NegFOp",
-    "PoolingNchwMaxOp",
-    "PowFOp",
-    "QuantizedMatmulOp",
-    "ReciprocalOp",
-    "ReduceOp",
-    "RoundOp",
-    "RsqrtOp",
-    "SelectOp",
-    "SqrtOp",
-    "SquareOp",
-    "SubOp",
-    "TanhOp",
-    "TransposeOp",
-    "VecmatOp",
-    "YieldOp",
-]
+__getattr__ = operations_by_name("linalg")
