@@ -11,9 +11,11 @@ from xtile.targets.blocks import (
     Region,
     access_for,
     region_obstacles,
+    row_obstacle,
     shape_obstacle,
 )
-from xtile.targets.lanes import for_spirv
+from xtile.targets.lanes import for_llvm, for_spirv
+from xtile.targets.spellings import PLAIN
 from xtile.targets.target import BlockAccess
 
 
@@ -119,3 +121,45 @@ def test_a_region_that_is_legal() -> None:
 )
 def test_restrictions(region: Region, problems: list[str]) -> None:
     assert region_obstacles(PVC, region) == problems
+
+
+DG2 = for_spirv(INTEL.chips["dg2"])
+
+
+@pytest.mark.parametrize(
+    ("action", "elements", "step", "address", "problem"),
+    [
+        (Action.LOAD, 16, 1, None, None),
+        (Action.LOAD, 128, 1, Bytes(4, 0), None),
+        (Action.STORE, 32, 1, Bytes(16, 0), None),
+        (Action.LOAD, 16, 2, None, "the elements of a row are not next to each other"),
+        (Action.LOAD, 16, None, None, "the elements of a row are not next to each other"),
+        (Action.LOAD, 48, 1, None, "there is no load of 48 elements by 16 lanes"),
+        (Action.STORE, 24, 1, None, "there is no store of 24 elements by 16 lanes"),
+        (
+            Action.LOAD,
+            16,
+            1,
+            Bytes(2, 0),
+            "the address is not known to be a multiple of 4 bytes",
+        ),
+        (
+            Action.STORE,
+            16,
+            1,
+            Bytes(8, 0),
+            "the address is not known to be a multiple of 16 bytes",
+        ),
+    ],
+)
+def test_rows(
+    action: Action, elements: int, step: int | None, address: Bytes | None, problem: str | None
+) -> None:
+    assert row_obstacle(DG2, action, 16, elements, step, address) == problem
+
+
+def test_code_without_rows() -> None:
+    chip = INTEL.chips["dg2"]
+    for target in (for_llvm(chip), for_spirv(chip, PLAIN)):
+        problem = row_obstacle(target, Action.LOAD, 16, 16, 1)
+        assert problem == "dg2 has no accesses of rows"

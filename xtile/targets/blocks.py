@@ -1,6 +1,7 @@
-"""Whether a block of memory can be accessed by a two-dimensional block instruction.
+"""Whether a block or a row of memory can be accessed by one instruction of a subgroup.
 
-Source: OpenCL extension cl_intel_subgroup_2d_block_io, section "Restrictions".
+Sources: OpenCL extensions cl_intel_subgroup_2d_block_io, section "Restrictions", and
+cl_intel_subgroups; SPIR-V extension SPV_INTEL_subgroups, `OpSubgroupBlockReadINTEL`.
 """
 
 from __future__ import annotations
@@ -135,6 +136,37 @@ def region_obstacles(access: BlockAccess, region: Region) -> list[str]:
         most = access.most_extent
         found.append(f"there are more than {most} rows, or bytes from one row to the next")
     return found
+
+
+def row_obstacle(
+    target: LaneTarget,
+    action: Action,
+    lanes: int,
+    elements: int,
+    step: int | None,
+    address: Bytes | None = None,
+) -> str | None:
+    """Why no instruction accesses elements that follow each other; None if one does.
+
+    Args:
+        target: What the code is made for.
+        action: What is done to global memory.
+        lanes: The lanes of the subgroup, each of which accesses every so many-th element.
+        elements: How many elements are accessed.
+        step: From one element to the next, in elements; None if it is known at run time only.
+        address: Of the first one; None if it is taken to be legal.
+    """
+    access = target.row_access
+    if access is None:
+        return f"{target.name} has no accesses of rows"
+    if step != 1:
+        return "the elements of a row are not next to each other"
+    if elements % lanes or elements // lanes not in access.counts:
+        return f"there is no {action.value} of {elements} elements by {lanes} lanes"
+    if address is None:
+        return None
+    alignment = access.load_alignment if action is Action.LOAD else access.alignment
+    return next(_misfits(("the address", "be", "is"), address, alignment, 0), None)
 
 
 def _misfits(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from xtile.targets.spellings import COOPERATIVE_MATRIX, MatrixSpelling
+from xtile.targets.spellings import COOPERATIVE_MATRIX, PLAIN, MatrixSpelling
 from xtile.targets.target import BlockAccess, MatrixUnit, RowAccess, Target, VectorUnit
 
 
@@ -72,7 +72,8 @@ class LaneTarget:
     @property
     def row_access(self) -> RowAccess | None:
         """Accesses of rows; None if there are none."""
-        return self.chip.row_access if self.compiler.has_rows else None
+        is_used = self.compiler.has_rows and self.spelling is not PLAIN
+        return self.chip.row_access if is_used else None
 
     @cached_property
     def matrix_units(self) -> tuple[MatrixUnit, ...]:

@@ -9,6 +9,7 @@ Source: OpenCL extension cl_intel_subgroups.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from xdsl.dialects import vector
 from xdsl.ir import SSAValue
@@ -16,6 +17,7 @@ from xdsl.ir import SSAValue
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.layouts.intel import VectorLayout
+from xtile.targets.blocks import Action, Bytes, row_obstacle
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import Fragment, build
 from xtile.translate.core_to_xegpu.legality import Block
@@ -26,8 +28,7 @@ from xtile.translate.core_to_xegpu.views import size_of, static_and_dynamic, typ
 
 def load(lowering: Lowering, block: Block, layout: VectorLayout) -> Fragment | None:
     """A read row by row; None if that is not legal."""
-    access = lowering.target.row_access
-    if access is None or not _is_legal(lowering, block, layout, access.load_alignment):
+    if not _is_legal(lowering, block, layout, Action.LOAD):
         return None
     rows = [
         [
@@ -47,9 +48,8 @@ def load(lowering: Lowering, block: Block, layout: VectorLayout) -> Fragment | N
 
 def store(lowering: Lowering, block: Block, fragment: Fragment) -> bool:
     """Writes a matrix row by row; whether that is legal."""
-    access = lowering.target.row_access
     layout = fragment.layout
-    if access is None or not _is_legal(lowering, block, layout, access.alignment):
+    if not _is_legal(lowering, block, layout, Action.STORE):
         return False
     columns = [
         [scalar for piece in pieces for scalar in to_scalars(lowering, piece)]
@@ -64,20 +64,20 @@ def store(lowering: Lowering, block: Block, fragment: Fragment) -> bool:
 
 
 def _load(
-    lowering: Lowering, block: Block, layout: VectorLayout, place: tuple[int, int], count: int
+    lowering: Lowering, block: Block, layout: VectorLayout, start: tuple[int, int], count: int
 ) -> list[SSAValue]:
     """A lane's elements of a row, from a block of columns on."""
-    descriptor = _descriptor(lowering, block, layout, place, count)
+    descriptor = _descriptor(lowering, block, layout, start, count)
     loaded = xegpu.load_nd(lowering, descriptor, (), count)
     element = type_of(block.memory).element_type
     return [lowering.emit(vector.ExtractOp(loaded, [i], element)).result for i in range(count)]
 
 
 def _descriptor(
-    lowering: Lowering, block: Block, layout: VectorLayout, place: tuple[int, int], count: int
+    lowering: Lowering, block: Block, layout: VectorLayout, start: tuple[int, int], count: int
 ) -> SSAValue:
     """Describes so many blocks of columns of a row."""
-    row, first = place
+    row, first = start
     indices = (
         lowering.add(block.start[0], row),
         lowering.add(block.start[1], first * layout.width),
@@ -103,19 +103,17 @@ def _groups(lowering: Lowering, layout: VectorLayout) -> Iterator[tuple[int, int
         first += count
 
 
-def _is_legal(lowering: Lowering, block: Block, layout: VectorLayout, alignment: int) -> bool:
-    """Whether the rows of a matrix are rows in memory, whose addresses are aligned."""
-    type_ = type_of(block.memory)
+def _is_legal(lowering: Lowering, block: Block, layout: VectorLayout, action: Action) -> bool:
+    """Whether the rows of a matrix are rows in global memory that instructions access."""
+    type_, lanes = type_of(block.memory), lowering.subgroup_size
     if type_.memory_space == LOCAL_MEMORY_SPACE or any(block.checked):
         return False
-    if layout.width != lowering.subgroup_size or layout.has_padding:
+    if block.row != 0 or layout.width != lanes or layout.has_padding:
         return False
     view = view_of(lowering, block.memory)
-    if block.row != 0 or view.strides[1] != 1:
-        return False
-    size = size_of(type_.element_type)
+    step = view.strides[1] if isinstance(view.strides[1], int) else None
     column = lowering.add(view.offsets[1], block.start[1])
-    distances = (view.outer, view.strides[0], column)
-    return lowering.alignment_of(view.root) % alignment == 0 and all(
-        lowering.facts.divisor(distance) * size % alignment == 0 for distance in distances
-    )
+    size, known = size_of(type_.element_type), lowering.facts.divisor
+    distances = (known(number) * size for number in (view.outer, view.strides[0], column))
+    address = Bytes(gcd(lowering.alignment_of(view.root), *distances), 0)
+    return row_obstacle(lowering.target, action, lanes, layout.width, step, address) is None

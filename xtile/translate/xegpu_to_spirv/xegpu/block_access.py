@@ -98,7 +98,7 @@ def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
         is_packed=operation.packed is not None and is_matrix,
         is_transposed=operation.permutation == (1, 0),
     )
-    if row_access.has_instruction(lowering, access):
+    if row_access.has_instruction(lowering, access, Action.LOAD):
         lowering.define_pieces(operation.value, [row_access.load(lowering, access)])
         return
     action = load_action(access)
@@ -119,7 +119,7 @@ def _store_nd(operation: StoreNdOp, lowering: Lowering) -> None:
     _check_part(lowering, operation, operation.value.type)
     access = _access(operation, lowering)
     pieces = lowering.pieces(operation.value)
-    if row_access.has_instruction(lowering, access):
+    if row_access.has_instruction(lowering, access, Action.STORE):
         row_access.store(lowering, access, pieces[0])
         return
     reason = misfit(lowering, access, Action.STORE)

@@ -21,6 +21,7 @@ from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, Store
 from xtile.dialects.xegpu.types import MemDescType, TensorDescType
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.blocks import Action
 from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -148,7 +149,7 @@ def _load_matrix(operation: LoadMatrixOp, lowering: Lowering) -> None:
     loaded: list[Entry] = []
     if operation.subgroup_block_io is not None:
         access = _row(operation, operation.res, lowering)
-        if row_access.has_instruction(lowering, access):
+        if row_access.has_instruction(lowering, access, Action.LOAD):
             loaded = entries_of([row_access.load(lowering, access)])
         else:
             loaded = [(value, 0) for value in plain_blocks.load(lowering, access)]
@@ -163,7 +164,7 @@ def _store_matrix(operation: StoreMatrixOp, lowering: Lowering) -> None:
     rest = entries(operation.data, lowering)
     if operation.subgroup_block_io is not None:
         access = _row(operation, operation.data, lowering)
-        if row_access.has_instruction(lowering, access):
+        if row_access.has_instruction(lowering, access, Action.STORE):
             row_access.store(lowering, access, assemble(lowering, rest))
         else:
             values = [element(lowering, entry) for entry in rest]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from xtile.targets.spellings import PLAIN
+from xtile.targets.blocks import Action, row_obstacle
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import of_length, register_type
@@ -18,17 +18,13 @@ from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
 from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import row_pointer
 
 
-def has_instruction(lowering: Lowering, access: BlockAccess) -> bool:
+def has_instruction(lowering: Lowering, access: BlockAccess, action: Action) -> bool:
     """Whether one instruction does an access."""
-    rows = lowering.target.row_access
-    return (
-        rows is not None
-        and lowering.target.spelling is not PLAIN
-        and access.type.rank == 1
-        and access.descriptor.strides == (1,)
-        and access.entries in rows.counts
-        and access.type.array_length == 1
-    )
+    if access.type.rank != 1 or access.type.array_length != 1:
+        return False
+    (step,) = access.descriptor.strides
+    known = step if isinstance(step, int) else None
+    return row_obstacle(lowering.target, action, access.lanes, access.shape[1], known) is None
 
 
 def load(lowering: Lowering, access: BlockAccess) -> SSAValue:
