@@ -6,15 +6,8 @@ from itertools import product
 
 from xtile.layouts import Image, Layout, LinearLayout
 from xtile.layouts.linear import UNITS
-from xtile.layouts.plans import (
-    Exchange,
-    Nothing,
-    PermuteInLane,
-    Plan,
-    RenameRegisters,
-    Shuffle,
-    ThroughLocalMemory,
-)
+from xtile.layouts.local_memory import Offsets, ThroughLocalMemory
+from xtile.layouts.plans import Exchange, Nothing, PermuteInLane, Plan, RenameRegisters, Shuffle
 
 Registers = dict[tuple[int, int, int], list[Image | None]]
 """What each register of a lane, by its lane, subgroup and block, has; None for nothing yet."""
@@ -39,7 +32,7 @@ def placed(layout: LinearLayout | Layout) -> Registers:
     }
 
 
-def carried_out(plan: Plan, before: Registers, target: LinearLayout) -> Registers:
+def carried_out(plan: Plan, before: Registers, target: LinearLayout | Layout) -> Registers:
     """What registers have after a plan."""
     count = target.size("register")
     units = list(product(*(range(target.size(name)) for name in UNITS[1:])))
@@ -66,10 +59,8 @@ def _exchanged(step: Exchange, before: Registers, after: Registers) -> None:
             registers[register] = before[source, *outer][step.offers[source]]
 
 
-def _offset(access: LinearLayout, register: int, units: tuple[int, ...]) -> int:
-    numbers = dict(zip(UNITS, (register, *units), strict=True))
-    (offset,) = access.apply(**{k: v for k, v in numbers.items() if k in access.input_names})
-    return offset
+def _offset(access: Offsets, register: int, units: tuple[int, ...]) -> int:
+    return access.apply(**dict(zip(UNITS, (register, *units), strict=True)))
 
 
 def _through_memory(
@@ -78,8 +69,8 @@ def _through_memory(
     memory: dict[tuple[int, int], Image | None] = {}
     for (lane, subgroup, block), registers in before.items():
         for register, element in enumerate(registers):
-            place = block, _offset(plan.store, register, (lane, subgroup, block))
-            assert memory.setdefault(place, element) == element
+            offset = _offset(plan.store, register, (lane, subgroup, block))
+            assert memory.setdefault((block, offset), element) == element
     return {
         (lane, subgroup, block): [
             memory[block, _offset(plan.load, register, (lane, subgroup, block))]
