@@ -1,6 +1,7 @@
 """Each part of the package imports only what stands left of it, and no modules import in a circle.
 
-Imports inside of functions count; those for type checkers do not, because nothing runs them.
+Imports inside of functions count, and so do strings that name modules, as tables have them
+of what is loaded late; imports for type checkers do not, because nothing runs them.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -47,6 +49,11 @@ LAYERS = (
 """The packages and modules of `xtile`; each may import those before it."""
 
 
+@cache
+def _imports_of(path: Path) -> tuple[tuple[int, str], ...]:
+    return tuple(_imports(_parsed(path)))
+
+
 def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The line of each import that can run, with each dotted name that it may mean."""
     waiting = [tree]
@@ -64,6 +71,21 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
         waiting.extend(ast.iter_child_nodes(node))
 
 
+def _named_in_strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line of each string that is a dotted name in the package, or begins as one."""
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, str) and re.fullmatch(r"xtile(\.\w+)+\.?", value):
+            yield node.lineno, value
+
+
+def _known(target: str, modules: Mapping[str, Path]) -> str:
+    """The module that a dotted name is, or is in; nothing if there is none."""
+    while target and target not in modules:
+        target = target.rpartition(".")[0]
+    return target
+
+
 def _modules(root: Path = _ROOT) -> dict[str, Path]:
     """Every module below a package by its dotted name."""
     found: dict[str, Path] = {}
@@ -78,13 +100,31 @@ def _graph(modules: Mapping[str, Path]) -> dict[str, dict[str, int]]:
     graph: dict[str, dict[str, int]] = {}
     for name, path in modules.items():
         wanted = graph[name] = {}
-        for line, target in _imports(ast.parse(path.read_text())):
-            while target and target not in modules:
-                target = target.rpartition(".")[0]
+        for line, written in _imports_of(path):
+            target = _known(written, modules)
             # Python loads the packages that a module is in before the module, whoever names them.
             if target and target != name and not name.startswith(f"{target}."):
                 wanted[target] = line
     return graph
+
+
+@cache
+def _parsed(path: Path) -> ast.AST:
+    return ast.parse(path.read_text())
+
+
+def _hidden_arrows(modules: Mapping[str, Path]) -> list[str]:
+    """The strings that name what does not stand left of a module, and not in its own layer.
+
+    Those of the package itself are its names for users, which nothing in it loads.
+    """
+    return [
+        f"{name}:{line} names {target}"
+        for name, path in modules.items()
+        if "." in name
+        for line, written in _named_in_strings(_parsed(path))
+        if (target := _known(written, modules)) != "xtile" and _layer(target) > _layer(name)
+    ]
 
 
 def _layer(module: str) -> int:
@@ -124,6 +164,10 @@ def test_imports_stand_left(graph: dict[str, dict[str, int]]) -> None:
     assert not _wrong_arrows(graph)
 
 
+def test_strings_name_what_stands_left() -> None:
+    assert not _hidden_arrows(_modules())
+
+
 def test_no_modules_import_in_a_circle(graph: dict[str, dict[str, int]]) -> None:
     assert not _circle(graph)
 
@@ -139,10 +183,34 @@ def test_nothing_imports_what_only_tests_need() -> None:
     wrong = [
         f"{path}:{line} imports {name}"
         for path in _modules().values()
-        for line, name in _imports(ast.parse(path.read_text()))
+        for line, name in _imports_of(path)
         if name.split(".")[0] in ("tests", "hypothesis", "pytest", "filecheck")
     ]
     assert not wrong
+
+
+def _written(directory: Path, files: Mapping[str, str]) -> dict[str, Path]:
+    """The modules of a package that is written down."""
+    for name, text in files.items():
+        path = directory / "xtile" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return _modules(directory / "xtile")
+
+
+def test_names_of_modules_in_strings_count(tmp_path: Path) -> None:
+    files = {
+        "__init__": 'A = "xtile.launch.b"\n',
+        "text/__init__": "",
+        "text/a": '"""xtile.opt is."""\nB = {1: "xtile.launch.b.run"}\nC = "xtile.run works"\n',
+        "launch/__init__": 'D = "xtile.text.a"\n',
+        "launch/b": 'E = lambda x: f"xtile.opt.{x}"\nF = f"{__name__}.c"\n',
+        "opt": "",
+    }
+    assert _hidden_arrows(_written(tmp_path, files)) == [
+        "xtile.launch.b:1 names xtile.opt",
+        "xtile.text.a:2 names xtile.launch.b",
+    ]
 
 
 def test_imports_within_functions_count_and_those_for_type_checkers_do_not(tmp_path: Path) -> None:
@@ -154,11 +222,7 @@ def test_imports_within_functions_count_and_those_for_type_checkers_do_not(tmp_p
         "launch/b": "from xtile.text.a import f\n",
         "opt": "import xtile.launch.b, xtile.text.a\n",
     }
-    for name, text in files.items():
-        path = tmp_path / "xtile" / f"{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    graph = _graph(_modules(tmp_path / "xtile"))
+    graph = _graph(_written(tmp_path, files))
     assert _wrong_arrows(graph) == [
         "xtile.text.a:2 imports xtile.launch",
         "xtile.text.a:2 imports xtile.launch.b",

@@ -29,8 +29,11 @@ from xtile.semantics.arguments import (
     ScalarArgument,
     WordsArgument,
 )
-from xtile.semantics.language import language_of
+from xtile.semantics.language import language_of, register
 from xtile.text.diagnostics import Diagnostic, Diagnostics
+
+# The engine takes a func.func for a kernel's function; here it is code of the host.
+register("func", "xtile.host.function")
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,11 @@ class Language:
 
 _LANGUAGES = {
     "cuda_tile": "xtile.semantics.cuda_tile.function",
-    "func": "xtile.host.function",
+    "func": "xtile.semantics.upstream.function",
     "gpu": "xtile.semantics.upstream.function",
     "tensorlang": "xtile.semantics.instructions.function",
 }
-"""For the dialect of a function the module with the LANGUAGE that launches it."""
+"""For the dialect of a function the module with the LANGUAGE that launches it; `register` adds."""
 
 _HANDLERS = {
     "affine": "xtile.semantics.upstream.affine",
@@ -81,6 +81,16 @@ _HANDLERS = {
 
 _ROUNDED = "xtile.semantics.core_numbers"
 """The same for operations that say how they are rounded."""
+
+
+def register(dialect: str, module: str) -> None:
+    """Launches functions of a dialect as a module says that knows more than the engine.
+
+    Args:
+        dialect: The dialect.
+        module: The name of the module with the LANGUAGE.
+    """
+    _LANGUAGES[dialect] = module
 
 
 def language_of(function: Operation) -> Language:
