@@ -384,10 +384,13 @@ class XtileOptMain(xDSLOptMain):
         if self._content is None:
             self._usage_error(f"argument --chip: needs {_CHOOSERS}")
         from xtile.targets import OptionError
-        from xtile.translate.route import check_target
+        from xtile.translate.route import ROUTES, check_route, check_target
 
         try:
-            check_target(self._content, chip)
+            if self.args.translate in ROUTES.names:
+                check_route(self.args.translate, chip)
+            else:
+                check_target(self._content, chip)
         except OptionError as error:
             self._usage_error(f"argument --chip: {error}")
 

@@ -113,6 +113,8 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-to-subgroup": {BLOCK},
     "core-to-tile": {BLOCK},
     "core-to-xegpu": {BLOCK, SUBGROUP},
+    "cuda_tile-to-core": {CUDA_TILE},
+    "cuda_tile-to-tile": {CUDA_TILE},
     "linalg-to-core": {LINALG},
     "linalg-to-cuda_tile": {LINALG},
     "linalg-to-lane": {LINALG},

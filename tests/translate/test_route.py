@@ -148,6 +148,8 @@ def test_what_files_begin_with() -> None:
         "linalg-to-lane": "mlir",
         "linalg-to-spirv": "mlir",
         "linalg-to-cuda_tile": "mlir",
+        "cuda_tile-to-core": "mlir",
+        "cuda_tile-to-tile": "mlir",
     }
 
 

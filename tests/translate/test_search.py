@@ -49,6 +49,8 @@ def test_every_route_and_its_steps() -> None:
         "linalg -> lane": f"linalg-to-core {distributed} subgroup-to-lane",
         "linalg -> spirv": f"linalg-to-core {distributed} subgroup-to-lane xegpu-to-spirv",
         "linalg -> cuda_tile": f"linalg-to-core {tiled} tile-to-cuda_tile",
+        "cuda_tile -> core": "cuda_tile-to-core",
+        "cuda_tile -> tile": "cuda_tile-to-core",
         "core block -> subgroup": distributed,
         "core block -> tile": tiled,
         "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
@@ -132,7 +134,7 @@ FROM_TOY = Step("toy-to-core", _from_toy, takes=(TOY,), gives=TILE, words="From 
 def test_one_declaration_is_all_that_a_step_takes() -> None:
     table = Table((*STEPS, TO_TOY))
     assert {*table.routes} - {*ROUTES.routes} == {
-        *("tensorlang-to-toy", "linalg-to-toy", "core-to-toy")
+        *("tensorlang-to-toy", "linalg-to-toy", "cuda_tile-to-toy", "core-to-toy")
     }
     assert "tile-to-toy" in table.names
     assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA"]

@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import i16
+from xdsl.dialects.builtin import i16, i64
 from xdsl.ir import Attribute
 
 from xtile.arguments.errors import ArgumentError
+from xtile.arguments.memory_types import scalar_type_of
 from xtile.arguments.signature import Parameter
 from xtile.dialects.core.signature import KernelSignature, Piece, Role
 from xtile.dialects.reading import parse
@@ -31,6 +32,10 @@ _SOURCES: Mapping[str, tuple[Literal["mlir", "tensorlang"], str]] = {
     "linalg": (
         "mlir",
         "gpu.module @source {{\ngpu.func @source({parameters}) kernel {{\ngpu.return\n}}\n}}\n",
+    ),
+    "cuda_tile": (
+        "mlir",
+        "cuda_tile.module @source {{\nentry @source({parameters}) {{\nreturn\n}}\n}}\n",
     ),
 }
 """For the language of a signature how its text is read, and a function with some parameters."""
@@ -59,7 +64,7 @@ def _types_in_source(function: str, source: KernelSignature) -> list[Attribute]:
     except DiagnosticError as error:
         reason = str(error).splitlines()[0]
         raise ArgumentError(f"@{function}: core.signature has no such type: {reason}") from None
-    (read,) = (each for each in module.walk() if each.name.endswith(".func"))
+    (read,) = (each for each in module.walk() if each.name.endswith((".func", ".entry")))
     return [value.type for value in language_of(read).parameters(read)]
 
 
@@ -80,6 +85,7 @@ def parameters_in_source(
             parameter.name,
             type,
             dict(parameter.attributes),
+            may_be_address=source.language == "cuda_tile" and scalar_type_of(type) == i64,
             is_noalias=parameter.is_noalias or any(is_noalias),
         )
 
@@ -116,7 +122,7 @@ def _piece(piece: Piece, type: Attribute, argument: Argument) -> Argument:
         case GroupArgument():
             return _of_group(piece, argument)
         case _:
-            raise AssertionError("no source has pointers to words")
+            return argument
 
 
 def _of_number(role: Role, type: Attribute, number: ScalarArgument) -> Argument:
@@ -134,6 +140,9 @@ def _of_memref(piece: Piece, memref: MemrefArgument) -> Argument:
         return _turned(piece, memref)
     if piece.role is Role.POINTER:
         return _pointer(memref)
+    if piece.role is Role.VALUE:
+        # The kernel takes its address as a number.
+        return memref
     return ScalarArgument(np.int64(_size_or_stride(piece, memref)))
 
 

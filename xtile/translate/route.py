@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xtile.garbage import without_collections
 from xtile.targets import OptionError, Vendor, check_chip
 from xtile.translate.contracts import check_result
-from xtile.translate.forms import BESIDE, Found, forms_of
+from xtile.translate.forms import BESIDE, Form, Found, forms_of
 from xtile.translate.search import Table
 from xtile.translate.steps import STEPS, Options, Step
 
@@ -187,15 +187,23 @@ class Run:
             target: The language or the level that it ends with.
             source: The language that it begins with; None for any.
         """
-        ways = self.table.ways_to(target, source, self._vendor(target, source))
+        kernels = [each.form for each in found]
+        ways = self.table.ways_to(target, source, self._vendor(target, source, kernels))
         self.table.contract_of_ways(name, target, ways).check(module, found)
         forms = dict.fromkeys(each.form for each in found)
         steps = self.table.steps_of(ways[form] for form in forms if form in ways)
         return self._steps(module, found, steps)
 
-    def _vendor(self, target: str, source: str | None) -> Vendor:
+    def _vendor(self, target: str, source: str | None, kernels: Sequence[Form]) -> Vendor:
+        """Whose chips a route is for: those of the chip, or of whom the most kernels have a way."""
         vendors, chip = self.table.vendors_of(target, source), self.options.chip
-        return next((vendor for vendor in vendors if chip in vendor.chips), vendors[0])
+
+        def ways(vendor: Vendor) -> tuple[int, int]:
+            known = self.table.ways_to(target, source, vendor)
+            return sum(form in known for form in kernels), len(known)
+
+        named = [vendor for vendor in vendors if chip in vendor.chips]
+        return named[0] if named else max(vendors, key=ways)
 
     def _steps(self, module: ModuleOp, found: Sequence[Found], steps: Sequence[Step]) -> ModuleOp:
         """Applies steps one after the other.

@@ -116,6 +116,14 @@ def _raise_linalg(module: ModuleOp, options: Options, diagnostics: Diagnostics |
     return translate_module(module, diagnostics)
 
 
+def _raise_cuda_tile(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.cuda_tile_to_core import translate_module
+
+    return translate_module(module, diagnostics)
+
+
 def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.distribute import distribute
 
@@ -222,6 +230,13 @@ STEPS: Sequence[Step] = (
         takes=(LINALG,),
         gives=BLOCK,
         words="Translates linalg and affine loops on memrefs to the core form at block level.",
+    ),
+    Step(
+        "cuda_tile-to-core",
+        _raise_cuda_tile,
+        takes=(CUDA_TILE,),
+        gives=TILE,
+        words="Translates CUDA Tile IR to the core form at tile level.",
     ),
     Step(
         "core-distribute",

@@ -1,0 +1,63 @@
+"""From CUDA Tile IR to the core form at level "tile" (docs/core-form.md, "From CUDA Tile IR")."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
+
+from xtile.rewrite.rebuilder import RuleTable
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import attach_source, source_of
+from xtile.translate.cuda_tile_to_core import (
+    arithmetic,
+    control,
+    conversions,
+    kernels,
+    memory,
+    messages,
+    reductions,
+    shapes,
+    views,
+)
+from xtile.translate.cuda_tile_to_core.raising import Raising
+
+RULES = RuleTable(
+    {
+        **arithmetic.RULES,
+        **control.RULES,
+        **conversions.RULES,
+        **kernels.RULES,
+        **memory.RULES,
+        **messages.RULES,
+        **reductions.RULES,
+        **shapes.RULES,
+        **views.RULES,
+    }
+)
+"""What becomes of each operation; one without a rule is refused."""
+
+
+def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """Translates the modules of CUDA Tile IR in a module.
+
+    Args:
+        module: The module; it is not changed.
+        diagnostics: Where remarks go; None drops them.
+
+    Returns:
+        A module with a `gpu.module` for each `cuda_tile.module`; everything else is what it was.
+
+    Raises:
+        DiagnosticError: Something cannot be translated.
+    """
+    source = source_of(module)
+    raising = Raising(RULES, "the core form", source, diagnostics)
+    body = Block()
+    with raising.at_end_of(body):
+        raising.translate_block(module.body.block)
+    result = ModuleOp([], module.attributes.copy())
+    result.body.detach_block(result.body.block).erase()
+    result.body.add_block(body)
+    if source is not None:
+        attach_source(result, source)
+    return result

@@ -1,0 +1,119 @@
+"""Modules, kernels with their signatures and hints, and where a tile block stands in the grid.
+
+Source: CUDA Tile IR specification, "Core"; docs/core-form.md, "Signatures".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    KernelSignature,
+    Piece,
+    Role,
+    SourceParameter,
+)
+from xtile.dialects.cuda_tile.ops.module import EntryOp, ModuleOp
+from xtile.dialects.cuda_tile.types import PointerType, TileType
+from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.rebuilder import Rule, copy
+from xtile.text.value_names import unique_names
+from xtile.translate.cuda_tile_to_core.control import run_entry
+from xtile.translate.cuda_tile_to_core.raising import Raising
+
+LANGUAGE = "cuda_tile"
+"""What signatures call the language."""
+
+
+def _module(operation: ModuleOp, raising: Raising) -> None:
+    body = Block()
+    with raising.at_end_of(body):
+        raising.translate_block(operation.body.block)
+    raising.emit(GpuModuleOp(operation.sym_name.data, Region(body)))
+
+
+def _entry(operation: EntryOp, raising: Raising) -> None:
+    old = operation.body.block
+    body = raising.opened(old)
+    with raising.in_function(body):
+        run_entry(old, raising)
+        raising.emit(ReturnOp())
+    kernel = raising.emit(
+        FuncOp(
+            operation.sym_name.data,
+            (body.arg_types, ()),
+            Region(body),
+            kernel=True,
+            known_block_size=(1, 1, 1),
+        )
+    )
+    kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
+    kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
+    hints = _hints(operation)
+    if hints:
+        kernel.attributes[TILE_HINTS_ATTRIBUTE] = DictionaryAttr(hints)
+
+
+def _signature(entry: EntryOp, raising: Raising) -> KernelSignature:
+    """The parameters stay what they are; what has no name is called by its number."""
+    arguments = entry.body.block.args
+    names = unique_names(raising.name_of(arg) or str(i) for i, arg in enumerate(arguments))
+    parameters: list[SourceParameter] = []
+    for name, argument in zip(names, arguments, strict=True):
+        type_ = cast("TileType", argument.type)
+        role = Role.POINTER if isinstance(type_.element_type, PointerType) else Role.VALUE
+        text = str(type_).removeprefix(f"!{LANGUAGE}.")
+        parameters.append(SourceParameter(name, text, (Piece(role),)))
+    return KernelSignature(LANGUAGE, tuple(parameters))
+
+
+def _hints(entry: EntryOp) -> dict[str, DictionaryAttr]:
+    """How to compile the kernel for each architecture for which something is said."""
+    given = entry.optimization_hints
+    hints: Mapping[str, Attribute] = {} if given is None else given.value.data
+    return {
+        name: values
+        for name, values in hints.items()
+        if isinstance(values, DictionaryAttr) and values.data
+    }
+
+
+def _of_grid(kind: Callable[[Dimension], DimensionOperation]) -> Rule:
+    """The rule of an operation with a number for each dimension of the grid."""
+
+    def rule(operation: Operation, raising: Raising) -> None:
+        for dimension, result in zip(Dimension, operation.results, strict=True):
+            if result.uses:
+                number = raising.shared(
+                    (kind, dimension), (), lambda along=dimension: raising.emit(kind(along)).result
+                )
+                type_ = raising.type(result.type)
+                raising.define(result, raising.from_index(number, type_))
+
+    return rule
+
+
+def _keep(operation: Operation, raising: Raising) -> None:
+    """What stands beside the kernels."""
+    raising.keep(operation)
+
+
+RULES: dict[str, Rule] = {
+    "builtin.module": copy,
+    "cuda_tile.entry": _entry,
+    "cuda_tile.get_num_tile_blocks": _of_grid(GridDimOp),
+    "cuda_tile.get_tile_block_id": _of_grid(BlockIdOp),
+    "cuda_tile.module": _module,
+    "func.func": _keep,
+    "gpu.module": _keep,
+}
+"""The rule of each operation, by name."""
