@@ -9,6 +9,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.shapes import bits_of
 from xtile.dialects.tensorlang.ops.arithmetic import (
     AddOp,
     AndOp,
@@ -67,10 +68,19 @@ def constant_of(value: SSAValue, depth: int = _MAX_DEPTH) -> Constant | None:
         return None
     if isinstance(owner, CastOp) and _is_integer(value) and len(owner.operands) == 1:
         operand = owner.operands[0]
-        return constant_of(operand, depth - 1) if _is_integer(operand) else None
+        cast_ = constant_of(operand, depth - 1) if _is_integer(operand) else None
+        return _wrapped(cast_, value)
     if type(owner) in _FOLD and _is_integer(value):
-        return _fold(owner, depth)
+        return _wrapped(_fold(owner, depth), value)
     return None
+
+
+def _wrapped(constant: Constant | None, value: SSAValue) -> Constant | None:
+    """An integer with as many bits as the type of a value has."""
+    if type(constant) is not int:
+        return constant
+    half = 1 << (bits_of(component_type(value.type)) - 1)
+    return (constant + half) % (2 * half) - half
 
 
 def integer_of(value: SSAValue) -> int | None:
