@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Block, Operation, Region
+from xdsl.parser import Parser
 
 from xtile.dialects.arith.casts import TruncFOp
 from xtile.dialects.arith.comparisons import CmpIOp
@@ -88,6 +89,48 @@ def test_what_xdsl_holds_is_given_back_and_taken_again() -> None:
     module.verify()
     normalise(module)
     assert [type(operation) for operation in module.walk()] == before
+
+
+NOT_HELD = {
+    "memref.memory_space_cast": """
+func.func @f(%a: memref<*xf32>) {
+  %0 = memref.memory_space_cast %a : memref<*xf32> to memref<*xf32, 1>
+  return
+}
+""",
+    "memref.load": """
+func.func @f(%a: memref<4xf32>) {
+  %0 = "memref.load"(%a) : (memref<4xf32>) -> f32
+  return
+}
+""",
+    "gpu.func": """
+gpu.module @m {
+  "gpu.func"() <{function_type = () -> ()}> ({}) {sym_name = "f"} : () -> ()
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", NOT_HELD)
+def test_what_xdsl_does_not_hold_stays_ours(name: str) -> None:
+    """What xDSL's verifiers fail on is kept, right or, where nothing is verified, wrong."""
+    module = Parser(make_context(), NOT_HELD[name]).parse_module()
+    normalise(module)
+    before = kinds(module)[name]
+    give_back(module)
+    assert kinds(module)[name] is before
+    assert before.__module__.startswith("xtile.")
+
+
+def test_other_failures_of_xdsl_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: arith.CmpiOp) -> None:
+        raise RuntimeError("not a verdict")
+
+    module = read(TEXT)
+    monkeypatch.setattr(arith.CmpiOp, "verify_", fail)
+    with pytest.raises(RuntimeError, match="not a verdict"):
+        give_back(module)
 
 
 def stock_kernel() -> ModuleOp:
