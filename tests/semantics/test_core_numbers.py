@@ -182,7 +182,7 @@ SUBGROUP = (
         (SUBGROUP, "core-to-xegpu", "pvc"),
         (SUBGROUP, "core-to-lane", "cpu"),
         (SUBGROUP, "core-to-spirv", "cpu"),
-        ("", "xegpu-to-spirv", "pvc"),
+        ("", "lane-to-spirv", "pvc"),
         ('core.level = "block"', "core-to-subgroup", "pvc"),
         ('core.level = "block"', "core-to-tile", "sm_90"),
     ],

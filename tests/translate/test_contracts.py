@@ -115,6 +115,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-to-xegpu": {BLOCK, SUBGROUP},
     "cuda_tile-to-core": {CUDA_TILE},
     "cuda_tile-to-tile": {CUDA_TILE},
+    "lane-to-spirv": {LANE, XEGPU_LANE},
     "linalg-to-core": {LINALG},
     "linalg-to-cuda_tile": {LINALG},
     "linalg-to-lane": {LINALG},
@@ -134,7 +135,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "tensorlang-verify": {TENSORLANG},
     "tile-to-cuda_tile": {TILE},
     "xegpu-rfc-to-llvm22": {*_OF_XEGPU, XEGPU_FUNCTION},
-    "xegpu-to-spirv": {LANE, XEGPU_LANE},
+    "xegpu-subgroup-to-core": {XEGPU_SUBGROUP},
+    "xegpu-to-core": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-cuda_tile": {XEGPU_WORK_GROUP},
+    "xegpu-to-lane": {XEGPU_SUBGROUP},
+    "xegpu-to-spirv": {LANE, XEGPU_LANE, XEGPU_SUBGROUP},
+    "xegpu-to-subgroup": {XEGPU_SUBGROUP},
+    "xegpu-to-tile": {XEGPU_WORK_GROUP},
+    "xegpu-work-group-to-core": {XEGPU_WORK_GROUP},
 }
 """The forms that each pass takes."""
 
@@ -143,7 +151,7 @@ def _read(form: Form | None) -> ModuleOp:
     if form is TENSORLANG:
         return xtile.parse("func @k() {\n}\n", language="tensorlang")
     if form is SPIRV:
-        return translate(_read(LANE), "xegpu-to-spirv")
+        return translate(_read(LANE), "lane-to-spirv")
     return xtile.parse(f"module {{\n{TEXTS[form]}}}\n", language="mlir")
 
 
@@ -206,20 +214,20 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
         ),
         (
             BLOCK,
-            "xegpu-to-spirv",
+            "lane-to-spirv",
             (
-                '<text>:3.1-8.1: error: @k is a kernel at level "block", but xegpu-to-spirv takes '
+                '<text>:3.1-8.1: error: @k is a kernel at level "block", but lane-to-spirv takes '
                 'kernels at level "lane"; '
                 "run core-distribute, then subgroup-to-lane first"
             ),
         ),
         (
             XEGPU_SUBGROUP,
-            "xegpu-to-spirv",
+            "lane-to-spirv",
             (
                 "<text>:5.7-84: error: xegpu.load_nd makes @k a kernel of XeGPU at level "
-                '"subgroup", but xegpu-to-spirv takes kernels at level "lane"; '
-                "no pass makes them of it"
+                '"subgroup", but lane-to-spirv takes kernels at level "lane"; '
+                "run xegpu-subgroup-to-core, then subgroup-to-lane first"
             ),
         ),
         (
@@ -233,9 +241,9 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
         ),
         (
             HOST,
-            "xegpu-to-spirv",
+            "lane-to-spirv",
             (
-                "<text>:2.1-4.1: error: @main is a function of the host, but xegpu-to-spirv takes "
+                "<text>:2.1-4.1: error: @main is a function of the host, but lane-to-spirv takes "
                 'kernels at level "lane"'
             ),
         ),
@@ -289,7 +297,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("--translate", "core-to-spirv"), "core-to-spirv"),
         (("--translate", "core-to-lane"), "core-to-lane"),
         (("-p", "core-to-spirv"), "core-to-spirv"),
-        (("-p", "xegpu-to-spirv"), "xegpu-to-spirv"),
+        (("-p", "lane-to-spirv"), "lane-to-spirv"),
     ],
 )
 @pytest.mark.parametrize("form", [None, HOST, CALLED])
@@ -308,7 +316,7 @@ def test_nothing_is_written_without_a_kernel(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("-t", "spirv-asm"), ("-p", "xegpu-to-spirv"), ("--translate", "xegpu-to-spirv")],
+    [("-t", "spirv-asm"), ("-p", "lane-to-spirv"), ("--translate", "xegpu-to-spirv")],
 )
 def test_what_is_left_out_is_said(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
@@ -332,7 +340,7 @@ def test_what_is_left_out_is_said(
 def test_passes_warn_from_python() -> None:
     module = xtile.parse(HOST_TEXT + _module(_kernel(None)), language="mlir")
     with pytest.warns(SourceWarning, match="@main is a function of the host"):
-        _pass("xegpu-to-spirv").apply(Context(), module)
+        _pass("lane-to-spirv").apply(Context(), module)
 
 
 def test_launches_leave_the_host_alone() -> None:

@@ -75,7 +75,7 @@ WAYS = {
     "subgroups to XeGPU": (SUBGROUP, "core-to-xegpu", "pvc"),
     "subgroups to SPIR-V": (SUBGROUP, "core-to-spirv", "pvc"),
     "subgroups to a CPU": (SUBGROUP, "core-to-spirv", "cpu"),
-    "lanes to SPIR-V": ("", "xegpu-to-spirv", "pvc"),
+    "lanes to SPIR-V": ("", "lane-to-spirv", "pvc"),
     "points to tiles": ('core.level = "block"', "core-to-tile", "sm_90"),
 }
 """What the kernel is marked as, the translation, and the chip."""

@@ -128,7 +128,7 @@ def test_stock_xdsl_opt_writes_spirv(path: Path, chip: str) -> None:
 @pytest.mark.parametrize("chip", ["pvc", "cpu"])
 def test_the_lane_level_becomes_spirv(chip: str) -> None:
     lanes = translate(_module(), "tensorlang-to-lane", Options(chip))
-    _pass("xegpu-to-spirv", chip=chip).apply(Context(), lanes)
+    _pass("lane-to-spirv", chip=chip).apply(Context(), lanes)
     module = translate(_module(), "tensorlang-to-spirv", Options(chip))
     assert xtile.to_text(lanes, "spirv-asm") == xtile.to_text(module, "spirv-asm")
 

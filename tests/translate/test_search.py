@@ -34,20 +34,22 @@ def test_every_route_and_its_steps() -> None:
     }
     distributed = "core-distribute core-cleanup"
     tiled = "core-tile-linalg core-cleanup"
+    of_subgroups = "xegpu-subgroup-to-core core-cleanup"
+    of_work_groups = "xegpu-work-group-to-core core-cleanup"
     assert found == {
         "tensorlang -> core": "tensorlang-to-core",
         "tensorlang -> subgroup": f"tensorlang-to-core {distributed}",
         "tensorlang -> tile": f"tensorlang-to-core {tiled}",
         "tensorlang -> xegpu": f"tensorlang-to-core {distributed} subgroup-to-xegpu",
         "tensorlang -> lane": f"tensorlang-to-core {distributed} subgroup-to-lane",
-        "tensorlang -> spirv": f"tensorlang-to-core {distributed} subgroup-to-lane xegpu-to-spirv",
+        "tensorlang -> spirv": f"tensorlang-to-core {distributed} subgroup-to-lane lane-to-spirv",
         "tensorlang -> cuda_tile": f"tensorlang-to-core {tiled} tile-to-cuda_tile",
         "linalg -> core": "linalg-to-core",
         "linalg -> subgroup": f"linalg-to-core {distributed}",
         "linalg -> tile": f"linalg-to-core {tiled}",
         "linalg -> xegpu": f"linalg-to-core {distributed} subgroup-to-xegpu",
         "linalg -> lane": f"linalg-to-core {distributed} subgroup-to-lane",
-        "linalg -> spirv": f"linalg-to-core {distributed} subgroup-to-lane xegpu-to-spirv",
+        "linalg -> spirv": f"linalg-to-core {distributed} subgroup-to-lane lane-to-spirv",
         "linalg -> cuda_tile": f"linalg-to-core {tiled} tile-to-cuda_tile",
         "cuda_tile -> core": "cuda_tile-to-core",
         "cuda_tile -> tile": "cuda_tile-to-core",
@@ -57,12 +59,19 @@ def test_every_route_and_its_steps() -> None:
         "core subgroup -> xegpu": "subgroup-to-xegpu",
         "core block -> lane": f"{distributed} subgroup-to-lane",
         "core subgroup -> lane": "core-cleanup subgroup-to-lane",
-        "core block -> spirv": f"{distributed} subgroup-to-lane xegpu-to-spirv",
-        "core subgroup -> spirv": "core-cleanup subgroup-to-lane xegpu-to-spirv",
-        "core lane -> spirv": "xegpu-to-spirv",
+        "core block -> spirv": f"{distributed} subgroup-to-lane lane-to-spirv",
+        "core subgroup -> spirv": "core-cleanup subgroup-to-lane lane-to-spirv",
+        "core lane -> spirv": "lane-to-spirv",
         "core block -> cuda_tile": f"{tiled} tile-to-cuda_tile",
         "core tile -> cuda_tile": "core-cleanup tile-to-cuda_tile",
-        "xegpu lane -> spirv": "xegpu-to-spirv",
+        "xegpu subgroup -> core": of_subgroups,
+        "xegpu subgroup -> subgroup": of_subgroups,
+        "xegpu subgroup -> lane": f"{of_subgroups} subgroup-to-lane",
+        "xegpu subgroup -> spirv": f"{of_subgroups} subgroup-to-lane lane-to-spirv",
+        "xegpu work-group -> core": of_work_groups,
+        "xegpu work-group -> tile": of_work_groups,
+        "xegpu work-group -> cuda_tile": f"{of_work_groups} tile-to-cuda_tile",
+        "xegpu lane -> spirv": "lane-to-spirv",
     }
 
 
@@ -109,7 +118,7 @@ def test_kernels_that_stand_at_several_levels_share_steps() -> None:
         "core-distribute",
         "core-cleanup",
         "subgroup-to-lane",
-        "xegpu-to-spirv",
+        "lane-to-spirv",
     ]
 
 
@@ -134,11 +143,12 @@ FROM_TOY = Step("toy-to-core", _from_toy, takes=(TOY,), gives=TILE, words="From 
 def test_one_declaration_is_all_that_a_step_takes() -> None:
     table = Table((*STEPS, TO_TOY))
     assert {*table.routes} - {*ROUTES.routes} == {
-        *("tensorlang-to-toy", "linalg-to-toy", "cuda_tile-to-toy", "core-to-toy")
+        *("tensorlang-to-toy", "linalg-to-toy", "cuda_tile-to-toy"),
+        *("xegpu-to-toy", "core-to-toy"),
     }
     assert "tile-to-toy" in table.names
     assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA"]
-    assert "tile-to-toy          core tile" in list_routes(table)
+    assert "tile-to-toy               core tile" in list_routes(table)
     module = xtile.parse(KERNEL, language="tensorlang")
     seen: list[str] = []
     run = Run(table, Options("sm_90"), watcher=lambda name, module: seen.append(name))
@@ -194,8 +204,8 @@ def test_the_table_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) < 80
     assert lines[0].split() == ["FROM", "TO", "THROUGH", "FOR"]
-    assert "core tile      cuda_tile  core-cleanup, tile-to-cuda_tile              NVIDIA" in lines
-    assert "xegpu-to-spirv       core lane, xegpu lane              spirv          Intel" in lines
+    assert "core tile         cuda_tile  core-cleanup, tile-to-cuda_tile           NVIDIA" in lines
+    assert "lane-to-spirv             core lane, xegpu lane         spirv          Intel" in lines
 
 
 @pytest.mark.parametrize("source", [None, "core", "lane"])
@@ -239,8 +249,8 @@ def test_a_kernel_without_a_way() -> None:
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message == (
         '@f is a kernel at level "tile", but the translation to spirv takes functions of the '
-        "tensor language, kernels of linalg and affine loops or kernels at level "
-        '"block", "subgroup" or "lane"; no pass makes them of '
-        "it"
+        "tensor language, kernels of linalg and affine loops, kernels at level "
+        '"block", "subgroup" or "lane" or kernels of XeGPU at level "subgroup"; no pass makes '
+        "them of it"
     )
     assert diagnostic.span is not None

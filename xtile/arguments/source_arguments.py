@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import i16, i64
+from xdsl.dialects.builtin import IndexType, i16, i64
 from xdsl.ir import Attribute
 
 from xtile.arguments.errors import ArgumentError
@@ -27,12 +27,12 @@ from xtile.semantics.language import language_of
 from xtile.semantics.values import Array
 from xtile.text.diagnostics import DiagnosticError
 
+_KERNEL = "gpu.module @source {{\ngpu.func @source({parameters}) kernel {{\ngpu.return\n}}\n}}\n"
+
 _SOURCES: Mapping[str, tuple[Literal["mlir", "tensorlang"], str]] = {
     "tensorlang": ("tensorlang", "func @source({parameters}) {{\n}}\n"),
-    "linalg": (
-        "mlir",
-        "gpu.module @source {{\ngpu.func @source({parameters}) kernel {{\ngpu.return\n}}\n}}\n",
-    ),
+    "linalg": ("mlir", _KERNEL),
+    "xegpu": ("mlir", _KERNEL),
     "cuda_tile": (
         "mlir",
         "cuda_tile.module @source {{\nentry @source({parameters}) {{\nreturn\n}}\n}}\n",
@@ -79,13 +79,14 @@ def parameters_in_source(
         relies_on: For each argument of the kernel whether it overlaps no other.
     """
     flags = iter(relies_on)
+    is_mlir = source.language != "tensorlang"
     for parameter, type in zip(source.parameters, _types_in_source(function, source), strict=True):
         is_noalias = [next(flags) for _ in parameter.becomes]
         yield Parameter(
             parameter.name,
             type,
             dict(parameter.attributes),
-            may_be_address=source.language == "cuda_tile" and scalar_type_of(type) == i64,
+            may_be_address=is_mlir and scalar_type_of(type) in (i64, IndexType()),
             is_noalias=parameter.is_noalias or any(is_noalias),
         )
 

@@ -124,6 +124,12 @@ def _raise_cuda_tile(
     return translate_module(module, diagnostics)
 
 
+def _raise_xegpu(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.translate.xegpu_to_core import translate_module
+
+    return translate_module(module, diagnostics)
+
+
 def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.distribute import distribute
 
@@ -239,6 +245,22 @@ STEPS: Sequence[Step] = (
         words="Translates CUDA Tile IR to the core form at tile level.",
     ),
     Step(
+        "xegpu-subgroup-to-core",
+        _raise_xegpu,
+        takes=(XEGPU_SUBGROUP,),
+        gives=SUBGROUP,
+        words="Translates XeGPU whose vectors are a subgroup's to the core form at subgroup level.",
+        then=_CLEANUP,
+    ),
+    Step(
+        "xegpu-work-group-to-core",
+        _raise_xegpu,
+        takes=(XEGPU_WORK_GROUP,),
+        gives=TILE,
+        words="Translates XeGPU whose vectors are a work-group's to the core form at tile level.",
+        then=_CLEANUP,
+    ),
+    Step(
         "core-distribute",
         _distribute,
         takes=(BLOCK,),
@@ -300,7 +322,7 @@ STEPS: Sequence[Step] = (
         words="Says in LLVM 22's form what only the RFC's form of XeGPU has.",
     ),
     Step(
-        "xegpu-to-spirv",
+        "lane-to-spirv",
         _lower_to_spirv,
         takes=(LANE, XEGPU_LANE),
         gives=SPIRV,

@@ -8,10 +8,10 @@ import xtile
 from tests.seeds import fresh_random
 from tests.translate.ported import agrees, fix_sizes, kernels_of
 from xtile.dialects.gpu.functions import FuncOp as KernelOp
+from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
-from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.translate.route import Options, translate
 
 

@@ -136,7 +136,7 @@ def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
 
 
 def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelInterface:
-    from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
+    from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
     from xtile.translate.xegpu_to_spirv.kernel import lanes_together
 
     function = cast("FuncOp", kernel)

@@ -24,6 +24,8 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import is_noalias
+from xtile.text.mlir_attribute_printer import attribute_text
+from xtile.text.value_names import unique_names
 
 SIGNATURE_ATTRIBUTE = "core.signature"
 """The attribute of a kernel that says what became of each parameter of its source."""
@@ -167,6 +169,33 @@ class KernelSignature:
             own = [next(flags) for _ in parameter.becomes]
             parameters.append(replace(parameter, is_noalias=parameter.is_noalias or any(own)))
         return replace(self, parameters=tuple(parameters))
+
+
+def own_signature(function: Operation, language: str, count: int | None = None) -> KernelSignature:
+    """The signature of a kernel whose parameters stay what they are.
+
+    What has no name is called by its number.
+
+    Args:
+        function: The kernel, as its source has it.
+        language: What messages call its language.
+        count: How many of the body's arguments are parameters; None for all.
+    """
+    arguments = function.regions[0].blocks[0].args[:count]
+    names = unique_names(arg.name_hint or str(number) for number, arg in enumerate(arguments))
+    return KernelSignature(
+        language,
+        tuple(
+            SourceParameter(name, attribute_text(argument.type), (_own_piece(argument.type),))
+            for name, argument in zip(names, arguments, strict=True)
+        ),
+    )
+
+
+def _own_piece(type: Attribute) -> Piece:
+    if isa(type, MemRefType):
+        return Piece(Role.MEMREF, tuple(range(type.get_num_dims())))
+    return Piece(Role.VALUE)
 
 
 def source_signature(function: Operation) -> KernelSignature | None:

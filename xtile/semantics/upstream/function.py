@@ -6,7 +6,6 @@ Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`; docs/semantics.md, "Upstream
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
@@ -14,7 +13,6 @@ import numpy as np
 from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
-    IntegerAttr,
     IntegerType,
     MemRefType,
     StringAttr,
@@ -24,6 +22,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.effects import updates_memory
+from xtile.dialects.gpu.subgroup_sizes import (
+    DEFAULT_SUBGROUP_SIZE,
+    SUBGROUP_SIZE_ATTRIBUTE,
+    given_subgroup_size,
+)
 from xtile.dialects.linalg.kernels import first_of_linalg
 from xtile.semantics.arguments import (
     Argument,
@@ -43,24 +46,6 @@ from xtile.semantics.upstream.numbers import is_pointer, memref_type, number_of
 from xtile.semantics.upstream.unspecified import FollowingUpstream
 from xtile.semantics.values import Value
 
-DEFAULT_SUBGROUP_SIZE = 16
-"""Work-items in a subgroup of a `gpu.func` that does not say; a `func.func` is the host's."""
-
-_SUBGROUP_SIZE_ATTRIBUTES = (
-    "intel_reqd_sub_group_size",
-    "subgroup_size",
-    "spirv.entry_point_abi",
-    "passthrough",
-)
-"""Where the size of a subgroup may stand, in this order."""
-
-_VECTOR_COMPUTE = "VectorComputeFunctionINTEL"
-"""The attribute of a function in which each work-item is a whole subgroup."""
-
-_SUBGROUP_SIZE_TEXT = re.compile(
-    r"(?:subgroup_size|intel_reqd_sub_group_size)\"?\s*[=,]\s*\"?(\d+)"
-)
-
 
 def _configure(function: Operation, grid: Size3, block: Size3 | None) -> Configuration:
     level = _level(function)
@@ -74,7 +59,7 @@ def _configure(function: Operation, grid: Size3, block: Size3 | None) -> Configu
     size = _subgroup_size(function)
     subgroups = -(-math.prod(block) // size)
     configuration = Configuration(size, block, (subgroups, 1, 1), grid, level)
-    if level == "subgroup" and _SUBGROUP_SIZE_ATTRIBUTES[0] in function.attributes:
+    if level == "subgroup" and SUBGROUP_SIZE_ATTRIBUTE in function.attributes:
         _check_vectors(function, configuration)
     return configuration
 
@@ -99,24 +84,12 @@ def _known_size(function: Operation, name: str) -> Size3 | None:
 
 
 def _subgroup_size(function: Operation) -> int:
-    if _VECTOR_COMPUTE in function.attributes:
-        return 1
-    for name in _SUBGROUP_SIZE_ATTRIBUTES:
-        attribute = function.get_attr_or_prop(name)
-        size = None if attribute is None else _size_in(attribute)
-        if size is not None:
-            if size < 1:
-                raise ExecutionError(function, f"the subgroup size {size} is not positive")
-            return size
-    return 1 if function.name == "func.func" else DEFAULT_SUBGROUP_SIZE
-
-
-def _size_in(attribute: Attribute) -> int | None:
-    """The size that an attribute holds, or names within others; None if it does not."""
-    if isinstance(attribute, IntegerAttr):
-        return cast("Any", attribute).value.data
-    found = _SUBGROUP_SIZE_TEXT.search(str(attribute))
-    return None if found is None else int(found[1])
+    size = given_subgroup_size(function)
+    if size is None:
+        return 1 if function.name == "func.func" else DEFAULT_SUBGROUP_SIZE
+    if size < 1:
+        raise ExecutionError(function, f"the subgroup size {size} is not positive")
+    return size
 
 
 def _level(function: Operation) -> Level | None:

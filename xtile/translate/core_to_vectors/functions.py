@@ -11,6 +11,7 @@ from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu import indices
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.applicability import find_obstacle
@@ -18,7 +19,6 @@ from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.subgroup_values import matrices_of
 from xtile.translate.core_to_xegpu import functions
-from xtile.translate.core_to_xegpu.functions import SUBGROUP_SIZE_ATTRIBUTE
 
 
 def _function(operation: FuncOp, lowering: Vectors) -> None:

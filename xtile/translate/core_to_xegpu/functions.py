@@ -24,14 +24,12 @@ from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
+from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
-
-SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
-"""The attribute by which LLVM asks for a subgroup size."""
 
 
 def _module(operation: ModuleOp, lowering: Lowering) -> None:

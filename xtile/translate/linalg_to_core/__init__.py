@@ -17,13 +17,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
-from xtile.dialects.core.signature import (
-    SIGNATURE_ATTRIBUTE,
-    KernelSignature,
-    Piece,
-    Role,
-    SourceParameter,
-)
+from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, own_signature
 from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
@@ -35,9 +29,7 @@ from xtile.dialects.linalg.structure import is_structured
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.mlir_attribute_printer import attribute_text
 from xtile.text.source import attach_source, source_of, spelling_of
-from xtile.text.value_names import unique_names
 from xtile.translate.linalg_to_core import affine, structured
 from xtile.translate.linalg_to_core.completed import copy_completed
 from xtile.translate.linalg_to_core.kernel import Kernel
@@ -95,28 +87,9 @@ def _function(operation: Operation, kernel: Kernel) -> None:
     result.properties |= _known_properties(operation, FuncOp)
     result.attributes |= operation.attributes
     result.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.BLOCK.value)
-    result.attributes.setdefault(SIGNATURE_ATTRIBUTE, _signature(operation, kernel).attribute())
+    result.attributes.setdefault(SIGNATURE_ATTRIBUTE, own_signature(operation, LINALG).attribute())
     if KERNEL in operation.attributes or "kernel" in operation.properties:
         result.attributes[KERNEL] = UnitAttr()
-
-
-def _signature(function: Operation, kernel: Kernel) -> KernelSignature:
-    """The parameters stay what they are; what has no name is called by its place."""
-    arguments = function.regions[0].block.args
-    names = unique_names(arg.name_hint or str(number) for number, arg in enumerate(arguments))
-    return KernelSignature(
-        LINALG,
-        tuple(
-            SourceParameter(name, attribute_text(argument.type), (_piece(argument.type),))
-            for name, argument in zip(names, arguments, strict=True)
-        ),
-    )
-
-
-def _piece(type: Attribute) -> Piece:
-    if isa(type, MemRefType):
-        return Piece(Role.MEMREF, tuple(range(type.get_num_dims())))
-    return Piece(Role.VALUE)
 
 
 def _check(function: Operation, kernel: Kernel) -> None:

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
-
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.subgroup_sizes import DEFAULT_SUBGROUP_SIZE, given_subgroup_size
 from xtile.dialects.walk import walk
 
 if TYPE_CHECKING:
     from xtile.translate.xegpu_to_spirv.lowering import Lowering
-
-_SUBGROUP_SIZE_ATTRIBUTES = (
-    "intel_reqd_sub_group_size",
-    "subgroup_size",
-    "spirv.entry_point_abi",
-    "passthrough",
-)
-"""Where the size of a subgroup may stand, in this order."""
-
-_SUBGROUP_SIZE_TEXT = re.compile(
-    r"(?:subgroup_size|intel_reqd_sub_group_size)\"?\s*[=,]\s*\"?(\d+)"
-)
-
-_DEFAULT_SUBGROUP_SIZE = 16
-"""The size where lanes matter, but nothing is said (docs/semantics.md, 7, "Execution")."""
 
 
 @dataclass
@@ -58,7 +41,7 @@ class Kernel:
             ValueError: The device has other subgroups.
         """
         if self.subgroup_size is None:
-            self.subgroup_size = _DEFAULT_SUBGROUP_SIZE
+            self.subgroup_size = DEFAULT_SUBGROUP_SIZE
         lanes, size = self.subgroup_size, self.work_group_size
         if self.has_rows and size is not None and size[0] % lanes and size[1] * size[2] > 1:
             raise ValueError(
@@ -91,7 +74,7 @@ def lanes_together(function: FuncOp) -> int:
     """What the number of work-items must be a multiple of where a launch chooses it."""
     for operation in walk(function):
         if operation.name in HELD_TOGETHER or "subgroup_block_io" in operation.properties:
-            return _given_subgroup_size(function) or _DEFAULT_SUBGROUP_SIZE
+            return given_subgroup_size(function) or DEFAULT_SUBGROUP_SIZE
     return 1
 
 
@@ -124,7 +107,7 @@ def _sizes(function: FuncOp, name: str) -> tuple[int, int, int] | None:
 
 
 def _subgroup_size(function: FuncOp, lowering: Lowering) -> int | None:
-    size = _given_subgroup_size(function)
+    size = given_subgroup_size(function)
     target = lowering.target
     if size is not None and size not in target.chip.subgroup_sizes:
         known = ", ".join(map(str, target.chip.subgroup_sizes))
@@ -132,14 +115,3 @@ def _subgroup_size(function: FuncOp, lowering: Lowering) -> int | None:
             f"{target.name} has no subgroups of {size} work-items; its sizes are {known}"
         )
     return size
-
-
-def _given_subgroup_size(function: FuncOp) -> int | None:
-    for name in _SUBGROUP_SIZE_ATTRIBUTES:
-        attribute = function.get_attr_or_prop(name)
-        if isinstance(attribute, IntegerAttr):
-            return cast("IntegerAttr[IntegerType]", attribute).value.data
-        found = None if attribute is None else _SUBGROUP_SIZE_TEXT.search(str(attribute))
-        if found is not None:
-            return int(found[1])
-    return None

@@ -1,7 +1,7 @@
 // SPIR-V is a dialect here, whose operations are made from Khronos's own table; `-t spirv-asm`
 // prints it as Khronos's tools do, and `-t spirv` writes the binary.
 //
-// RUN: xtile-opt %s -p xegpu-to-spirv | filecheck %s
+// RUN: xtile-opt %s -p lane-to-spirv | filecheck %s
 // RUN: xtile-opt %s -t spirv-asm | filecheck %s --check-prefix=ASM
 gpu.module @kernels {
   gpu.func @gather(%x: memref<?xf32>, %index: memref<?xindex>, %y: memref<?xf32>) kernel {

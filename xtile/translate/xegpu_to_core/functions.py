@@ -1,0 +1,167 @@
+"""Kernels: the level they are taken to, the sizes of their launch, and the rest of their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
+from xdsl.ir import Block, Operation, Region
+
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, own_signature
+from xtile.dialects.effects import OF_WORK_ITEMS
+from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp
+from xtile.dialects.gpu.modules import ModuleOp
+from xtile.dialects.gpu.subgroup_sizes import (
+    DEFAULT_SUBGROUP_SIZE,
+    SUBGROUP_SIZE_ATTRIBUTE,
+    SUBGROUP_SIZE_ATTRIBUTES,
+    VECTOR_COMPUTE,
+    given_subgroup_size,
+)
+from xtile.dialects.walk import walk
+from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
+from xtile.dialects.xegpu.levels import level_of as level_of_operations
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.rebuilder import Rule
+from xtile.text.source import spelling_of
+from xtile.translate.xegpu_to_core import matrices
+from xtile.translate.xegpu_to_core.control import has_descriptors
+from xtile.translate.xegpu_to_core.raising import Raising
+
+XEGPU = "xegpu"
+"""What signatures call the language."""
+
+
+def _module(operation: ModuleOp, raising: Raising) -> None:
+    region = raising.translate_into(operation.body, Block())
+    result = raising.emit(ModuleOp(operation.sym_name.data, region))
+    result.attributes |= operation.attributes
+
+
+def _function(operation: FuncOp, raising: Raising) -> None:
+    """A kernel of XeGPU whose vectors belong to a subgroup or a work-group; others are kept."""
+    level = level_to_take(operation)
+    if level is None:
+        raising.keep(operation)
+        return
+    raising.level = level
+    raising.subgroup_size = given_subgroup_size(operation) or DEFAULT_SUBGROUP_SIZE
+    block_size = _block_size(operation)
+    raising.subgroups = (
+        None if block_size is None else -(-prod(block_size) // raising.subgroup_size)
+    )
+    raising.unpacked = {}
+    old, count = operation.body.block, len(operation.function_type.inputs)
+    block = Block(arg_types=operation.function_type.inputs)
+    for was, becomes in zip(old.args[:count], block.args, strict=True):
+        raising.define(was, becomes)
+    with raising.in_function(block):
+        for buffer in old.args[count:]:
+            raising.define(buffer, matrices.local_memory(buffer, raising))
+        raising.translate_block(old)
+    result = FuncOp(operation.sym_name.data, operation.function_type, Region([block]))
+    result.properties |= operation.properties
+    result.attributes |= {
+        name: attribute
+        for name, attribute in operation.attributes.items()
+        if name not in (*SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE, WORKGROUP_ATTRIBUTIONS)
+    }
+    result.attributes[LEVEL_ATTRIBUTE] = StringAttr(level.value)
+    signature = own_signature(operation, XEGPU, count)
+    result.attributes.setdefault(SIGNATURE_ATTRIBUTE, signature.attribute())
+    if raising.is_of_tiles:
+        block_size = (1, 1, 1)
+    else:
+        result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(raising.subgroup_size, i32)
+    if block_size is not None:
+        result.known_block_size = DenseArrayBase.from_list(i32, block_size)
+    raising.emit(result)
+
+
+def level_to_take(function: FuncOp) -> Level | None:
+    """The level that a kernel is taken to; None if it is not one of XeGPU beyond lanes."""
+    if level_of(function) is not None:
+        return None
+    operations = [each for each in walk(function) if each.dialect_name() == XEGPU]
+    if not operations:
+        return None
+    level, _ = level_of_operations(operations)
+    if level == "work-group":
+        return Level.TILE
+    is_whole = level == "subgroup" or VECTOR_COMPUTE in function.attributes
+    return Level.SUBGROUP if is_whole else None
+
+
+def _block_size(function: FuncOp) -> tuple[int, ...] | None:
+    """The work-items of a work-group: what the kernel says, or all its launches in the module."""
+    if function.known_block_size is not None:
+        return tuple(function.known_block_size.get_values())
+    sizes = {_size_of(launch) for launch in _launches(function)}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _launches(function: FuncOp) -> Iterator[Operation]:
+    """The launches of a kernel in its module."""
+    module = function.parent_op()
+    root = None if module is None else module.parent_op()
+    if module is None or root is None:
+        return
+    own = [module.get_attr_or_prop("sym_name"), function.sym_name]
+    for operation in walk(root):
+        if operation.name == "gpu.launch_func":
+            called = operation.properties["kernel"]
+            names = [called.root_reference, *called.nested_references]  # pyright: ignore
+            if names == own:
+                yield operation
+
+
+def _size_of(launch: Operation) -> tuple[int, ...] | None:
+    sizes = [constant_of(getattr(launch, f"blockSize{each}")) for each in "XYZ"]
+    known = [size for size in sizes if size is not None]
+    return tuple(known) if len(known) == len(sizes) else None
+
+
+# --- everything else ---
+
+
+def copy_without_layouts(operation: Operation, raising: Raising) -> None:
+    """Emits an operation of another dialect again, without what XeGPU says of its vectors.
+
+    Raises:
+        DiagnosticError: It is for work-items, which tiles do not have, or takes descriptors.
+    """
+    name = spelling_of(operation)
+    if operation.dialect_name() == XEGPU:
+        raise raising.error(f"{name} cannot be translated to the core form")
+    if has_descriptors([*operation.operands, *operation.results]):
+        raise raising.error(
+            f"{name} has a descriptor, which is no value of the core form; scf.for, scf.if and "
+            "scf.while may hand descriptors on"
+        )
+    if raising.is_of_tiles and operation.name in _OF_EACH:
+        raise raising.error(
+            f"{name} tells work-items apart, but with sg_layout the whole work-group executes the "
+            "kernel once; use gpu.block_id, or write the kernel for subgroups"
+        )
+    raising.replace(
+        operation,
+        type(operation).create(
+            operands=raising.values(operation.operands),
+            result_types=operation.result_types,
+            properties=operation.properties.copy(),
+            attributes={
+                name: attribute
+                for name, attribute in operation.attributes.items()
+                if not isinstance(attribute, DistributeLayoutAttr)
+            },
+            regions=[raising.region(region) for region in operation.regions],
+        ),
+    )
+
+
+_OF_EACH = OF_WORK_ITEMS | {"memref.atomic_rmw", "memref.generic_atomic_rmw", "gpu.printf"}
+"""Operations that each work-item of a work-group does, or by which they differ."""
+
+RULES: dict[str, Rule] = {FuncOp.name: _function, ModuleOp.name: _module}
