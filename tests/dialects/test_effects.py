@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect
 
+import xtile
 from xtile.dialects import effects
 from xtile.dialects.arith import Arith
 from xtile.dialects.registry import all_dialects
@@ -30,26 +31,31 @@ _NAMES = frozenset[str]().union(
 _MEMORY = frozenset(
     {"a", "b", "base", "c", "dest", "destination", "dst", "dstMemref", "mem_desc", "memory"}
     | {"memref", "pointers", "source", "src", "srcMemref", "tensorDesc", "TensorDesc", "view"}
+    | {"init", "input", "inputs", "outputs"}
 )
 """What operands are called that say which memory is accessed."""
 
 _WITHOUT_ROW = frozenset(
-    {"core.map", "core.parallel", "core.yield"}  # Their regions may have effects.
+    # Their regions may have effects.
+    {"affine.for", "affine.if", "affine.parallel", "core.map", "core.parallel", "core.yield"}
     | {"memref.alloc", "memref.alloca", "memref.alloca_scope", "memref.alloca_scope.return"}
     | {"memref.atomic_yield", "memref.distinct_objects", "memref.global"}
     # Taken to read and to write whatever they are given.
     | {"memref.dealloc", "memref.dma_start", "memref.dma_wait", "memref.realloc"}
     | {"core.print", "vector.mask", "vector.print"}
+    | {"linalg.index", "linalg.yield"}  # They belong to the operation around them.
 )
-"""Operations of the core form's memory that have neither a row nor a trait."""
+"""Operations on memory that have neither a row nor a trait."""
 
 
 _DIALECTS = [
+    "affine",
     "arith",
     "core",
     "cuda_tile",
     "gpu",
     "index",
+    "linalg",
     "memref",
     "tensorlang",
     "vector",
@@ -60,20 +66,9 @@ _DIALECTS = [
 @cache
 def _classes() -> dict[str, type[IRDLOperation]]:
     dialects = all_dialects()
-    names = (
-        "arith",
-        "core",
-        "cuda_tile",
-        "gpu",
-        "index",
-        "memref",
-        "tensorlang",
-        "vector",
-        "xegpu",
-    )
     return {
         kind.name: kind
-        for name in names
+        for name in _DIALECTS
         for kind in dialects[name]().operations
         if issubclass(kind, IRDLOperation)
     }
@@ -95,7 +90,7 @@ def test_operand_is_memory(table: str) -> None:
         assert all(operands[number][0] in _MEMORY for number in numbers), name
 
 
-@pytest.mark.parametrize("dialect", ["core", "memref", "vector"])
+@pytest.mark.parametrize("dialect", ["affine", "core", "linalg", "memref", "vector"])
 def test_every_operation_is_known(dialect: str) -> None:
     unknown = {
         kind.name
@@ -149,3 +144,38 @@ def test_ends_of_blocks_are_not_pure() -> None:
     ends = [kind for kind in _classes().values() if kind.has_trait(IsTerminator)]
     assert ends
     assert not any(effects.is_pure(kind.create()) for kind in ends)
+
+
+def test_inputs_and_outputs_of_linalg() -> None:
+    """Several of each count, tensors and numbers do not."""
+    module = xtile.parse(
+        """#id = affine_map<(i) -> (i)>
+        #number = affine_map<(i) -> ()>
+        func.func @f(%a: memref<4xf32>, %b: memref<4xf32>, %c: f32,
+            %t: tensor<4xf32>, %z: memref<f32>) {
+          linalg.fill ins(%c : f32) outs(%a : memref<4xf32>)
+          linalg.generic {indexing_maps = [#id, #number, #id, #id], iterator_types = ["parallel"]}
+              ins(%a, %c : memref<4xf32>, f32) outs(%a, %b : memref<4xf32>, memref<4xf32>) {
+          ^bb0(%x: f32, %y: f32, %l: f32, %r: f32):
+            linalg.yield %x, %y : f32, f32
+          }
+          linalg.reduce {arith.addf} ins(%a : memref<4xf32>) outs(%z : memref<f32>) dimensions = [0]
+          linalg.exp ins(%t : tensor<4xf32>) outs(%t : tensor<4xf32>) -> tensor<4xf32>
+          return
+        }""",
+        language="mlir",
+    )
+    found = {
+        operation.name: tuple(
+            [value.name_hint for value in operands]
+            for operands in (effects.read_operands(operation), effects.written_operands(operation))
+        )
+        for operation in module.walk()
+        if operation.name in _ROWS
+    }
+    assert found == {
+        "linalg.fill": ([], ["a"]),
+        "linalg.generic": (["a", "a", "b"], ["a", "b"]),
+        "linalg.reduce": (["a", "z"], ["z"]),
+        "linalg.exp": ([], []),
+    }

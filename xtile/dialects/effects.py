@@ -8,13 +8,71 @@ Importing this loads no dialect: rows are found by the operation's name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.traits import NoMemoryEffect
 
+_OVERWRITING = (
+    "linalg.abs",
+    "linalg.add",
+    "linalg.broadcast",
+    "linalg.ceil",
+    "linalg.copy",
+    "linalg.div",
+    "linalg.div_unsigned",
+    "linalg.erf",
+    "linalg.exp",
+    "linalg.fill",
+    "linalg.floor",
+    "linalg.log",
+    "linalg.map",
+    "linalg.max",
+    "linalg.min",
+    "linalg.mul",
+    "linalg.negf",
+    "linalg.powf",
+    "linalg.reciprocal",
+    "linalg.round",
+    "linalg.rsqrt",
+    "linalg.select",
+    "linalg.sqrt",
+    "linalg.square",
+    "linalg.sub",
+    "linalg.tanh",
+    "linalg.transpose",
+)
+"""Operations of linalg whose outputs hold what follows from the inputs alone."""
+
+_ACCUMULATING = (
+    "linalg.batch_matmul",
+    "linalg.batch_matvec",
+    "linalg.batch_vecmat",
+    "linalg.conv_2d_nchw_fchw",
+    "linalg.conv_2d_ngchw_fgchw",
+    "linalg.conv_2d_ngchw_gfchw",
+    "linalg.conv_2d_nhwc_fhwc",
+    "linalg.conv_2d_nhwc_hwcf",
+    "linalg.conv_2d_nhwgc_gfhwc",
+    "linalg.dot",
+    "linalg.generic",
+    "linalg.matmul",
+    "linalg.matvec",
+    "linalg.pooling_nchw_max",
+    "linalg.quantized_matmul",
+    "linalg.reduce",
+    "linalg.vecmat",
+)
+"""Operations of linalg that also read what their outputs hold before, or may."""
+
 READS: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(_OVERWRITING, (0,)),
+    **dict.fromkeys(_ACCUMULATING, (0, 1)),
+    "affine.load": (0,),
+    "affine.vector_load": (0,),
     "core.axpby": (1, 3),
     "core.cooperative_matrix_load": (0,),
     "core.cumsum": (1, 3),
@@ -51,10 +109,14 @@ READS: Mapping[str, tuple[int, ...]] = {
 }
 """Operations that read memory, and which operands say where.
 
-Linear algebra reads its output, unless beta is 0.
+Linear algebra reads its output, unless beta is 0. Of operations of linalg the inputs are 0 and the
+outputs 1, however many there are.
 """
 
 WRITES: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys((*_OVERWRITING, *_ACCUMULATING), (1,)),
+    "affine.store": (1,),
+    "affine.vector_store": (1,),
     "core.axpby": (3,),
     "core.cooperative_matrix_store": (1,),
     "core.cumsum": (3,),
@@ -205,8 +267,20 @@ def written_operands(operation: Operation) -> tuple[SSAValue, ...]:
 
 
 def _operands(operation: Operation, table: Mapping[str, tuple[int, ...]]) -> tuple[SSAValue, ...]:
-    numbers = table.get(operation.name)
-    return () if numbers is None else tuple(operation.operands[number] for number in numbers)
+    numbers = table.get(operation.name, ())
+    if operation.dialect_name() == "linalg":
+        return tuple(value for number in numbers for value in _memrefs(operation, number))
+    return tuple(operation.operands[number] for number in numbers)
+
+
+def _memrefs(operation: Operation, number: int) -> Iterator[SSAValue]:
+    """The memrefs among the inputs (0) or the outputs (1) of an operation of linalg."""
+    assert isinstance(operation, IRDLOperation)
+    name, _ = operation.get_irdl_definition().operands[number]
+    given: SSAValue | Sequence[SSAValue] = getattr(operation, name)
+    for value in [given] if isinstance(given, SSAValue) else given:
+        if isinstance(value.type, MemRefType | UnrankedMemRefType):
+            yield value
 
 
 def updates_memory(operation: Operation) -> bool:

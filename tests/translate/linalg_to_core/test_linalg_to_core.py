@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -11,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 import xtile
 from tests.mlir_opt import run_mlir_opt
 from tests.seeds import fresh_generator
+from xtile.arguments.errors import ArgumentError, SanitizerError
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import print_mlir
 
@@ -115,6 +117,106 @@ def test_every_level_computes_the_same(module: ModuleOp, to: str) -> None:
 
 def test_on_opencl(module: ModuleOp) -> None:
     check(module, "opencl")
+
+
+TYPES = {
+    # Factors, sums, and how far apart two orders of rounded additions may be.
+    "bf16": ("bf16", "f32", ml_dtypes.bfloat16, np.float32, 2e-3),
+    "bf16 sums": ("bf16", "bf16", ml_dtypes.bfloat16, ml_dtypes.bfloat16, 0.25),
+    "f64": ("f64", "f64", np.float64, np.float64, 1e-12),
+    "i64": ("i64", "i64", np.int64, np.int64, 0),
+}
+
+OF_A_TYPE = """%z = arith.constant {zero} : {total}
+linalg.fill ins(%z : {total}) outs(%c : memref<?x?x{total}>)
+linalg.matmul ins(%a, %b : memref<?x?x{factor}>, memref<?x?x{factor}>)
+    outs(%c : memref<?x?x{total}>)
+linalg.reduce {{ arith.{add} }} ins(%c : memref<?x?x{total}>) outs(%s : memref<?x{total}>)
+    dimensions = [0]
+linalg.transpose ins(%c : memref<?x?x{total}>) outs(%t : memref<?x?x{total}>) permutation = [1, 0]
+linalg.add ins(%t, %t : memref<?x?x{total}>, memref<?x?x{total}>)
+    outs(%t : memref<?x?x{total}>)
+affine.for %i = 0 to %n {{
+  %x = affine.load %t[%i, 0] : memref<?x?x{total}>
+  %y = arith.{sub} %x, %z : {total}
+  affine.store %y, %d[%i] : memref<?x{total}>
+}}"""
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("to", ["linalg", "core", "subgroup", "tile", "cuda_tile", "opencl"])
+def test_numbers_of_other_types(name: str, to: str) -> None:
+    factor, total, factors, sums, tolerance = TYPES[name]
+    is_float = total[0] != "i"
+    body = OF_A_TYPE.format(
+        factor=factor,
+        total=total,
+        zero="0.0" if is_float else "0",
+        add="addf" if is_float else "addi",
+        sub="subf" if is_float else "subi",
+    )
+    module = kernel(
+        f"%a: memref<?x?x{factor}>, %b: memref<?x?x{factor}>, %c: memref<?x?x{total}>, "
+        f"%s: memref<?x{total}>, %t: memref<?x?x{total}>, %d: memref<?x{total}>, %n: index",
+        body,
+    )
+    if to not in ("linalg", "opencl"):
+        module = xtile.translate(module, to)
+    random, (m, n, depth) = fresh_generator(), (19, 13, 11)
+    if is_float:
+        a, b = (random.standard_normal(s_).astype(factors) for s_ in ((m, depth), (depth, n)))
+        nothing = np.nan
+    else:
+        # Products and sums wrap around.
+        a, b = (random.integers(-(2**62), 2**62, s_) for s_ in ((m, depth), (depth, n)))
+        nothing = -1
+    c, t, d = (np.full(s_, nothing, sums) for s_ in ((m, n), (n, m), (n,)))
+    s = np.zeros(n, sums)
+    exact = np.float64 if is_float else np.int64
+    product = a.astype(exact) @ b.astype(exact)
+    xtile.run(module, [a, b, c, s, t, d, n], device="opencl" if to == "opencl" else "reference")
+    expected = ((c, product), (s, product.sum(axis=0)), (t, 2 * product.T), (d, 2 * product[0]))
+    for result, value in expected:
+        if tolerance == 0:
+            np.testing.assert_array_equal(result, value)
+        else:
+            scale = np.abs(value).max() + 1
+            np.testing.assert_allclose(
+                result.astype(np.float64) / scale, value / scale, rtol=0, atol=tolerance
+            )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)",
+        """affine.for %i = 0 to 4 {
+          %x = affine.load %a[%i] : memref<4xf32>
+          affine.store %x, %b[%i] : memref<4xf32>
+        }""",
+    ],
+)
+def test_a_read_only_array_is_refused(body: str) -> None:
+    module = kernel("%a: memref<4xf32>, %b: memref<4xf32>", body)
+    a, b = (np.ones(4, np.float32) for _ in range(2))
+    b.flags.writeable = False
+    with pytest.raises(
+        ArgumentError, match=r"'b'.* the kernel writes to it, but the given array is"
+    ):
+        xtile.run(module, [a, b])
+    xtile.run(module, [b, a])
+
+
+def test_the_sanitizer_knows_what_linalg_accesses() -> None:
+    """One array for two arguments, of which one is promised to be alone."""
+    module = kernel(
+        "%a: memref<4xf32>, %b: memref<4xf32> {core.noalias}",
+        "linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)",
+    )
+    a = np.ones(4, np.float32)
+    with pytest.raises(SanitizerError, match=r"core\.noalias of %b excludes"):
+        xtile.run(module, [a, a], sanitize=True)
+    xtile.run(module, [a, a.copy()], sanitize=True)
 
 
 def test_xegpu_is_what_mlir_reads(module: ModuleOp) -> None:
