@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
+from typing import TypeVar
 
 from tests.mlir_opt import run_mlir_opt
 from xtile.dialects.languages import mlir_parser_for
@@ -95,26 +96,31 @@ def upstream_errors(pieces: tuple[str, ...]) -> list[str]:
     return errors
 
 
-def check_agreement(pieces: Sequence[str], index: int) -> None:
+_Name = TypeVar("_Name")
+"""What a table calls its pieces."""
+
+
+def check_agreement(pieces: Mapping[_Name, str], name: _Name) -> None:
     """Checks that one of the pieces reads and prints as mlir-opt does, in both forms.
 
     Whichever form is read, both forms that are printed are mlir-opt's up to the names of values,
-    and mlir-opt reads our text of the piece as what it is.
+    and mlir-opt reads our text of the piece as what it is. mlir-opt gets all pieces at once.
     """
-    expected = upstream(tuple(pieces))[index]
-    for text in (pieces[index], expected.custom, expected.generic):
+    texts, index = tuple(pieces.values()), list(pieces).index(name)
+    expected = upstream(texts)[index]
+    for text in (texts[index], expected.custom, expected.generic):
         forms = accepted(text)
         assert without_names(forms.custom) == without_names(expected.custom)
         assert without_names(forms.generic) == without_names(expected.generic)
-    ours = tuple(accepted(piece).custom for piece in pieces)
+    ours = tuple(accepted(piece).custom for piece in texts)
     assert without_names(upstream(ours)[index].custom) == without_names(expected.custom)
 
 
-def check_refusal(pieces: Sequence[tuple[str, str]], index: int) -> None:
+def check_refusal(pieces: Mapping[_Name, tuple[str, str]], name: _Name) -> None:
     """Checks that one of the pieces is refused as mlir-opt does, with the message beside it."""
-    piece, message = pieces[index]
-    errors = upstream_errors(tuple(piece for piece, _ in pieces))
-    assert errors[index] != ""
+    piece, message = pieces[name]
+    errors = upstream_errors(tuple(piece for piece, _ in pieces.values()))
+    assert errors[list(pieces).index(name)] != ""
     rendered = read(piece)
     assert isinstance(rendered, str), rendered.custom
     assert message in rendered

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.dialects.core.core_text import verified
+from tests.dialects.core.core_text import check_error, check_round_trip, verified
 from tests.semantics.test_core_narrow import DTYPES as NARROW
 from tests.transforms.distribute.kernels import printed, read, run
 from tests.translate.core_to_cuda_tile.entries import (
@@ -312,15 +312,12 @@ WRONG = [
 
 @pytest.mark.parametrize("line", RIGHT)
 def test_round_trip(line: str) -> None:
-    text, errors = verified(PARAMETERS, line)
-    assert errors == []
-    assert line in text
+    check_round_trip(PARAMETERS, line)
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_refused(line: str, message: str) -> None:
-    _, errors = verified(PARAMETERS, line)
-    assert any(message in error for error in errors), errors
+    check_error(PARAMETERS, line, message)
 
 
 def test_only_of_tiles() -> None:

@@ -54,10 +54,10 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_reads_and_prints_as_mlir_opt(name: str) -> None:
-    check_agreement(tuple(RIGHT.values()), list(RIGHT).index(name))
+    check_agreement(RIGHT, name)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_refuses_as_mlir_opt(name: str) -> None:
-    pieces = [(in_function(ARGUMENTS, body), message) for body, message in WRONG.values()]
-    check_refusal(pieces, list(WRONG).index(name))
+    wrong = {key: (in_function(ARGUMENTS, body), message) for key, (body, message) in WRONG.items()}
+    check_refusal(wrong, name)

@@ -33,6 +33,19 @@ def verified(parameters: str, body: str, level: str = "tile") -> tuple[str, list
     return joined(output.getvalue()), [diagnostic.message for diagnostic in diagnostics]
 
 
+def check_round_trip(parameters: str, line: str) -> None:
+    """Checks that a line of a kernel is right, and printed as it is read."""
+    text, errors = verified(parameters, line)
+    assert errors == []
+    assert line in text
+
+
+def check_error(parameters: str, line: str, message: str) -> None:
+    """Checks that a line of a kernel has one error, with a message."""
+    _, (error,) = verified(parameters, line)
+    assert message in error
+
+
 def joined(text: str) -> str:
-    """Text with single spaces in the place of line breaks and indentation."""
+    """Text with single spaces for line breaks and indentation."""
     return " ".join(text.split())

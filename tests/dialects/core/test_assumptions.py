@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.core.core_text import verified
+from tests.dialects.core.core_text import check_error, verified
 
 PARAMETERS = "%i: index, %x: i8, %v: vector<4x16xi32>, %f: f32"
 
@@ -47,5 +47,4 @@ def test_round_trip(line: str, level: str) -> None:
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_errors(line: str, message: str) -> None:
-    _, (error,) = verified(PARAMETERS, line)
-    assert message in error
+    check_error(PARAMETERS, line, message)

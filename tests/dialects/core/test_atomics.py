@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.core.core_text import verified
+from tests.dialects.core.core_text import check_error, check_round_trip, verified
 
 PARAMETERS = (
     "%m: memref<4x8xf32>, %n: memref<?xi32>, %v: vector<8xf32>, %p: vector<8xi32>, %i: index, "
@@ -83,15 +83,12 @@ WRONG = [
 
 @pytest.mark.parametrize("line", RIGHT)
 def test_round_trip(line: str) -> None:
-    text, errors = verified(PARAMETERS, line)
-    assert errors == []
-    assert line in text
+    check_round_trip(PARAMETERS, line)
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_errors(line: str, message: str) -> None:
-    _, (error,) = verified(PARAMETERS, line)
-    assert message in error
+    check_error(PARAMETERS, line, message)
 
 
 @pytest.mark.parametrize("level", ["subgroup", "lane"])

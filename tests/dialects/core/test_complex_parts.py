@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.core.core_text import verified
+from tests.dialects.core.core_text import check_error, check_round_trip
 
 PARAMETERS = (
     "%m: memref<4x8xf32>, %c: memref<4x8xcomplex<f32>>, "
@@ -41,12 +41,9 @@ WRONG = [
 
 @pytest.mark.parametrize("line", RIGHT)
 def test_round_trip(line: str) -> None:
-    text, errors = verified(PARAMETERS, line)
-    assert errors == []
-    assert line in text
+    check_round_trip(PARAMETERS, line)
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_errors(line: str, message: str) -> None:
-    _, (error,) = verified(PARAMETERS, line)
-    assert message in error
+    check_error(PARAMETERS, line, message)

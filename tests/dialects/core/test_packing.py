@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.core.core_text import verified
+from tests.dialects.core.core_text import check_error, check_round_trip, verified
 
 PARAMETERS = (
     "%b: vector<8x16xi8>, %f: vector<8x32xf4E2M1FN>, %n: vector<6x4xi4>, %t: vector<16xi1>, "
@@ -54,15 +54,12 @@ WRONG = [
 
 @pytest.mark.parametrize("line", RIGHT)
 def test_round_trip(line: str) -> None:
-    text, errors = verified(PARAMETERS, line)
-    assert errors == []
-    assert line in text
+    check_round_trip(PARAMETERS, line)
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_refused(line: str, message: str) -> None:
-    _, errors = verified(PARAMETERS, line)
-    assert any(message in error for error in errors), errors
+    check_error(PARAMETERS, line, message)
 
 
 @pytest.mark.parametrize("level", ["subgroup", "lane"])

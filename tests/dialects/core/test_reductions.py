@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.core.core_text import joined, verified
+from tests.dialects.core.core_text import check_error, joined, verified
 
 PARAMETERS = "%v: vector<4x8xf32>, %n: vector<4x8xi32>, %w: vector<8xf32>, %m: memref<f32>"
 
@@ -95,8 +95,7 @@ def test_round_trip(line: str, level: str) -> None:
 
 @pytest.mark.parametrize(("line", "message"), WRONG)
 def test_errors(line: str, message: str) -> None:
-    _, (error,) = verified(PARAMETERS, line)
-    assert message in error
+    check_error(PARAMETERS, line, message)
 
 
 def test_lanes_have_none() -> None:

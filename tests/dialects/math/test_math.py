@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.upstream_text import check_agreement, in_function, read, upstream_errors
+from tests.dialects.upstream_text import check_agreement, check_refusal, in_function
 
 VALUES = "%x: f32, %w: vector<4xf16>, %i: i32, %v: vector<4xi32>, %n: index, %b: bf16"
 
@@ -93,14 +93,9 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_reads_and_prints_as_mlir_opt(name: str) -> None:
-    check_agreement(tuple(RIGHT.values()), list(RIGHT).index(name))
+    check_agreement(RIGHT, name)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_refuses_as_mlir_opt(name: str) -> None:
-    text, message = WRONG[name]
-    errors = upstream_errors(tuple(text for text, _ in WRONG.values()))
-    assert errors[list(WRONG).index(name)] != ""
-    rendered = read(text)
-    assert isinstance(rendered, str), rendered.custom
-    assert message in rendered
+    check_refusal(WRONG, name)

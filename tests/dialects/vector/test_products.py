@@ -326,12 +326,12 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_reads_and_prints_as_mlir_opt(name: str) -> None:
-    check_agreement(tuple(RIGHT.values()), list(RIGHT).index(name))
+    check_agreement(RIGHT, name)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_refuses_as_mlir_opt(name: str) -> None:
-    check_refusal(tuple(WRONG.values()), list(WRONG).index(name))
+    check_refusal(WRONG, name)
 
 
 @pytest.mark.parametrize("dimensions", ["2", "0, 0", "-1"])

@@ -36,9 +36,9 @@ WRONG = tuple(
 
 @pytest.mark.parametrize("index", range(len(RIGHT)))
 def test_reads_and_prints_as_mlir_opt(index: int) -> None:
-    check_agreement(RIGHT, index)
+    check_agreement(dict(enumerate(RIGHT)), index)
 
 
 @pytest.mark.parametrize("index", range(len(WRONG)))
 def test_refuses_as_mlir_opt(index: int) -> None:
-    check_refusal(WRONG, index)
+    check_refusal(dict(enumerate(WRONG)), index)

@@ -54,4 +54,4 @@ def test_both_refuse_what_is_wrong(piece: Piece) -> None:
 def test_both_accept_and_print_what_is_right(piece: Piece) -> None:
     family = [other for other in RIGHT if other.file == piece.file]
     assert errors_of(piece) == []
-    check_agreement([other.text for other in family], family.index(piece))
+    check_agreement({other: other.text for other in family}, piece)

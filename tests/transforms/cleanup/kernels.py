@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
-from xdsl.dialects.builtin import ModuleOp
-
-from xtile.dialects.registry import make_context
+from tests.transforms.distribute.kernels import printed, read
 from xtile.dialects.verification import verify_module
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.mlir import print_mlir, read_mlir
-from xtile.text.source import Source
+from xtile.text.diagnostics import Diagnostics
 from xtile.transforms.cleanup import clean_up
 
 
@@ -20,24 +14,6 @@ def kernel(body: str, parameters: str = "") -> str:
         f"gpu.module @m {{\ngpu.func @k({parameters}) kernel "
         f'attributes {{core.level = "subgroup"}} {{\n{body}\ngpu.return\n}}\n}}\n'
     )
-
-
-def read(text: str) -> ModuleOp:
-    """Reads and verifies a module."""
-    diagnostics = Diagnostics()
-    module = read_mlir(Source("kernel.mlir", text), diagnostics, make_context())
-    if module is not None:
-        verify_module(module, diagnostics)
-    if module is None or diagnostics.has_errors:
-        raise DiagnosticError(diagnostics.sorted())
-    return module
-
-
-def printed(module: ModuleOp) -> str:
-    """A module as MLIR text."""
-    output = StringIO()
-    print_mlir(module, output)
-    return output.getvalue()
 
 
 def cleaned(body: str, parameters: str = "") -> list[str]:

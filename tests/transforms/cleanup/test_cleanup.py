@@ -6,7 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from tests.transforms.cleanup.kernels import cleaned, kernel, printed, read
+from tests.transforms.cleanup.kernels import cleaned, kernel
+from tests.transforms.distribute.kernels import printed, read
 from xtile.text.source import source_of
 from xtile.transforms.cleanup import clean_up
 

@@ -6,6 +6,7 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i32
 
 from tests.seeds import fresh_random
+from tests.transforms.distribute.kernels import read
 from tests.translate.core_to_vectors.vectorized import (
     is_spread,
     of_subgroups,
@@ -13,7 +14,7 @@ from tests.translate.core_to_vectors.vectorized import (
     vectorize,
     vectors_agree,
 )
-from tests.translate.core_to_xegpu.lowered import kernel, read
+from tests.translate.core_to_xegpu.lowered import kernel
 from tests.translate.ported import agrees
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.targets.intel import CPU

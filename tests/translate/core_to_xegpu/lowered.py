@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
-from xtile.dialects.registry import make_context
+from tests.transforms.distribute.kernels import read
 from xtile.dialects.verification import verify_module
 from xtile.targets import INTEL
 from xtile.targets.lanes import for_llvm
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.mlir import read_mlir
-from xtile.text.source import Source
 from xtile.translate.core_to_xegpu import translate_module
 
 _LINES_IN_FRONT = 2
@@ -51,17 +49,6 @@ def kernel(parameters: str, body: str, attributes: str = "") -> str:
         f"gpu.module @m {{\ngpu.func @k({parameters}) kernel "
         f'attributes {{core.level = "subgroup"{attributes}}} {{\n{body}\ngpu.return\n}}\n}}\n'
     )
-
-
-def read(text: str) -> ModuleOp:
-    """Reads and verifies a module."""
-    diagnostics = Diagnostics()
-    module = read_mlir(Source("kernel.mlir", text), diagnostics, make_context())
-    if module is not None:
-        verify_module(module, diagnostics)
-    if module is None or diagnostics.has_errors:
-        raise DiagnosticError(diagnostics.sorted())
-    return module
 
 
 def lower(parameters: str, body: str, chip: str = "pvc", attributes: str = "") -> Lowered:
