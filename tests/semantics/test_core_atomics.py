@@ -142,6 +142,7 @@ def test_bits_are_compared() -> None:
     arguments[1][...], arguments[2][...] = np.arange(8), 1
     arguments[0][1, :8] = [0.0, -0.0, np.nan, np.nan, 1, 2, 3, 4]
     arguments[3][...] = [-0.0, -0.0, np.nan, 0, 1, 1, 1, 1]
+    arguments[4][...] = 5
     run(read(cas("f32")), *arguments)
     swapped = arguments[0][1, :8] == arguments[4]
     np.testing.assert_array_equal(swapped[:4], [False, True, True, False])

@@ -20,8 +20,8 @@ class Outcomes:
 
     Args:
         expected: What the reference device gives.
-        has_orders: Whether the kernel shows an order that nothing specifies; what differs between
-            runs is then not compared.
+        has_orders: Whether the kernel shows an order that nothing specifies; a memory that differs
+            between runs is then not compared.
 
     Attributes:
         is_undetermined: Which elements may be anything.
@@ -43,8 +43,9 @@ class Outcomes:
         # Where the reference device's number is none, others are compared with a run's.
         self._near = np.where(~np.isfinite(self._near) & finite, _wide(found), self._near)
         np.maximum(self._distance, self._distances(found), out=self._distance)
-        if self._has_orders:
-            self.is_undetermined |= differs
+        if self._has_orders and differs.any():
+            # Any element may be what some other one was in this run.
+            self.is_undetermined[...] = True
         elif found.dtype.kind == "c":
             self.is_undetermined |= self._may_overflow
 
