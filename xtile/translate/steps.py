@@ -172,6 +172,13 @@ def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics 
     return translate_module(module, target, diagnostics)
 
 
+def _lower_tiles(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.dialects.core.attributes import Level
+    from xtile.translate.core_to_vectors import translate_module
+
+    return translate_module(module, options.lane_target, diagnostics, Level.TILE)
+
+
 def _lower_to_spirv(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -311,6 +318,16 @@ STEPS: Sequence[Step] = (
         words="Translates the core form at subgroup level to the code of each work-item.",
         vendors=(INTEL,),
         options=("matrix_spelling",),
+        compiler=XTILE,
+        first=_CLEANUP,
+    ),
+    Step(
+        "tile-to-lane",
+        _lower_tiles,
+        takes=(TILE,),
+        gives=LANE,
+        words="Translates the core form at tile level to the code of each work-item, on CPUs.",
+        vendors=(INTEL,),
         compiler=XTILE,
         first=_CLEANUP,
     ),

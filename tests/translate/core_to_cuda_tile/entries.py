@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import arguments_of, printed, read
+from tests.translate.on_cpu import CpuRun
 from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
 from xtile.dialects.core.signature import Role
 from xtile.dialects.cuda_tile.bytecode import encode
@@ -115,13 +116,18 @@ def run_entry(text: str, module: ModuleOp, *values: Any, grid: Size3 = ONE_BLOCK
 def launch_entry(
     function: FuncOp, entry: EntryOp, arguments: Sequence[Argument], grid: Size3 = ONE_BLOCK
 ) -> None:
-    """Runs an entry with the arguments of the kernel that it was."""
+    """Runs an entry with the arguments of the kernel that it was.
+
+    What the kernel becomes for a CPU is run, too, and must give the same.
+    """
+    on_cpu = CpuRun(function, arguments, grid)
     padded = _Padded()
     flat = [padded.argument(argument) for argument in _all_flattened(function, arguments)]
     warnings = launch(entry, flat, grid)
     # No translation leaves a view's index space.
     assert warnings.diagnostics() == []
     padded.copy_back()
+    on_cpu.check(arguments)
 
 
 def unordered_accesses(text: str, module: ModuleOp, *values: Any) -> list[str]:

@@ -95,8 +95,8 @@ def _constant_problem(operation: Operation) -> str | None:
 
 
 def _broadcast_problem(operation: Operation) -> str | None:
-    is_matrix = isinstance(operation.operands[0].type, VectorType)
-    return "only scalars are broadcast" if is_matrix else None
+    is_tile = isinstance(operation.operands[0].type, VectorType)
+    return "only scalars are broadcast" if is_tile else None
 
 
 def _product_problem(operation: Operation) -> str | None:

@@ -1,7 +1,8 @@
-"""Structured control flow, through which matrices pass in private memory."""
+"""Structured control flow, through which tiles pass in private memory."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from math import gcd
 
@@ -13,7 +14,7 @@ from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, shape_of
+from xtile.translate.core_to_vectors.tile import Tile, shape_of
 
 _NEVER = BoolAttr.from_bool(False)
 """The value of the attribute that says to leave a loop as it is."""
@@ -22,48 +23,48 @@ _NEVER = BoolAttr.from_bool(False)
 def _split(
     lowering: Vectors, values: Sequence[SSAValue], like: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """Those values for which `like` is no matrix, and those for which it is."""
+    """Those values for which `like` is no tile, and those for which it is."""
     pairs = list(zip(values, like, strict=True))
-    matrices = [value for value, other in pairs if lowering.is_matrix(other)]
-    return [value for value, other in pairs if not lowering.is_matrix(other)], matrices
+    tiles = [value for value, other in pairs if lowering.is_tile(other)]
+    return [value for value, other in pairs if not lowering.is_tile(other)], tiles
 
 
-def _variables(lowering: Vectors, values: Sequence[SSAValue]) -> list[Matrix]:
-    """New private memory for matrices that control flow hands on."""
-    made: list[Matrix] = []
+def _variables(lowering: Vectors, values: Sequence[SSAValue]) -> list[Tile]:
+    """New private memory for tiles that control flow hands on."""
+    made: list[Tile] = []
     for value in values:
         element = lowering.component_type(value.type)
-        rows, columns = shape_of(value.type)
-        buffer = lowering.allocate(element, rows * columns)
-        made.append(lowering.stored(buffer, (rows, columns), element))
+        shape = shape_of(value.type)
+        buffer = lowering.allocate(element, math.prod(shape))
+        made.append(lowering.stored(buffer, shape, element))
     return made
 
 
-def _define_all(lowering: Vectors, old: Sequence[SSAValue], new: Sequence[Matrix]) -> None:
-    for value, matrix in zip(old, new, strict=True):
-        lowering.define(value, matrix)
+def _define_all(lowering: Vectors, old: Sequence[SSAValue], new: Sequence[Tile]) -> None:
+    for value, tile in zip(old, new, strict=True):
+        lowering.define(value, tile)
 
 
-def _assign(lowering: Vectors, values: Sequence[SSAValue], targets: Sequence[Matrix]) -> None:
-    """Stores matrices in the memory of others, as if all at once."""
-    pairs: list[tuple[Matrix, SSAValue]] = []
+def _assign(lowering: Vectors, values: Sequence[SSAValue], targets: Sequence[Tile]) -> None:
+    """Stores tiles in the memory of others, as if all at once."""
+    pairs: list[tuple[Tile, SSAValue]] = []
     for value, target in zip(values, targets, strict=True):
-        matrix = lowering.matrix(value)
+        tile = lowering.tile(value)
         assert target.buffer is not None
-        if matrix.buffer is not target.buffer:
-            pairs.append((matrix, target.buffer))
+        if tile.buffer is not target.buffer:
+            pairs.append((tile, target.buffer))
     written = {buffer for _, buffer in pairs}
     copies: list[SSAValue] = []
-    safe: list[tuple[Matrix, SSAValue]] = []
-    for matrix, buffer in pairs:
-        if matrix.others & written or matrix.aligned & (written - {buffer}):
-            copy = lowering.allocate(matrix.element, matrix.count)
-            lowering.store_matrix(matrix, copy)
+    safe: list[tuple[Tile, SSAValue]] = []
+    for tile, buffer in pairs:
+        if tile.others & written or tile.aligned & (written - {buffer}):
+            copy = lowering.allocate(tile.element, tile.count)
+            lowering.store_tile(tile, copy)
             copies.append(copy)
-            matrix = lowering.stored(copy, matrix.shape, matrix.element)
-        safe.append((matrix, buffer))
-    for matrix, buffer in safe:
-        lowering.store_matrix(matrix, buffer)
+            tile = lowering.stored(copy, tile.shape, tile.element)
+        safe.append((tile, buffer))
+    for tile, buffer in safe:
+        lowering.store_tile(tile, buffer)
     for copy in copies:
         lowering.free(copy)
 
@@ -71,24 +72,24 @@ def _assign(lowering: Vectors, values: Sequence[SSAValue], targets: Sequence[Mat
 def _region(
     lowering: Vectors,
     old: Region,
-    variables: Sequence[Matrix],
+    variables: Sequence[Tile],
     receivers: Sequence[SSAValue],
-    targets: Sequence[Matrix],
+    targets: Sequence[Tile],
 ) -> Region:
     """A region of at most one block, translated.
 
     Args:
         lowering: Where to emit.
         old: The region.
-        variables: What the matrices among its arguments have become.
+        variables: What the tiles among its arguments have become.
         receivers: The values that become what it hands on.
-        targets: Where the matrices go that it hands on.
+        targets: Where the tiles go that it hands on.
     """
     if old.blocks.first is None:
         return Region()
     block = old.block
-    scalars, matrices = _split(lowering, block.args, block.args)
-    _define_all(lowering, matrices, variables)
+    scalars, tiles = _split(lowering, block.args, block.args)
+    _define_all(lowering, tiles, variables)
     types = [t for scalar in scalars for t in lowering.types(scalar.type)]
     new = Block(arg_types=types)
     lowering.define_flat(scalars, list(new.args))
@@ -105,12 +106,12 @@ def _end(
     operation: Operation,
     lowering: Vectors,
     receivers: Sequence[SSAValue],
-    targets: Sequence[Matrix],
+    targets: Sequence[Tile],
 ) -> None:
     """Hands values on; the first operand of a condition is kept."""
     first = len(operation.operands) - len(receivers)
-    scalars, matrices = _split(lowering, operation.operands[first:], receivers)
-    _assign(lowering, matrices, targets)
+    scalars, tiles = _split(lowering, operation.operands[first:], receivers)
+    _assign(lowering, tiles, targets)
     operands = lowering.flat([*operation.operands[:first], *scalars])
     lowering.emit(type(operation).create(operands=operands))
     lowering.release_after(operation)
@@ -122,25 +123,25 @@ def _types(lowering: Vectors, values: Sequence[SSAValue]) -> list[Attribute]:
 
 def _if(operation: scf.IfOp, lowering: Vectors) -> None:
     results = operation.results
-    scalars, matrices = _split(lowering, results, results)
-    targets = _variables(lowering, matrices)
+    scalars, tiles = _split(lowering, results, results)
+    targets = _variables(lowering, tiles)
     condition = lowering.value(operation.cond)
     first, second = (
         _region(lowering, region, (), results, targets) for region in operation.regions
     )
     new = lowering.emit(scf.IfOp(condition, _types(lowering, scalars), first, second))
     lowering.define_flat(scalars, list(new.results))
-    _define_all(lowering, matrices, targets)
+    _define_all(lowering, tiles, targets)
 
 
 def _for(operation: scf.ForOp, lowering: Vectors) -> None:
     """A loop; what is known of its variable is recorded before its body is translated."""
     old = operation.body.block
     index, *arguments = old.args
-    scalars, matrices = _split(lowering, operation.iter_args, arguments)
+    scalars, tiles = _split(lowering, operation.iter_args, arguments)
     own, carried = _split(lowering, arguments, arguments)
     variables = _variables(lowering, carried)
-    _assign(lowering, matrices, variables)
+    _assign(lowering, tiles, variables)
     _define_all(lowering, carried, variables)
     block = Block(arg_types=_types(lowering, [index, *own]))
     lowering.define_flat([index, *own], list(block.args))
@@ -155,8 +156,8 @@ def _for(operation: scf.ForOp, lowering: Vectors) -> None:
     new = ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
     new.properties |= operation.properties
     for name, attribute in operation.attributes.items():
-        # The operations on matrices are loops themselves, which are enough code.
-        if name != UNROLL_ATTRIBUTE or not matrices or attribute == _NEVER:
+        # The operations on tiles are loops themselves, which are enough code.
+        if name != UNROLL_ATTRIBUTE or not tiles or attribute == _NEVER:
             new.attributes[name] = attribute
     lowering.emit(new)
     results, made = _split(lowering, operation.results, arguments)
@@ -173,11 +174,11 @@ def _learn_variable(operation: scf.ForOp, lowering: Vectors, variable: SSAValue)
 
 
 def _while(operation: scf.WhileOp, lowering: Vectors) -> None:
-    """The matrices of the condition and those of the body have memory of their own."""
+    """The tiles of the condition and those of the body have memory of their own."""
     arguments, results = operation.before_region.block.args, operation.results
-    scalars, matrices = _split(lowering, operation.arguments, arguments)
+    scalars, tiles = _split(lowering, operation.arguments, arguments)
     before = _variables(lowering, _split(lowering, arguments, arguments)[1])
-    _assign(lowering, matrices, before)
+    _assign(lowering, tiles, before)
     own, made = _split(lowering, results, results)
     after = _variables(lowering, made)
     regions = [

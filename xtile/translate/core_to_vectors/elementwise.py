@@ -1,18 +1,19 @@
-"""Constants, broadcasts, other shapes, and arithmetic on each component."""
+"""Constants, and arithmetic on each component."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects import arith, vector
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.vector import ShapeCastOp
-from xtile.dialects.vector.types import vector_of
 from xtile.rewrite.rebuilder import Rule
+from xtile.text.source import spelling_of
+from xtile.translate.core_to_vectors.kinds import is_elementwise
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
+from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
 from xtile.translate.core_to_xegpu import constants
 from xtile.translate.core_to_xegpu.constants import carried_number
 from xtile.translate.core_to_xegpu.copying import emit_on
@@ -20,8 +21,8 @@ from xtile.translate.core_to_xegpu.lowering import carried_type
 
 
 def copy_or_compute(operation: Operation, lowering: Vectors) -> None:
-    """Arithmetic of matrices is done on their parts; any other operation is emitted again."""
-    if any(lowering.is_matrix(value) for value in (*operation.operands, *operation.results)):
+    """Arithmetic of tiles is done on their parts; any other operation is emitted again."""
+    if any(lowering.is_tile(value) for value in (*operation.operands, *operation.results)):
         compute(operation, lowering)
         return
     operands = lowering.values(operation.operands)
@@ -31,32 +32,34 @@ def copy_or_compute(operation: Operation, lowering: Vectors) -> None:
 
 
 def compute(operation: Operation, lowering: Vectors) -> None:
-    """Computes each component of a matrix from those in the same place."""
-    result = operation.results[0]
-    operands = [_operand(lowering, operand, result) for operand in operation.operands]
+    """Computes each component of a tile from those in the same position."""
+    if not is_elementwise(operation):
+        raise lowering.error(f"{spelling_of(operation)} on tiles cannot be compiled for a CPU")
+    operands = [_operand(lowering, operand, operation) for operand in operation.operands]
+    if len(operation.results) > 1:
+        # Each result computes the operands again.
+        operands = [lowering.in_memory(operand) for operand in operands]
+    for number, result in enumerate(operation.results):
+        _define(operation, lowering, operands, number, result)
 
-    def compute_piece(place: Place, width: int, pieces: list[SSAValue]) -> SSAValue:
-        return emit_on(operation, pieces, [piece_type(result.type, width)], lowering)[0]
 
+def _define(
+    operation: Operation, lowering: Vectors, operands: list[Tile], number: int, result: SSAValue
+) -> None:
     element = lowering.component_type(result.type)
-    lowering.define_matrix(result, lowering.computed(operands, element, compute_piece))
+
+    def compute_piece(position: Position, width: int, pieces: list[SSAValue]) -> SSAValue:
+        types = [lowering.piece_type(each.type, width) for each in operation.results]
+        return emit_on(operation, pieces, types, lowering)[number]
+
+    lowering.define_tile(result, lowering.computed(operands, element, compute_piece))
 
 
-def _operand(lowering: Vectors, operand: SSAValue, result: SSAValue) -> Matrix:
-    """A matrix, or the condition by which `arith.select` chooses whole matrices."""
+def _operand(lowering: Vectors, operand: SSAValue, operation: Operation) -> Tile:
+    """A tile, or the condition by which `arith.select` chooses whole tiles."""
     if isinstance(operand.type, VectorType):
-        return lowering.matrix(operand)
-    return lowering.splat(lowering.value(operand), shape_of(result.type))
-
-
-def piece_type(type_: Attribute, width: int) -> Attribute:
-    """The type of a part of a matrix, or of a vector of such scalars."""
-    element = (
-        cast("VectorType[Attribute]", type_).element_type
-        if isinstance(type_, VectorType)
-        else type_
-    )
-    return element if width == 1 else vector_of(element, width)
+        return lowering.tile(operand)
+    return lowering.splat(lowering.value(operand), shape_of(operation.results[0].type))
 
 
 def _constant(operation: Operation, lowering: Vectors) -> None:
@@ -68,28 +71,27 @@ def _constant(operation: Operation, lowering: Vectors) -> None:
     type_ = cast("VectorType[Attribute]", result.type)
     numbers = cast("tuple[float]", attribute.get_values())
     if len(set(map(repr, numbers))) > 1:
-        copy_or_compute(operation, lowering)
+        _table(operation, attribute, lowering)
         return
     number = carried_number(numbers[0], type_.element_type)
     scalar = lowering.constant(number, carried_type(type_.element_type))
     lowering.define(result, lowering.splat(scalar, shape_of(type_)))
 
 
-def _broadcast(operation: Operation, lowering: Vectors) -> None:
+def _table(operation: Operation, attribute: DenseIntOrFPElementsAttr, lowering: Vectors) -> None:
+    """A constant whose components differ: a vector of a work-item, or a tile in memory."""
     result = operation.results[0]
-    scalar = lowering.value(operation.operands[0])
-    lowering.define(result, lowering.splat(scalar, shape_of(result.type)))
+    if not lowering.is_tile(result):
+        copy_or_compute(operation, lowering)
+        return
+    element = cast("VectorType[Attribute]", result.type).element_type
+    carried = lowering.component_type(result.type)
+    buffer = lowering.new_buffer(result)
+    numbers = cast("Sequence[float]", attribute.get_values())
+    for i, number in enumerate(numbers):
+        constant = lowering.constant(carried_number(number, element), carried)
+        lowering.store(constant, buffer, [i])
+    lowering.define_stored(result, buffer)
 
 
-def _shape_cast(operation: Operation, lowering: Vectors) -> None:
-    """Components that follow each other row by row go on doing so."""
-    source, result = operation.operands[0], operation.results[0]
-    matrix = lowering.reshaped(lowering.matrix(source), shape_of(result.type))
-    lowering.define(result, matrix)
-
-
-RULES: dict[str, Rule] = {
-    arith.ConstantOp.name: _constant,
-    ShapeCastOp.name: _shape_cast,
-    vector.BroadcastOp.name: _broadcast,
-}
+RULES: dict[str, Rule] = {arith.ConstantOp.name: _constant}

@@ -7,16 +7,18 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import BoolAttr, IndexType, MemRefType, VectorType, i1, i8
+from xdsl.dialects.builtin import BoolAttr, IndexType, MemRefType, VectorType, i1, i8, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
+from xtile.dialects.core import PointerType
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.memref import access
 from xtile.dialects.vector.types import vector_of
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, like
 from xtile.translate.core_to_xegpu.lowering import Lowering
+from xtile.translate.core_to_xegpu.memory import reinterpreted
 
 _FEW_PIECES = 4
 
@@ -30,14 +32,14 @@ class Emitter(Lowering):
         self, memory: SSAValue, indices: Sequence[Index], width: int, element: Attribute
     ) -> SSAValue:
         """Neighbouring elements of memory: a vector, or a scalar for one element."""
-        places = [self.as_value(index) for index in indices]
-        type_ = cast("MemRefType[Attribute]", memory.type).element_type
+        positions = [self.as_value(index) for index in indices]
+        memory, type_ = self._with_numbers(memory, element)
         if width == 1:
-            scalar = access.LoadOp.create(operands=[memory, *places], result_types=[type_])
+            scalar = access.LoadOp.create(operands=[memory, *positions], result_types=[type_])
             value = self.emit(scalar).results[0]
         else:
             result_types = [vector_of(type_, width)]
-            load = vector.LoadOp.create(operands=[memory, *places], result_types=result_types)
+            load = vector.LoadOp.create(operands=[memory, *positions], result_types=result_types)
             value = self.emit(load).results[0]
         if element == i1 and type_ == i8:
             return self.emit(TruncIOp(value, cast("Any", like(value, i1)))).result
@@ -45,14 +47,21 @@ class Emitter(Lowering):
 
     def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
         """Stores a vector, or a scalar, in neighbouring elements of memory."""
-        places = [self.as_value(index) for index in indices]
-        type_ = cast("MemRefType[Attribute]", memory.type).element_type
+        positions = [self.as_value(index) for index in indices]
+        memory, type_ = self._with_numbers(memory, element_of(value))
         if type_ == i8 and element_of(value) == i1:
             value = self.emit(ExtUIOp(value, cast("Any", like(value, i8)))).result
         if isinstance(value.type, VectorType):
-            self.emit(vector.StoreOp.create(operands=[value, memory, *places]))
+            self.emit(vector.StoreOp.create(operands=[value, memory, *positions]))
         else:
-            self.emit(access.StoreOp.create(operands=[value, memory, *places]))
+            self.emit(access.StoreOp.create(operands=[value, memory, *positions]))
+
+    def _with_numbers(self, memory: SSAValue, element: Attribute) -> tuple[SSAValue, Attribute]:
+        """The memory and the type of its elements; tiles hold pointers as their addresses."""
+        type_ = cast("MemRefType[Attribute]", memory.type).element_type
+        if isinstance(type_, PointerType) and element == i64:
+            return reinterpreted(self, memory, i64), i64
+        return memory, type_
 
     def broadcast(self, scalar: SSAValue, width: int) -> SSAValue:
         """The vector of equal scalars, as far out as the scalar is known."""
@@ -152,6 +161,19 @@ class Emitter(Lowering):
                 self.emit(scf.YieldOp())
             regions.append(Region([block]))
         self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
+
+    def choose(
+        self, condition: SSAValue, then: Callable[[], SSAValue], otherwise: SSAValue
+    ) -> SSAValue:
+        """What is computed where a condition holds, and a value elsewhere."""
+        first, second = Block(), Block()
+        with self.at_end_of(first):
+            value = then()
+            self.emit(scf.YieldOp(value))
+        with self.at_end_of(second):
+            self.emit(scf.YieldOp(otherwise))
+        branch = scf.IfOp(condition, [value.type], Region([first]), Region([second]))
+        return self.emit(branch).results[0]
 
     def is_at_least(self, a: Index, b: Index) -> SSAValue:
         """Whether an index is not smaller than another one."""

@@ -17,37 +17,54 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.applicability import find_obstacle
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.subgroup_values import matrices_of
+from xtile.translate.core_to_vectors.subgroup_values import tiles_of, vectors_of
 from xtile.translate.core_to_xegpu import functions
 
 
 def _function(operation: FuncOp, lowering: Vectors) -> None:
-    """A kernel without matrices stays as it is; one whose lanes differ is spread over them."""
-    if level_of(operation) is not Level.SUBGROUP:
+    """A kernel without tiles stays as it is; one whose lanes differ is spread over them."""
+    if level_of(operation) is not lowering.level:
         lowering.keep(operation)
         return
-    matrices = matrices_of(operation)
-    obstacle = find_obstacle(operation, matrices) if matrices else None
+    if lowering.level is Level.TILE:
+        _function_of_tiles(operation, lowering)
+        return
+    tiles = tiles_of(operation)
+    obstacle = find_obstacle(operation, tiles) if tiles else None
     if obstacle is not None:
         at, reason = obstacle
         lowering.remark(f"spreads matrices over the lanes of subgroups: {reason}", at)
-        lowering.spread_over_lanes(operation, matrices)
+        lowering.spread_over_lanes(operation, tiles)
         return
-    lowering.begin_function(operation, matrices)
+    lowering.begin_function(operation, tiles)
     functions.RULES[operation.name](operation, lowering)
     function = cast("FuncOp", lowering.block.last_op)
-    if matrices or SUBGROUP_SIZE_ATTRIBUTE not in operation.attributes:
+    if tiles or SUBGROUP_SIZE_ATTRIBUTE not in operation.attributes:
         function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE)
-    if matrices:
+    if tiles:
         sizes = [1, lowering.subgroups, 1]
         function.known_block_size = DenseArrayBase.from_list(i32, sizes)
+
+
+def _function_of_tiles(operation: FuncOp, lowering: Vectors) -> None:
+    """A kernel whose work-groups are single work-items, to which all vectors belong."""
+    if lowering.target.vector_unit is None:
+        raise lowering.error(
+            f"tiles are compiled for CPUs only so far, and {lowering.target.name} is none; "
+            "use the chip cpu or cpu-amx"
+        )
+    lowering.begin_function(operation, vectors_of(operation))
+    functions.RULES[operation.name](operation, lowering)
+    function = cast("FuncOp", lowering.block.last_op)
+    function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE, None)
+    function.known_block_size = DenseArrayBase.from_list(i32, [1, 1, 1])
 
 
 def _of_subgroups(rule: Rule) -> Rule:
     """A rule that holds where the work-items are the subgroups of the source."""
 
     def apply(operation: Operation, lowering: Vectors) -> None:
-        (rule if lowering.plan.matrices else copy_or_compute)(operation, lowering)
+        (rule if lowering.plan.tiles else copy_or_compute)(operation, lowering)
 
     return apply
 

@@ -1,23 +1,27 @@
-"""What kinds of operations on matrices there are, for planning."""
+"""What kinds of operations on tiles there are, for planning."""
 
 from __future__ import annotations
 
 from typing import cast
 
+from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BFloat16Type,
     BoolAttr,
+    Float16Type,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
     VectorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import MapOp
 from xtile.dialects.effects import changes_memory, may_fail
-from xtile.dialects.vector import ContractionOp, MultiDimReductionOp, ShapeCastOp
+from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
+from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps
 
 _ARITHMETIC = frozenset({"arith", "math"})
 
@@ -28,35 +32,63 @@ def has_effects(operation: Operation) -> bool:
 
 
 def is_elementwise(operation: Operation) -> bool:
-    """Whether an operation computes each component from those in the same place."""
+    """Whether an operation computes each component from those in the same position."""
     is_arithmetic = operation.dialect_name() in _ARITHMETIC and bool(operation.operands)
     return is_arithmetic and isinstance(operation.results[0].type, VectorType)
 
 
 def is_outer_product(operation: Operation) -> bool:
-    """Whether an operation adds the product of a column and a row to a matrix."""
-    if not isinstance(operation, ContractionOp):
+    """Whether an operation adds the product of a column and a row to a tile."""
+    if not isinstance(operation, ContractionOp) or iteration_maps(operation) != MATMUL:
         return False
     left = cast("VectorType[Attribute]", operation.operands[0].type)
-    return left.get_shape()[-1] == 1
+    sums = cast("VectorType[Attribute]", operation.result.type).element_type
+    return left.get_shape()[-1] == 1 and not isinstance(sums, Float16Type | BFloat16Type)
+
+
+_SAME_POSITIONS = frozenset(
+    {
+        "core.assume",
+        "core.integer_to_pointer",
+        "core.pointer_cast",
+        "core.pointer_to_integer",
+        "vector.shape_cast",
+    }
+)
+"""Operations that give the same components another shape or another type."""
+
+_OTHER_POSITIONS = frozenset(
+    {"vector.broadcast", "vector.extract", "vector.extract_strided_slice", "vector.transpose"}
+)
+"""Operations that give some components of a tile as another tile."""
+
+
+def keeps_positions(operation: Operation) -> bool:
+    """Whether an operation gives the same components another shape or another type."""
+    return operation.name in _SAME_POSITIONS
 
 
 def is_view(operation: Operation) -> bool:
-    """Whether an operation gives the same components another shape."""
-    return isinstance(operation, ShapeCastOp)
+    """Whether an operation gives components of a tile as another one, which are not copied."""
+    return operation.name in _OTHER_POSITIONS or keeps_positions(operation)
+
+
+def repeats(operation: Operation) -> bool:
+    """Whether an operation may need each component of its operand more than once."""
+    return operation.name == "vector.broadcast"
 
 
 def reads_memory(operation: Operation) -> bool:
     """Whether what an operation computes depends on when it does."""
-    return operation.name == "vector.transfer_read"
+    return operation.name in ("vector.load", "vector.transfer_read")
 
 
 def is_deferrable(operation: Operation) -> bool:
     """Whether a part of the result of an operation can be computed where it is needed."""
     if isinstance(operation, MapOp):
-        return len(operation.mapped) == 1 and is_plain_map(operation)
+        return len(operation.mapped) == 1 and is_plain_body(operation.body.block)
     if reads_memory(operation):
-        return is_plain_transfer(operation)
+        return is_plain_access(operation)
     return is_elementwise(operation) or is_outer_product(operation)
 
 
@@ -73,20 +105,20 @@ def is_stored(operation: Operation) -> bool:
 
 
 def aligned_operands(operation: Operation) -> set[SSAValue]:
-    """The matrices of which only those components are read that are being computed."""
+    """The tiles of which only those components are read that are being computed."""
     if isinstance(operation, ContractionOp):
         return {operation.operands[2]} - set(operation.operands[:2])
-    if is_elementwise(operation) or isinstance(operation, MapOp) or is_view(operation):
+    if is_elementwise(operation) or isinstance(operation, MapOp) or keeps_positions(operation):
         return set(operation.operands)
     return set()
 
 
-# --- maps ---
+# --- regions on numbers ---
 
 
-def is_plain_map(operation: MapOp) -> bool:
-    """Whether the body of a map is arithmetic that vectors can do, with choices at most."""
-    return all(_is_plain(inner) for inner in operation.body.block.ops)
+def is_plain_body(block: Block) -> bool:
+    """Whether a region is arithmetic that vectors can do, with choices at most."""
+    return all(_is_plain(operation) for operation in block.ops)
 
 
 def _is_plain(operation: Operation) -> bool:
@@ -107,28 +139,21 @@ def _is_plain(operation: Operation) -> bool:
 # --- accesses of memory ---
 
 
-def is_plain_transfer(operation: Operation) -> bool:
-    """Whether an access stays inside, and reaches a row of the matrix as neighbours in memory."""
+def is_plain_access(operation: Operation) -> bool:
+    """Whether an access stays inside, and reaches a row of the tile as neighbours in memory."""
+    has_neighbours = has_unit_stride(memory_of(operation).type)
+    if not isinstance(operation, vector.TransferReadOp | vector.TransferWriteOp):
+        return has_neighbours
     in_bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
     is_inside = all(bool(flag) for flag in in_bounds)
-    return is_inside and has_rows_in_memory(operation)
-
-
-def has_rows_in_memory(operation: Operation) -> bool:
-    """Whether the components of a row are neighbours in memory."""
-    return not is_transposed(operation) and has_unit_stride(memory_of(operation).type)
+    along = dimensions_of(operation.permutation_map)
+    has_rows = bool(along) and along[-1] == len(operation.indices) - 1 and has_neighbours
+    return is_inside and has_rows and operation.mask is None
 
 
 def memory_of(operation: Operation) -> SSAValue:
     """The memory of an access."""
     return next(x for x in operation.operands if isinstance(x.type, MemRefType))
-
-
-def is_transposed(operation: Operation) -> bool:
-    """Whether the rows of the matrix are columns of the memory."""
-    map_ = operation.properties["permutation_map"]
-    kept = [dimension for dimension in dimensions_of(map_) if dimension is not None]
-    return kept != sorted(kept)
 
 
 def has_unit_stride(type_: Attribute) -> bool:

@@ -1,10 +1,10 @@
-"""What the rules share: private memory, loops over components, and the parts of matrices."""
+"""What the rules share: private memory, loops over components, and the parts of tiles."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import ClassVar, cast
 
@@ -15,10 +15,14 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
     i8,
+    i64,
 )
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag, ReductionOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core import IntegerToPointerOp, PointerToIntegerOp, PointerType
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import ThreadIdOp
@@ -30,14 +34,20 @@ from xtile.text.source import Source
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_vectors.emitting import Emitter
 from xtile.translate.core_to_vectors.kinds import is_view
-from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_vectors.plan import Plan, plan_of
+from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type, shape_of
 from xtile.translate.core_to_xegpu.lowering import carried_type
 
 _NOTHING: frozenset[SSAValue] = frozenset()
 
 _LEAST_SIZE = 4
 """Bytes of the smallest components that a register is full of; smaller ones are widened."""
+
+
+def all_of(mask: SSAValue) -> ReductionOp:
+    """Whether all elements of a vector of truth values hold."""
+    kind = CombiningKindAttr(CombiningKindFlag.AND)
+    return ReductionOp.create(operands=[mask], result_types=[i1], properties={"kind": kind})
 
 
 class Vectors(Emitter):
@@ -72,12 +82,12 @@ class Vectors(Emitter):
         assert unit is not None
         return unit
 
-    def begin_function(self, function: FuncOp, matrices: frozenset[SSAValue]) -> None:
+    def begin_function(self, function: FuncOp, tiles: frozenset[SSAValue]) -> None:
         """Forgets the private memory of the last kernel, and plans the next one."""
         if function.known_block_size is not None:
             x, y, z = function.known_block_size.get_values()
             self.block_size = (x, y, z)
-        self.plan = plan_of(function, matrices)
+        self.plan = plan_of(function, tiles)
         self._free = {}
 
     @property
@@ -97,11 +107,11 @@ class Vectors(Emitter):
 
         return self.shared("subgroup", (), emit)
 
-    def spread_over_lanes(self, function: FuncOp, matrices: frozenset[SSAValue]) -> None:
+    def spread_over_lanes(self, function: FuncOp, tiles: frozenset[SSAValue]) -> None:
         """Translates a kernel so that a work-item is a lane of a subgroup."""
         from xtile.translate.core_to_vectors.spreading import Spread
 
-        lanes = Spread(function, matrices, self.target, self._source, self._diagnostics)
+        lanes = Spread(function, tiles, self.target, self._source, self._diagnostics)
         lanes.globals = self.globals
         with lanes.at_end_of(self.block):
             lanes.translate(function)
@@ -113,9 +123,9 @@ class Vectors(Emitter):
 
     # --- values ---
 
-    def is_matrix(self, old: SSAValue) -> bool:
+    def is_tile(self, old: SSAValue) -> bool:
         """Whether a vector of the source belongs to a subgroup."""
-        return old in self.plan.matrices
+        return old in self.plan.tiles
 
     @override
     def types(self, type_: Attribute) -> list[Attribute]:
@@ -128,9 +138,9 @@ class Vectors(Emitter):
     @override
     def value(self, old: SSAValue) -> SSAValue:
         meaning = self.meaning(old)
-        if isinstance(meaning, Matrix):
+        if isinstance(meaning, Tile):
             # A constant or a broadcast that a work-item uses.
-            return meaning.piece(Place(0, 0, 0), meaning.count)
+            return meaning.piece(Position(0, (0,) * len(meaning.shape)), meaning.count)
         return super().value(old)
 
     @override
@@ -146,17 +156,17 @@ class Vectors(Emitter):
         for value, becomes in zip(old, new, strict=True):
             self.define(value, becomes)
 
-    # --- matrices ---
+    # --- tiles ---
 
-    def matrix(self, old: SSAValue) -> Matrix:
-        """What a matrix of the source has become."""
+    def tile(self, old: SSAValue) -> Tile:
+        """What a tile of the source has become."""
         meaning = self.meaning(old)
-        if not isinstance(meaning, Matrix):
-            raise self.error(f"a value of type {old.type} is not a matrix of a subgroup")
+        if not isinstance(meaning, Tile):
+            raise self.error(f"a value of type {old.type} is not a tile of a subgroup")
         return meaning
 
-    def define_matrix(self, old: SSAValue, new: Matrix) -> None:
-        """Records a new matrix, which is stored unless it is computed where it is used."""
+    def define_tile(self, old: SSAValue, new: Tile) -> None:
+        """Records a new tile, which is stored unless it is computed where it is used."""
         owner = old.owner
         if isinstance(owner, Operation) and owner in self.plan.deferred:
             self.define(old, new)
@@ -164,35 +174,45 @@ class Vectors(Emitter):
         target = self.target_of(old)
         if target is None:
             target = self.allocate(new.element, new.count)
-        self.store_matrix(new, target)
+        self.store_tile(new, target)
         self.define(old, self.stored(target, new.shape, new.element))
 
+    def define_stored(self, old: SSAValue, buffer: SSAValue) -> None:
+        """Records a new tile that is in private memory."""
+        self.define(old, self.stored(buffer, shape_of(old.type), self.component_type(old.type)))
+
     def target_of(self, old: SSAValue) -> SSAValue | None:
-        """The memory that a matrix must be stored in, if it is known before."""
+        """The memory that a tile must be stored in, if it is known before."""
         variable = self.plan.targets.get(old)
-        return None if variable is None else self.matrix(variable).buffer
+        return None if variable is None else self.tile(variable).buffer
 
     def new_buffer(self, old: SSAValue) -> SSAValue:
-        """Memory for a matrix of the source."""
-        rows, columns = shape_of(old.type)
-        return self.target_of(old) or self.allocate(self.component_type(old.type), rows * columns)
+        """Memory for a tile of the source."""
+        count = math.prod(shape_of(old.type))
+        return self.target_of(old) or self.allocate(self.component_type(old.type), count)
 
     def component_type(self, type_: Attribute) -> Attribute:
-        """The type of a matrix's components as they are carried."""
-        return carried_type(cast("VectorType[Attribute]", type_).element_type)
+        """The type of a tile's components as they are carried; pointers are their addresses."""
+        element = carried_type(cast("VectorType[Attribute]", type_).element_type)
+        return i64 if isinstance(element, PointerType) else element
+
+    def piece_type(self, type_: Attribute, width: int) -> Attribute:
+        """The type of a part of a tile of the source; pointers are their addresses."""
+        part = piece_type(type_, width)
+        return piece_type(i64, width) if pointer_of(part) is not None else part
 
     def width_of(self, *elements: Attribute) -> int:
         """How many components a vector register holds; those of less than 4 bytes are widened."""
         sizes = (size_in_bytes(element) for element in elements)
         return self.vector_unit.bytes // max(_LEAST_SIZE, *sizes)
 
-    def stored(self, buffer: SSAValue, shape: tuple[int, int], element: Attribute) -> Matrix:
-        """The matrix that is in private memory."""
+    def stored(self, buffer: SSAValue, shape: tuple[int, ...], element: Attribute) -> Tile:
+        """The tile that is in private memory."""
 
-        def piece(place: Place, width: int) -> SSAValue:
-            return self.load(buffer, [place.flat], width, element)
+        def piece(position: Position, width: int) -> SSAValue:
+            return self.load(buffer, [position.flat], width, element)
 
-        return Matrix(
+        return Tile(
             shape,
             element,
             piece,
@@ -203,13 +223,14 @@ class Vectors(Emitter):
             buffer=buffer,
         )
 
-    def splat(self, scalar: SSAValue, shape: tuple[int, int]) -> Matrix:
-        """The matrix whose components are all the same."""
+    def splat(self, scalar: SSAValue, shape: tuple[int, ...]) -> Tile:
+        """The tile whose components are all the same."""
+        scalar = self.address(scalar) if isinstance(scalar.type, PointerType) else scalar
 
-        def piece(place: Place, width: int) -> SSAValue:
+        def piece(position: Position, width: int) -> SSAValue:
             return self.broadcast(scalar, width)
 
-        return Matrix(
+        return Tile(
             shape,
             scalar.type,
             piece,
@@ -222,17 +243,19 @@ class Vectors(Emitter):
 
     def computed(
         self,
-        operands: Sequence[Matrix],
+        operands: Sequence[Tile],
         element: Attribute,
-        compute: Callable[[Place, int, list[SSAValue]], SSAValue],
+        compute: Callable[[Position, int, list[SSAValue]], SSAValue],
         is_flat: bool = True,
-    ) -> Matrix:
-        """A matrix of which each component depends on those of the operands in its place."""
+    ) -> Tile:
+        """A tile of which each component depends on those of the operands in its position."""
 
-        def piece(place: Place, width: int) -> SSAValue:
-            return compute(place, width, [operand.piece(place, width) for operand in operands])
+        def piece(position: Position, width: int) -> SSAValue:
+            return compute(
+                position, width, [operand.piece(position, width) for operand in operands]
+            )
 
-        return Matrix(
+        return Tile(
             operands[0].shape,
             element,
             piece,
@@ -243,19 +266,39 @@ class Vectors(Emitter):
             cost=1 + sum(operand.cost for operand in operands),
         )
 
-    def reshaped(self, matrix: Matrix, shape: tuple[int, int]) -> Matrix:
+    def reshaped(self, tile: Tile, shape: tuple[int, ...]) -> Tile:
         """The same components, row by row, in another shape."""
-        if not matrix.is_flat:
-            matrix = self.in_memory(matrix)
-        return replace(matrix, shape=shape)
+        if not tile.is_flat:
+            tile = self.in_memory(tile)
+        return replace(tile, shape=shape)
 
-    def in_memory(self, matrix: Matrix) -> Matrix:
-        """The same matrix in private memory, which is kept until the kernel ends."""
-        if matrix.buffer is not None:
-            return matrix
-        buffer = self.allocate(matrix.element, matrix.count)
-        self.store_matrix(matrix, buffer)
-        return self.stored(buffer, matrix.shape, matrix.element)
+    def in_memory(self, tile: Tile) -> Tile:
+        """The same tile in private memory, which is kept until the kernel ends."""
+        if tile.buffer is not None:
+            return tile
+        buffer = self.allocate(tile.element, tile.count)
+        self.store_tile(tile, buffer)
+        return self.stored(buffer, tile.shape, tile.element)
+
+    def kept(self, old: SSAValue) -> Tile:
+        """A tile of which components are read again and again: in private memory, or a number."""
+        tile = self.tile(old)
+        return tile if tile.scalar is not None else self.in_memory(tile)
+
+    def pointer(self, component: SSAValue, type_: Attribute) -> SSAValue:
+        """A component of a tile as a number of the source: addresses become pointers again."""
+        if not isinstance(type_, PointerType):
+            return component
+        target = carried_type(type_)
+        made = IntegerToPointerOp.create(operands=[component], result_types=[target])
+        return self.emit(made).results[0]
+
+    def address(self, pointer: SSAValue) -> SSAValue:
+        """A number as a component of a tile: pointers are their addresses."""
+        if not isinstance(pointer.type, PointerType):
+            return pointer
+        made = PointerToIntegerOp.create(operands=[pointer], result_types=[i64])
+        return self.shared(("address", pointer), (pointer,), lambda: self.emit(made).results[0])
 
     # --- private memory ---
 
@@ -281,49 +324,101 @@ class Vectors(Emitter):
         self._free.setdefault((type_.element_type, type_.get_shape()[0]), []).append(buffer)
 
     @contextmanager
-    def temporary(self, matrix: Matrix) -> Generator[Matrix]:
-        """The matrix in private memory, for a while."""
-        made = self.in_memory(matrix)
+    def temporary(self, tile: Tile) -> Generator[Tile]:
+        """The tile in private memory, for a while."""
+        made = self.in_memory(tile)
         yield made
-        if made is not matrix and made.buffer is not None:
+        if made is not tile and made.buffer is not None:
             self.free(made.buffer)
 
     def release_after(self, operation: Operation) -> None:
-        """Gives the memory of those matrices back that nobody needs any more."""
+        """Gives the memory of those tiles back that nobody needs any more."""
         for old in self.plan.released.get(operation, ()):
             # A loop's variables have the memory of its results.
             owner = old.owner
             if not isinstance(owner, Operation) or is_view(owner) or old in self.plan.targets:
                 continue
             meaning = self._values.get(old)
-            if isinstance(meaning, Matrix) and meaning.buffer is not None:
+            if isinstance(meaning, Tile) and meaning.buffer is not None:
                 self.free(meaning.buffer)
 
-    # --- going through matrices ---
+    # --- going through tiles ---
 
-    def store_matrix(self, matrix: Matrix, buffer: SSAValue) -> None:
+    def store_tile(self, tile: Tile, buffer: SSAValue) -> None:
         """Stores all components in private memory, row by row."""
-        if matrix.buffer is buffer:
+        if tile.buffer is buffer:
             return
         self.each_piece(
-            matrix,
-            lambda place, width: self.store(matrix.piece(place, width), buffer, [place.flat]),
+            tile,
+            lambda position, width: self.store(
+                tile.piece(position, width), buffer, [position.flat]
+            ),
         )
 
-    def each_piece(self, matrix: Matrix, emit: Callable[[Place, int], None]) -> None:
-        """Goes through the components of a matrix, as many at once as it likes."""
-        if matrix.is_flat:
-            self.cover(matrix.count, matrix.width, lambda at, n: emit(Place(at, 0, at), n))
+    def each_piece(self, tile: Tile, emit: Callable[[Position, int], None]) -> None:
+        """Goes through the components of a tile, as many at once as it likes."""
+        if tile.is_flat:
+            self.cover(tile.count, tile.width, lambda at, n: emit(Position(at), n))
             return
-        with self.loop(0, matrix.shape[0], name="row") as row:
-            self.each_piece_of_row(matrix, row, emit)
+        with self.rows(tile.shape) as row:
+            self.each_piece_of_row(tile, row, emit)
+
+    @contextmanager
+    def rows(self, shape: Sequence[int]) -> Generator[tuple[Index, ...]]:
+        """Goes through the rows of a tile; yields the indices in all dimensions but the last."""
+        with ExitStack() as loops:
+            yield tuple(loops.enter_context(self.loop(0, size, name="row")) for size in shape[:-1])
 
     def each_piece_of_row(
-        self, matrix: Matrix, row: Index, emit: Callable[[Place, int], None]
+        self, tile: Tile, row: tuple[Index, ...], emit: Callable[[Position, int], None]
     ) -> None:
         """Goes through the components of one row."""
-        columns = matrix.shape[1]
-        start = self.multiply(row, columns)
+        start = self.position(tile.shape, (*row, 0)).flat
         self.cover(
-            columns, matrix.width, lambda at, n: emit(Place(self.add(start, at), row, at), n)
+            tile.shape[-1],
+            tile.width,
+            lambda at, n: emit(Position(self.add(start, at), (*row, at)), n),
         )
+
+    def each_masked(
+        self,
+        mask: Tile,
+        at: Position,
+        position: Position,
+        width: int,
+        emit: Callable[[Position, int], None],
+    ) -> None:
+        """Emits accesses to those of some neighbours that a mask holds for.
+
+        Args:
+            mask: The mask, in private memory.
+            at: The mask's component for the first of them.
+            position: The position of the first of them, for `emit`.
+            width: Their number.
+            emit: Emits the access to so many components.
+        """
+
+        def one_by_one() -> None:
+            with (
+                self.loop(0, width, name="column") as i,
+                self.when(mask.piece(self.moved(at, i), 1)),
+            ):
+                emit(self.moved(position, i), 1)
+
+        if width == 1:
+            one_by_one()
+            return
+        is_whole = self.emit(all_of(mask.piece(at, width))).results[0]
+        self.either(is_whole, lambda: emit(position, width), one_by_one)
+
+    def moved(self, position: Position, by: Index) -> Position:
+        """The position so many components further on along a row."""
+        *row, column = position.indices
+        return Position(self.add(position.flat, by), (*row, self.add(column, by)))
+
+    def position(self, shape: Sequence[int], indices: Sequence[Index]) -> Position:
+        """The position of a component."""
+        flat: Index = 0
+        for size, index in zip(shape, indices, strict=True):
+            flat = self.add(self.multiply(flat, size), index)
+        return Position(flat, tuple(indices))

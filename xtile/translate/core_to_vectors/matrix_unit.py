@@ -1,4 +1,4 @@
-"""Products on the matrix unit of a CPU, whose tiles SPIR-V knows as cooperative matrices.
+"""Products on the matrix unit of a CPU, whose blocks SPIR-V knows as cooperative matrices.
 
 The factors lie in private memory, B with those elements in one word of 32 bits that follow each
 other along the depth. A tile of C stays in the unit while a loop goes over the depth.
@@ -27,16 +27,19 @@ from xtile.targets.number_types import BUILTIN_TYPES
 from xtile.targets.products import unit_for
 from xtile.targets.target import MatrixUnit, Number
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, Place
+from xtile.translate.core_to_vectors.tile import Position, Tile
 from xtile.translate.core_to_xegpu.bfloat16 import like
+from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps
 from xtile.translate.core_to_xegpu.views import strided_view
 
-_MATRICES = 2
+_BLOCKS = 2
 """Matrices along the rows and the columns that are multiplied at once: AMX has 8 registers."""
 
 
 def unit_of(lowering: Vectors, operation: ContractionOp) -> MatrixUnit | None:
     """The product of the matrix unit that a product is made of; None if there is none."""
+    if iteration_maps(operation) != MATMUL:
+        return None
     left, right, sums = (
         cast("VectorType[Attribute]", operand.type) for operand in operation.operands
     )
@@ -51,7 +54,7 @@ def unit_of(lowering: Vectors, operation: ContractionOp) -> MatrixUnit | None:
 def multiply(
     lowering: Vectors,
     unit: MatrixUnit,
-    operands: tuple[Matrix, Matrix, Matrix],
+    operands: tuple[Tile, Tile, Tile],
     buffer: SSAValue,
 ) -> None:
     """Stores C + A B in private memory.
@@ -64,7 +67,7 @@ def multiply(
     """
     left, right, sums = operands
     (rows, depth), columns = left.shape, right.shape[1]
-    lowering.store_matrix(sums, buffer)
+    lowering.store_tile(sums, buffer)
     words = _packed(lowering, unit, right)
     with lowering.temporary(left) as stored:
         assert stored.buffer is not None
@@ -76,17 +79,17 @@ def multiply(
             lowering.loop(0, rows, height, "row") as row,
             lowering.loop(0, columns, width, "column") as column,
         ):
-            tiles = _tiles(lowering, (row, column), (height, width), (unit.rows, unit.columns))
-            _multiply_tiles(lowering, unit, (a, b, c), tiles, depth)
+            blocks = _blocks(lowering, (row, column), (height, width), (unit.rows, unit.columns))
+            _multiply_blocks(lowering, unit, (a, b, c), blocks, depth)
     lowering.free(words)
 
 
 def _most(size: int, length: int) -> int:
     """How many rows or columns the matrices have that are multiplied at once."""
-    return _MATRICES * length if size % (_MATRICES * length) == 0 else length
+    return _BLOCKS * length if size % (_BLOCKS * length) == 0 else length
 
 
-def _tiles(
+def _blocks(
     lowering: Vectors, start: tuple[Index, Index], size: tuple[int, int], step: tuple[int, int]
 ) -> tuple[list[Index], list[Index]]:
     """The first rows and the first columns of matrices next to each other."""
@@ -94,18 +97,20 @@ def _tiles(
     return rows, [lowering.add(start[1], i) for i in range(0, size[1], step[1])]
 
 
-def _multiply_tiles(
+def _multiply_blocks(
     lowering: Vectors,
     unit: MatrixUnit,
     memory: tuple[SSAValue, SSAValue, SSAValue],
-    tiles: tuple[list[Index], list[Index]],
+    blocks: tuple[list[Index], list[Index]],
     depth: int,
 ) -> None:
     """Adds up products, each of whose factors is loaded once for several of them."""
     a, b, c = memory
-    rows, columns = tiles
-    places = [(row, column) for row in rows for column in columns]
-    sums = [_load(lowering, c, place, _type(unit, MatrixUse.ACCUMULATOR)) for place in places]
+    rows, columns = blocks
+    positions = [(row, column) for row in rows for column in columns]
+    sums = [
+        _load(lowering, c, position, _type(unit, MatrixUse.ACCUMULATOR)) for position in positions
+    ]
     with lowering.carrying_loop(0, depth, sums, unit.depth, "depth") as (k, carried, results):
         word = lowering.divide(k, _factors(unit))
         left = [_load(lowering, a, (row, k), _type(unit, MatrixUse.MATRIX_A)) for row in rows]
@@ -119,7 +124,7 @@ def _multiply_tiles(
                 operands=[x, y, total], result_types=[total.type]
             )
             results.append(lowering.emit(product).result)
-    for (row, column), total in zip(places, results, strict=True):
+    for (row, column), total in zip(positions, results, strict=True):
         indices = [lowering.as_value(row), lowering.as_value(column)]
         lowering.emit(CooperativeMatrixStoreOp.build(operands=[total, c, indices]))
 
@@ -137,12 +142,12 @@ def _type(unit: MatrixUnit, use: MatrixUse) -> CooperativeMatrixType:
 def _load(
     lowering: Vectors,
     memory: SSAValue,
-    place: tuple[Index, Index],
+    position: tuple[Index, Index],
     type_: CooperativeMatrixType,
 ) -> SSAValue:
     is_packed = type_.use.data == MatrixUse.MATRIX_B
     operation = CooperativeMatrixLoadOp.build(
-        operands=[memory, [lowering.as_value(index) for index in place]],
+        operands=[memory, [lowering.as_value(index) for index in position]],
         result_types=[type_],
         properties={"packed": UnitAttr()} if is_packed else {},
     )
@@ -163,7 +168,7 @@ def _factors(unit: MatrixUnit) -> int:
     return WORD_BITS // BUILTIN_TYPES[unit.a].bitwidth
 
 
-def _packed(lowering: Vectors, unit: MatrixUnit, matrix: Matrix) -> SSAValue:
+def _packed(lowering: Vectors, unit: MatrixUnit, matrix: Tile) -> SSAValue:
     """B as words, in private memory."""
     rows, columns = matrix.shape
     factors = _factors(unit)
@@ -177,7 +182,7 @@ def _packed(lowering: Vectors, unit: MatrixUnit, matrix: Matrix) -> SSAValue:
             for i in range(factors):
                 part = lowering.add(lowering.multiply(row, factors), i)
                 flat = lowering.add(lowering.multiply(part, columns), column)
-                parts.append(matrix.piece(Place(flat, part, column), length))
+                parts.append(matrix.piece(Position(flat, (part, column)), length))
             lowering.store(_joined(lowering, parts), words, [lowering.add(start, column)])
 
         lowering.cover(columns, width, pack)

@@ -1,8 +1,9 @@
-"""A block of memory whose elements are the components of a matrix."""
+"""A block of memory whose elements are the components of a tile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
@@ -10,13 +11,13 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.kinds import has_unit_stride
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Place
+from xtile.translate.core_to_vectors.tile import Position
 from xtile.translate.core_to_xegpu.views import view_of
 
 
 @dataclass(frozen=True)
 class Range:
-    """The rows or columns of a matrix that are in the memory, from `first` to before `last`.
+    """The indices of one dimension that are in the memory, from `first` to before `last`.
 
     Attributes:
         first: The first one.
@@ -30,22 +31,23 @@ class Range:
 
 
 class MemoryBlock:
-    """A block of memory whose elements are the components of a matrix.
+    """A block of memory whose elements are the components of a tile.
 
     Args:
         lowering: Where to emit.
         memory: The memref.
-        indices: Where the block begins; the last two are the matrix's.
-        shape: The rows and columns of the matrix.
-        is_transposed: Whether the matrix's rows are the memory's columns.
-        checked: Whether rows, and columns, of the matrix may be outside of the memory.
+        indices: Where the block begins.
+        shape: The sizes of the tile.
+        dimensions: The dimension of the memory that each dimension of the tile lies along; None
+            for one along which the same elements are repeated.
+        checked: Which dimensions of the tile may reach beyond the memory.
 
     Attributes:
-        shape: The rows and columns of the matrix.
-        has_rows: Whether the components of a row are neighbours in the memory.
-        has_columns: Whether those of a column are.
-        rows: Which rows are in the memory.
-        columns: Which columns are.
+        shape: The sizes of the tile.
+        has_rows: Whether neighbours along the tile's last dimension are neighbours in the memory.
+        has_columns: Whether those along another dimension are.
+        column: That dimension.
+        ranges: What is in the memory along each dimension.
     """
 
     def __init__(
@@ -53,26 +55,27 @@ class MemoryBlock:
         lowering: Vectors,
         memory: SSAValue,
         indices: Sequence[Index],
-        shape: tuple[int, int],
-        is_transposed: bool,
-        checked: tuple[bool, bool],
+        shape: Sequence[int],
+        dimensions: Sequence[int | None],
+        checked: Sequence[bool],
     ) -> None:
         self._lowering = lowering
         self._memory = memory
         self._indices = list(indices)
-        rank = len(indices)
-        self._dimensions = (rank - 1, rank - 2) if is_transposed else (rank - 2, rank - 1)
-        self.shape = shape
-        has_neighbours = has_unit_stride(memory.type)
-        self.has_rows = has_neighbours and not is_transposed
-        self.has_columns = has_neighbours and is_transposed
-        self.rows, self.columns = (
+        self._dimensions = tuple(dimensions)
+        self.shape = tuple(shape)
+        last = len(indices) - 1
+        neighbours = has_unit_stride(memory.type) and last in self._dimensions
+        self.column = self._dimensions.index(last) if neighbours else -1
+        self.has_rows = neighbours and self.column == len(self.shape) - 1
+        self.has_columns = neighbours and not self.has_rows
+        self.ranges = [
             self._range(dimension, extent, is_checked)
-            for dimension, extent, is_checked in zip(self._dimensions, shape, checked, strict=True)
-        )
+            for dimension, extent, is_checked in zip(dimensions, shape, checked, strict=True)
+        ]
 
-    def _range(self, dimension: int, extent: int, is_checked: bool) -> Range:
-        if not is_checked:
+    def _range(self, dimension: int | None, extent: int, is_checked: bool) -> Range:
+        if not is_checked or dimension is None:
             return Range(0, extent, None)
         lowering = self._lowering
         start = self._indices[dimension]
@@ -87,45 +90,57 @@ class MemoryBlock:
     @property
     def is_whole(self) -> SSAValue | None:
         """Whether the whole block is in the memory; None if it certainly is."""
-        return self._lowering.both(self.rows.is_whole, self.columns.is_whole)
-
-    def indices(self, place: Place) -> list[Index]:
-        """The indices of the element that is a component."""
-        result = list(self._indices)
-        for dimension, number in zip(self._dimensions, (place.row, place.column), strict=True):
-            result[dimension] = self._lowering.add(result[dimension], number)
+        result: SSAValue | None = None
+        for range_ in self.ranges:
+            result = self._lowering.both(result, range_.is_whole)
         return result
 
-    def load(self, place: Place, width: int, element: Attribute) -> SSAValue:
+    def indices(self, position: Position) -> list[Index]:
+        """The indices of the element that is a component."""
+        result = list(self._indices)
+        for dimension, number in zip(self._dimensions, position.indices, strict=True):
+            if dimension is not None:
+                result[dimension] = self._lowering.add(result[dimension], number)
+        return result
+
+    def load(self, position: Position, width: int, element: Attribute) -> SSAValue:
         """Loads components that are neighbours in the memory."""
-        return self._lowering.load(self._memory, self.indices(place), width, element)
+        return self._lowering.load(self._memory, self.indices(position), width, element)
 
-    def store(self, value: SSAValue, place: Place) -> None:
+    def store(self, value: SSAValue, position: Position) -> None:
         """Stores components as neighbours in the memory."""
-        self._lowering.store(value, self._memory, self.indices(place))
+        self._lowering.store(value, self._memory, self.indices(position))
 
-    def each(self, width: int, emit: Callable[[Place, int], None]) -> None:
+    def each(self, width: int, emit: Callable[[Position, int], None]) -> None:
         """Goes through the components in the memory, as many of a row at once as can be.
 
         Args:
             width: The most components at once.
             emit: Emits the access to so many neighbouring components.
         """
-        lowering, columns = self._lowering, self.shape[1]
-        with lowering.loop(self.rows.first, self.rows.last, name="row") as row:
-            start = lowering.multiply(row, columns)
+        lowering, columns, range_ = self._lowering, self.shape[-1], self.ranges[-1]
+        with self._rows() as row:
 
             def access(column: Index, length: int) -> None:
-                emit(Place(lowering.add(start, column), row, column), length)
+                emit(lowering.position(self.shape, (*row, column)), length)
 
             def as_vectors() -> None:
                 lowering.cover(columns, width, access)
 
             def one_by_one() -> None:
-                with lowering.loop(self.columns.first, self.columns.last, name="column") as column:
+                with lowering.loop(range_.first, range_.last, name="column") as column:
                     access(column, 1)
 
             if self.has_rows and width > 1:
-                lowering.either(self.columns.is_whole, as_vectors, one_by_one)
+                lowering.either(range_.is_whole, as_vectors, one_by_one)
             else:
                 one_by_one()
+
+    @contextmanager
+    def _rows(self) -> Generator[tuple[Index, ...]]:
+        """Goes through the rows that are in the memory."""
+        with ExitStack() as loops:
+            yield tuple(
+                loops.enter_context(self._lowering.loop(range_.first, range_.last, name="row"))
+                for range_ in self.ranges[:-1]
+            )

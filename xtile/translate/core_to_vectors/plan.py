@@ -1,7 +1,7 @@
-"""What is decided of a kernel's matrices before code is emitted.
+"""What is decided of a kernel's tiles before code is emitted.
 
-A matrix that is used once, in the block where it is made, is computed where it is used: a chain
-of elementwise operations becomes one loop. Every other matrix is stored, in memory that is given
+A tile that is used once, in the block where it is made, is computed where it is used: a chain
+of elementwise operations becomes one loop. Every other tile is stored, in memory that is given
 back after its last use.
 """
 
@@ -23,13 +23,13 @@ class Plan:
     """The decisions for one kernel.
 
     Attributes:
-        matrices: The vectors that belong to subgroups.
-        deferred: The operations whose matrix is computed where it is used.
-        released: The matrices that nobody needs any more once an operation is done.
-        targets: For a matrix that a loop hands on, the variable of the loop whose memory it takes.
+        tiles: The vectors that belong to subgroups.
+        deferred: The operations whose tile is computed where it is used.
+        released: The tiles that nobody needs any more once an operation is done.
+        targets: For a tile that a loop hands on, the variable of the loop whose memory it takes.
     """
 
-    matrices: frozenset[SSAValue] = frozenset()
+    tiles: frozenset[SSAValue] = frozenset()
     deferred: set[Operation] = field(default_factory=set[Operation])
     released: dict[Operation, list[SSAValue]] = field(
         default_factory=dict[Operation, list[SSAValue]]
@@ -37,10 +37,10 @@ class Plan:
     targets: dict[SSAValue, BlockArgument] = field(default_factory=dict[SSAValue, BlockArgument])
 
 
-def plan_of(function: Operation, matrices: frozenset[SSAValue]) -> Plan:
+def plan_of(function: Operation, tiles: frozenset[SSAValue]) -> Plan:
     """Plans a kernel, of which these vectors belong to subgroups."""
-    planner = _Planner(matrices)
-    if not matrices:
+    planner = _Planner(tiles)
+    if not tiles:
         return planner.plan
     blocks = [
         block
@@ -59,8 +59,8 @@ def plan_of(function: Operation, matrices: frozenset[SSAValue]) -> Plan:
 class _Planner:
     """Plans the blocks of a kernel."""
 
-    def __init__(self, matrices: frozenset[SSAValue]) -> None:
-        self.plan = Plan(matrices)
+    def __init__(self, tiles: frozenset[SSAValue]) -> None:
+        self.plan = Plan(tiles)
         self._numbers: dict[Operation, int] = {}
         self._needed: dict[SSAValue, int] = {}
 
@@ -70,24 +70,27 @@ class _Planner:
             self._numbers[operation] = number
 
     def plan_block(self, block: Block) -> None:
-        """Decides for the matrices that a block makes, from the last to the first."""
+        """Decides for the tiles that a block makes, from the last to the first."""
         operations = list(block.ops)
         for operation in reversed(operations):
             for result in operation.results:
-                if self._is_matrix(result):
+                if self._is_tile(result):
                     self._decide(operation, result, operations)
         for argument in block.args:
-            if self._is_matrix(argument):
+            if self._is_tile(argument):
                 self._needed[argument] = self._last_need(argument)
         self._release(block, operations)
         self._share(block)
 
-    def _is_matrix(self, value: SSAValue) -> bool:
-        return value in self.plan.matrices
+    def _is_tile(self, value: SSAValue) -> bool:
+        return value in self.plan.tiles
 
     def _decide(self, operation: Operation, result: SSAValue, operations: list[Operation]) -> None:
         self._needed[result] = self._last_need(result)
         if not kinds.is_deferrable(operation) or not _is_used_once_here(operation, result):
+            return
+        (use,) = result.uses
+        if kinds.repeats(use.operation):
             return
         between = operations[self._numbers[operation] + 1 : self._needed[result]]
         if kinds.reads_memory(operation) and any(map(kinds.has_effects, between)):
@@ -107,25 +110,25 @@ class _Planner:
             around = _ancestor_in(block, user)
             last = max(last, self._numbers[around])
             if around is user and (user in self.plan.deferred or kinds.is_view(user)):
-                last = max(last, *(self._needed[result] for result in user.results))
+                last = max(last, *(self._needed.get(result, -1) for result in user.results))
         return last
 
     def _release(self, block: Block, operations: list[Operation]) -> None:
         results = (result for operation in operations for result in operation.results)
         for value in (*block.args, *results):
-            if self._is_matrix(value) and self._needed[value] >= 0:
+            if self._is_tile(value) and self._needed[value] >= 0:
                 self.plan.released.setdefault(operations[self._needed[value]], []).append(value)
 
-    # --- matrices that a loop hands on ---
+    # --- tiles that a loop hands on ---
 
     def _share(self, block: Block) -> None:
-        """Lets matrices of a loop's next iteration take the memory of the last one's."""
+        """Lets tiles of a loop's next iteration take the memory of the last one's."""
         loop, end = block.parent_op(), block.last_op
         if not isinstance(loop, scf.ForOp) or end is None:
             return
         for value, argument in zip(end.operands, block.args[1:], strict=True):
             made_by = value.owner
-            if not isinstance(made_by, Operation) or not self._is_matrix(value):
+            if not isinstance(made_by, Operation) or not self._is_tile(value):
                 continue
             if made_by.parent is not block or not kinds.is_stored(made_by):
                 continue
@@ -135,7 +138,7 @@ class _Planner:
                 self.plan.targets[value] = argument
 
     def _is_free_for(self, operation: Operation, argument: SSAValue) -> bool:
-        """Whether nobody needs a matrix when an operation writes its result in its place."""
+        """Whether nobody needs a tile when an operation writes its result in its position."""
         number = self._numbers[operation]
         needed = self._needed[argument]
         if needed != number:
@@ -143,7 +146,7 @@ class _Planner:
         return self._reads_in_place(operation, argument)
 
     def _reads_in_place(self, operation: Operation, argument: SSAValue) -> bool:
-        """Whether an operation reads each component of a matrix only for its own in that place."""
+        """Whether an operation reads each component of a tile only for its own in that position."""
         aligned = kinds.aligned_operands(operation)
         for operand in operation.operands:
             if operand is argument:
@@ -161,7 +164,7 @@ class _Planner:
         return True
 
     def _depends(self, operation: Operation, argument: SSAValue) -> bool:
-        """Whether a matrix that is computed where it is used is computed from another one."""
+        """Whether a tile that is computed where it is used is computed from another one."""
         for operand in operation.operands:
             made_by = self._computed_by(operand)
             if operand is argument or (made_by is not None and self._depends(made_by, argument)):
@@ -169,7 +172,7 @@ class _Planner:
         return False
 
     def _computed_by(self, value: SSAValue) -> Operation | None:
-        """What computes a matrix that is not stored; None for others."""
+        """What computes a tile that is not stored; None for others."""
         owner = value.owner
         if isinstance(owner, Operation) and (owner in self.plan.deferred or kinds.is_view(owner)):
             return owner

@@ -13,20 +13,19 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, VectorType
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, VectorType, f32
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtSIOp
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_vectors.elementwise import piece_type
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
-from xtile.translate.core_to_xegpu.bfloat16 import element_of, widen
+from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type
+from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
+from xtile.translate.core_to_xegpu.subgroup import combiner
 
 _REGISTERS_FOR_FACTORS = 8
 """Registers that the accumulators leave for a row of B, an element of A and addresses."""
@@ -61,50 +60,137 @@ class _Block:
     count: int
 
 
-def _contract(operation: ContractionOp, lowering: Vectors) -> None:
-    left, right, sums = (lowering.matrix(operand) for operand in operation.operands)
-    unit = unit_of(lowering, operation)
-    if unit is not None:
-        buffer = lowering.new_buffer(operation.result)
-        multiply(lowering, unit, (left, right, sums), buffer)
-        lowering.define(operation.result, lowering.stored(buffer, sums.shape, sums.element))
-        return
-    left = _widened(lowering, left, operation.lhs, operation.result)
-    right = _widened(lowering, right, operation.rhs, operation.result)
-    if is_outer_product(operation):
-        lowering.define_matrix(operation.result, _outer_product(lowering, left, right, sums))
+def product_of_matrices(operation: ContractionOp, lowering: Vectors) -> None:
+    """Defines the result of C := A B + C."""
+    left, right, sums = (lowering.tile(operand) for operand in operation.operands)
+    if unit_of(lowering, operation) is None and is_outer_product(operation):
+        arithmetic = _Arithmetic.of(lowering, operation)
+        left = arithmetic.converted(left, operation.lhs)
+        right = arithmetic.converted(right, operation.rhs)
+        product = _outer_product(lowering, arithmetic, (left, right, sums))
+        lowering.define_tile(operation.result, product)
         return
     buffer = lowering.new_buffer(operation.result)
+    multiply_matrices(operation, lowering, (left, right, sums), buffer)
+    lowering.define_stored(operation.result, buffer)
+
+
+def multiply_matrices(
+    operation: ContractionOp,
+    lowering: Vectors,
+    operands: tuple[Tile, Tile, Tile],
+    buffer: SSAValue,
+    start: Index = 0,
+) -> None:
+    """Stores C + A B in private memory.
+
+    Args:
+        operation: The contraction that it is, or is a part of.
+        lowering: Where to emit.
+        operands: A, B and C; C may be where the result goes.
+        buffer: Where the result goes.
+        start: The number of the component there that its first one becomes.
+    """
+    left, right, sums = operands
+    unit = unit_of(lowering, operation) if start == 0 else None
+    if unit is not None:
+        multiply(lowering, unit, operands, buffer)
+        return
+    arithmetic = _Arithmetic.of(lowering, operation)
+    left = arithmetic.converted(left, operation.lhs)
+    right = arithmetic.converted(right, operation.rhs)
+    sums = arithmetic.converted(sums, operation.acc)
     blocks = _blocks(lowering, sums)
+    target = _Target(buffer, start, arithmetic)
     is_repeated = any(block.rows > 2 * block.height for block in blocks)
     with lowering.temporary(left) if left.scalar is None else _as_it_is(left) as a:
         if right.cost > (1 if is_repeated else _CHEAP):
             with lowering.temporary(right) as b:
-                _multiply(lowering, blocks, (a, b, sums), buffer)
+                _multiply(lowering, blocks, (a, b, sums), target)
         else:
-            _multiply(lowering, blocks, (a, right, sums), buffer)
-    lowering.define(operation.result, lowering.stored(buffer, sums.shape, sums.element))
+            _multiply(lowering, blocks, (a, right, sums), target)
 
 
-def _widened(lowering: Vectors, matrix: Matrix, old: SSAValue, sums: SSAValue) -> Matrix:
-    """A factor in the type of the sums."""
-    element = lowering.component_type(sums.type)
-    source = cast("VectorType[Attribute]", old.type).element_type
-    if source == element:
-        return matrix
+@dataclass(frozen=True)
+class _Arithmetic:
+    """How products are added up.
 
-    def convert(piece: SSAValue) -> SSAValue:
-        type_ = piece_type(element, _length(piece))
+    Attributes:
+        lowering: Where to emit.
+        kind: The kind of `vector.contract`.
+        element: The type of the sums as they are added up: f32 for those of 16 bits.
+        result: The type of the result in the source.
+    """
+
+    lowering: Vectors
+    kind: str
+    element: Attribute
+    result: Attribute
+
+    @classmethod
+    def of(cls, lowering: Vectors, operation: ContractionOp) -> _Arithmetic:
+        """That of a contraction."""
+        result = cast("VectorType[Attribute]", operation.result.type).element_type
+        is_narrow = isinstance(result, BFloat16Type | Float16Type)
+        element = f32 if is_narrow else lowering.component_type(operation.result.type)
+        return cls(lowering, str(operation.kind.data), element, result)
+
+    def converted(self, tile: Tile, old: SSAValue) -> Tile:
+        """A factor or the sums in the type of the sums."""
+        source = cast("VectorType[Attribute]", old.type).element_type
+        if tile.element == self.element:
+            return tile
+        if tile.scalar is not None:
+            return self.lowering.splat(self._convert(tile.scalar, source), tile.shape)
+        return self.lowering.computed(
+            [tile], self.element, lambda at, width, pieces: self._convert(pieces[0], source)
+        )
+
+    def _convert(self, piece: SSAValue, source: Attribute) -> SSAValue:
         if isinstance(source, BFloat16Type):
-            piece = widen(lowering, piece)
-        if element_of(piece) == element:
+            piece = widen(self.lowering, piece)
+        if element_of(piece) == self.element:
             return piece
-        kind = ExtFOp if isinstance(element, AnyFloat) else ExtSIOp
-        return lowering.emit(kind(piece, cast("Any", type_))).result
+        kind = ExtFOp if isinstance(self.element, AnyFloat) else ExtSIOp
+        type_ = piece_type(self.element, _length(piece))
+        return self.lowering.emit(kind(piece, cast("Any", type_))).result
 
-    if matrix.scalar is not None:
-        return lowering.splat(convert(matrix.scalar), matrix.shape)
-    return lowering.computed([matrix], element, lambda place, width, pieces: convert(pieces[0]))
+    def rounded(self, sums: SSAValue) -> SSAValue:
+        """Sums in the type of the result."""
+        if isinstance(self.result, BFloat16Type):
+            return narrow(self.lowering, sums)
+        if isinstance(self.result, Float16Type):
+            type_ = piece_type(self.result, _length(sums))
+            return self.lowering.emit(arith.TruncFOp(sums, cast("Any", type_))).result
+        return sums
+
+    def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """The product of two factors, combined with a sum."""
+        emit, is_float = self.lowering.emit, isinstance(element_of(c), AnyFloat)
+        if self.kind == "add" and is_float:
+            return emit(math.FmaOp(a, b, c)).result
+        product = emit(arith.MulfOp(a, b) if is_float else arith.MuliOp(a, b)).results[0]
+        return combiner(self.lowering, self.kind, element_of(c))(c, product)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where the result of a product goes.
+
+    Attributes:
+        buffer: The private memory.
+        start: The number of the component that its first one becomes.
+        arithmetic: How the products are added up.
+    """
+
+    buffer: SSAValue
+    start: Index
+    arithmetic: _Arithmetic
+
+    def store(self, lowering: Vectors, sums: SSAValue, position: Position) -> None:
+        """Stores a part of a row."""
+        at = lowering.add(self.start, position.flat)
+        lowering.store(self.arithmetic.rounded(sums), self.buffer, [at])
 
 
 def _length(value: SSAValue) -> int:
@@ -115,22 +201,25 @@ def _length(value: SSAValue) -> int:
 
 
 @contextmanager
-def _as_it_is(matrix: Matrix) -> Generator[Matrix]:
+def _as_it_is(matrix: Tile) -> Generator[Tile]:
     yield matrix
 
 
 # --- a column and a row ---
 
 
-def _outer_product(lowering: Vectors, left: Matrix, right: Matrix, sums: Matrix) -> Matrix:
+def _outer_product(
+    lowering: Vectors, arithmetic: _Arithmetic, operands: tuple[Tile, Tile, Tile]
+) -> Tile:
     """The product of a column and a row, added to a matrix, for each component on its own."""
+    left, right, sums = operands
     column = left if left.scalar is not None else lowering.in_memory(left)
     row = right if right.scalar is not None else lowering.in_memory(right)
 
-    def compute(place: Place, width: int, pieces: list[SSAValue]) -> SSAValue:
-        a = column.piece(Place(place.row, place.row, 0), 1)
-        b = row.piece(Place(place.column, 0, place.column), width)
-        return _multiply_add(lowering, lowering.broadcast(a, width), b, pieces[0])
+    def compute(position: Position, width: int, pieces: list[SSAValue]) -> SSAValue:
+        a = column.piece(Position(position.row, (position.row, 0)), 1)
+        b = row.piece(Position(position.column, (0, position.column)), width)
+        return arithmetic.multiply_add(lowering.broadcast(a, width), b, pieces[0])
 
     product = lowering.computed([sums], sums.element, compute, is_flat=False)
     return replace(
@@ -140,17 +229,10 @@ def _outer_product(lowering: Vectors, left: Matrix, right: Matrix, sums: Matrix)
     )
 
 
-def _multiply_add(lowering: Vectors, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-    if isinstance(element_of(c), AnyFloat):
-        return lowering.emit(math.FmaOp(a, b, c)).result
-    product = lowering.emit(arith.MuliOp(a, b)).result
-    return lowering.emit(arith.AddiOp(product, c)).result
-
-
 # --- blocks ---
 
 
-def _blocks(lowering: Vectors, sums: Matrix) -> list[_Block]:
+def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
     """Cuts C into parts with blocks whose sums fit the registers."""
     rows, columns = sums.shape
     width = sums.width
@@ -190,57 +272,56 @@ def _block_size(rows: int, vectors: int, most: int) -> tuple[int, int]:
 def _multiply(
     lowering: Vectors,
     blocks: Sequence[_Block],
-    operands: tuple[Matrix, Matrix, Matrix],
-    buffer: SSAValue,
+    operands: tuple[Tile, Tile, Tile],
+    target: _Target,
 ) -> None:
-    """Stores C + A B in private memory."""
+    """Stores C + A B in private memory, from a component on."""
     for block in blocks:
         rows = lowering.loop(block.row, block.row + block.rows, block.height, name="row")
         step = block.width * block.count
         with rows as row:
             columns = lowering.loop(block.column, block.column + block.columns, step, name="column")
             with columns as column:
-                _multiply_block(lowering, block, (row, column), operands, buffer)
+                _multiply_block(lowering, block, (row, column), operands, target)
 
 
 def _multiply_block(
     lowering: Vectors,
     block: _Block,
     start: tuple[Index, Index],
-    operands: tuple[Matrix, Matrix, Matrix],
-    buffer: SSAValue,
+    operands: tuple[Tile, Tile, Tile],
+    target: _Target,
 ) -> None:
     a, b, c = operands
     first, left = start
-    places = [
-        [_place(lowering, c, (first, r), (left, v * block.width)) for v in range(block.count)]
+    positions = [
+        [_position(lowering, c, (first, r), (left, v * block.width)) for v in range(block.count)]
         for r in range(block.height)
     ]
     width = block.width
-    sums = [c.piece(place, width) for row in places for place in row]
+    sums = [c.piece(position, width) for row in positions for position in row]
     with lowering.carrying_loop(0, a.shape[1], sums, name="depth") as (depth, carried, results):
         factors = [
-            b.piece(_place(lowering, b, (depth, 0), (left, v * width)), width)
+            b.piece(_position(lowering, b, (depth, 0), (left, v * width)), width)
             for v in range(block.count)
         ]
         for r in range(block.height):
-            scalar = a.piece(_place(lowering, a, (first, r), (depth, 0)), 1)
+            scalar = a.piece(_position(lowering, a, (first, r), (depth, 0)), 1)
             factor = lowering.broadcast(scalar, width)
             for v, row in enumerate(factors):
                 total = carried[r * block.count + v]
-                results.append(_multiply_add(lowering, factor, row, total))
-    for place, total in zip((place for row in places for place in row), results, strict=True):
-        lowering.store(total, buffer, [place.flat])
+                results.append(target.arithmetic.multiply_add(factor, row, total))
+    for position, total in zip(
+        (position for row in positions for position in row), results, strict=True
+    ):
+        target.store(lowering, total, position)
 
 
-def _place(
-    lowering: Vectors, matrix: Matrix, row: tuple[Index, int], column: tuple[Index, int]
-) -> Place:
-    """A place whose row and column are sums of a number and a constant, which is added last."""
+def _position(
+    lowering: Vectors, matrix: Tile, row: tuple[Index, int], column: tuple[Index, int]
+) -> Position:
+    """A position whose row and column are sums of a number and a constant, which is added last."""
     columns = matrix.shape[1]
     start = lowering.add(lowering.multiply(row[0], columns), column[0])
     flat = lowering.add(start, row[1] * columns + column[1])
-    return Place(flat, lowering.add(*row), lowering.add(*column))
-
-
-RULES: dict[str, Rule] = {ContractionOp.name: _contract}
+    return Position(flat, (lowering.add(*row), lowering.add(*column)))

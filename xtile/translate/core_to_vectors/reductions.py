@@ -1,21 +1,28 @@
-"""Reductions of the rows or the columns of a matrix."""
+"""Reductions along dimensions of tiles."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import BFloat16Type, VectorType
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, VectorType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core.reductions import AggregateOperation, ReduceOp
 from xtile.dialects.vector import MultiDimReductionOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_vectors.bodies import combined
+from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.emitting import rests
+from xtile.translate.core_to_vectors.kinds import is_plain_body
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, Place
+from xtile.translate.core_to_vectors.shapes import permuted
+from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.pieces import length_of, slice_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
@@ -23,74 +30,133 @@ from xtile.translate.core_to_xegpu.subgroup import combiner
 _SIDE_BY_SIDE = 4
 """Vectors of a row that others are combined with side by side, so that none waits for the last."""
 
-
-def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
-    source, accumulator = operation.operands
-    result = operation.results[0]
-    (dimension,) = cast("tuple[int]", operation.reduction_dims.get_values())
-    reduction = _Reduction(lowering, operation, lowering.matrix(accumulator))
-    buffer = lowering.new_buffer(result)
-    if dimension == 0:
-        reduction.combine_rows(lowering.matrix(source), buffer)
-    else:
-        reduction.combine_columns(lowering.matrix(source), buffer)
-    element = lowering.component_type(result.type)
-    count = cast("VectorType[Attribute]", result.type).get_shape()[0]
-    lowering.define(result, lowering.stored(buffer, (count, 1), element))
+Components = list[SSAValue]
+"""A component of each tile that is reduced, or a vector of each."""
 
 
-class _Reduction:
-    """How a reduction combines components; those of bf16 in f32.
+@dataclass(frozen=True)
+class Combination:
+    """How components are combined.
+
+    Attributes:
+        combine: Emits the combination of earlier and later components.
+        widen: Makes components what is combined.
+        narrow: Makes components of what is combined.
+        takes_vectors: Whether it takes vectors as well as numbers.
+    """
+
+    combine: Callable[[Components, Components], Components]
+    widen: Callable[[Components], Components] = list
+    narrow: Callable[[Components], Components] = list
+    takes_vectors: bool = True
+
+
+def combination_of_kind(lowering: Vectors, kind: str, type_: Attribute) -> Combination:
+    """That of one of `vector`'s kinds, in f32 for f16 and bf16."""
+
+    def combine(first: Components, second: Components) -> Components:
+        (a,), (b,) = first, second
+        return [combiner(lowering, kind, element_of(a))(a, b)]
+
+    if isinstance(type_, BFloat16Type):
+        return Combination(
+            combine,
+            lambda values: [widen(lowering, value) for value in values],
+            lambda values: [narrow(lowering, value) for value in values],
+        )
+    if isinstance(type_, Float16Type):
+        from xdsl.dialects.arith import ExtFOp, TruncFOp
+
+        def resized(kind: type[ExtFOp | TruncFOp], to: Attribute) -> Callable[..., Components]:
+            def resize(values: Components) -> Components:
+                types = [piece_type(to, _width(value)) for value in values]
+                pairs = zip(values, types, strict=True)
+                made = [kind.create(operands=[v], result_types=[t]) for v, t in pairs]
+                return [lowering.emit(operation).results[0] for operation in made]
+
+            return resize
+
+        return Combination(combine, resized(ExtFOp, f32), resized(TruncFOp, type_))
+    return Combination(combine)
+
+
+def _width(value: SSAValue) -> int:
+    return length_of(value) if isinstance(value.type, VectorType) else 1
+
+
+def combination_of_body(lowering: Vectors, operation: AggregateOperation) -> Combination:
+    """That of a region."""
+    body = operation.body.block
+    return Combination(
+        lambda first, second: combined(lowering, body, first, second),
+        takes_vectors=is_plain_body(body),
+    )
+
+
+class Reduction:
+    """Combines tiles along one dimension.
 
     Args:
         lowering: Where to emit.
-        operation: The reduction.
-        start: What the results are combined with.
+        tiles: The tiles, of one shape.
+        combination: How components are combined.
     """
 
-    def __init__(self, lowering: Vectors, operation: MultiDimReductionOp, start: Matrix) -> None:
+    def __init__(self, lowering: Vectors, tiles: Sequence[Tile], combination: Combination) -> None:
         self._lowering = lowering
-        self._start = start
-        type_ = cast("VectorType[Attribute]", operation.operands[0].type)
-        self._is_bfloat16 = isinstance(type_.element_type, BFloat16Type)
-        self._kind = str(operation.kind.data)
+        self._tiles = tiles
+        self._how = combination
+        self._shape = tiles[0].shape
+        width = min(tile.width for tile in tiles)
+        self._width_of_pieces = width if combination.takes_vectors else 1
 
-    def combine_rows(self, matrix: Matrix, buffer: SSAValue) -> None:
-        """Combines the components of each column, for as many columns at once as there can be."""
-        rows, columns = matrix.shape
+    def along(self, axis: int, store: Callable[[Position, Components], None]) -> None:
+        """Combines along a dimension; `store` gets what neighbours of the result come to."""
+        if axis == len(self._shape) - 1:
+            self._combine_rows(store)
+        else:
+            self._combine_across(axis, store)
+
+    def _pieces(self, indices: Sequence[Index], width: int) -> Components:
+        position = self._lowering.position(self._shape, indices)
+        return self._how.widen([tile.piece(position, width) for tile in self._tiles])
+
+    def _combine_across(self, axis: int, store: Callable[[Position, Components], None]) -> None:
+        """Combines rows with each other, for as many components at once as there can be."""
         lowering = self._lowering
+        shape = (*self._shape[:axis], *self._shape[axis + 1 :])
 
-        def combine(column: Index, width: int) -> None:
-            first = self._wide(self._start.piece(Place(column, column, 0), width))
-            with lowering.carrying_loop(0, rows, [first], name="row") as (row, carried, next_):
-                flat = lowering.add(lowering.multiply(row, columns), column)
-                piece = self._wide(matrix.piece(Place(flat, row, column), width))
-                next_.append(self._combine(carried[0], piece))
-            lowering.store(self._rounded(next_[0]), buffer, [column])
+        with lowering.rows(shape) as row:
+            before, after = row[:axis], row[axis:]
 
-        lowering.cover(columns, matrix.width, combine)
+            def combine(column: Index, width: int) -> None:
+                first = self._pieces((*before, 0, *after, column), width)
+                loop = lowering.carrying_loop(1, self._shape[axis], first, name="row")
+                with loop as (i, carried, results):
+                    piece = self._pieces((*before, i, *after, column), width)
+                    results += self._how.combine(list(carried), piece)
+                total = results if self._shape[axis] > 1 else first
+                position = lowering.position(shape, (*row, column))
+                store(position, list(total))
 
-    def combine_columns(self, matrix: Matrix, buffer: SSAValue) -> None:
+            lowering.cover(shape[-1], self._width_of_pieces, combine)
+
+    def _combine_rows(self, store: Callable[[Position, Components], None]) -> None:
         """Combines the components of each row: vectors, and then the parts of the last one."""
-        rows, columns = matrix.shape
-        lowering = self._lowering
-        with lowering.loop(0, rows, name="row") as row:
-            total = self._wide(self._start.piece(Place(row, row, 0), 1))
-            for part in self._parts_of_row(matrix, row, columns):
-                total = self._combine(total, self._folded(part))
-            lowering.store(self._rounded(total), buffer, [row])
+        lowering, outer = self._lowering, self._shape[:-1]
+        with lowering.rows(self._shape) as row:
+            parts = [self._folded(part) for part in self._parts_of_row(row)]
+            total = reduce(self._how.combine, parts)
+            store(lowering.position(outer, row), total)
 
-    def _parts_of_row(self, matrix: Matrix, row: Index, columns: int) -> list[SSAValue]:
+    def _parts_of_row(self, row: tuple[Index, ...]) -> list[Components]:
         """A vector that all whole vectors of a row are combined to, and what is left of it."""
-        lowering, width = self._lowering, matrix.width
-        start = lowering.multiply(row, columns)
+        lowering, width = self._lowering, self._width_of_pieces
+        columns = self._shape[-1]
 
-        def piece(column: Index, length: int) -> SSAValue:
-            place = Place(lowering.add(start, column), row, column)
-            return self._wide(matrix.piece(place, length))
-
-        def vectors(column: Index, count: int) -> list[SSAValue]:
-            return [piece(lowering.add(column, i * width), width) for i in range(count)]
+        def vectors(column: Index, count: int) -> list[Components]:
+            starts = [lowering.add(column, i * width) for i in range(count)]
+            return [self._pieces((*row, start), width) for start in starts]
 
         whole = columns - columns % width
         count = min(_SIDE_BY_SIDE, whole // width)
@@ -98,36 +164,134 @@ class _Reduction:
         even = whole - whole % step if step else 0
         parts = vectors(0, count)
         if even > step:
-            with lowering.carrying_loop(step, even, parts, step, "column") as loop:
+            flat = [value for part in parts for value in part]
+            with lowering.carrying_loop(step, even, flat, step, "column") as loop:
                 column, carried, next_ = loop
-                pairs = zip(carried, vectors(column, count), strict=True)
-                next_ += [self._combine(before, part) for before, part in pairs]
-            parts = next_
+                pairs = zip(self._grouped(carried), vectors(column, count), strict=True)
+                next_ += [x for a, b in pairs for x in self._how.combine(a, b)]
+            parts = self._grouped(next_)
         parts = [*parts, *vectors(even, (whole - even) // width)]
-        total = [reduce(self._combine, parts)] if parts else []
-        return total + [piece(column, length) for column, length in rests(whole, columns, width)]
+        total = [reduce(self._how.combine, parts)] if parts else []
+        rest = [
+            self._pieces((*row, start), length) for start, length in rests(whole, columns, width)
+        ]
+        return total + rest
 
-    def _folded(self, value: SSAValue) -> SSAValue:
-        """The elements of a vector combined, half with half."""
-        if not isa(value.type, VectorType):
-            return value
-        while (half := length_of(value) // 2) > 1:
-            low = slice_of(self._lowering, value, 0, half)
-            value = self._combine(low, slice_of(self._lowering, value, half, half))
-        element = element_of(value)
-        first, second = (
-            self._lowering.emit(vector.ExtractOp(value, [i], element)).result for i in range(2)
+    def _grouped(self, values: Sequence[SSAValue]) -> list[Components]:
+        """Values one after the other, as many as there are tiles together."""
+        count = len(self._tiles)
+        return [list(values[i : i + count]) for i in range(0, len(values), count)]
+
+    def _folded(self, values: Components) -> Components:
+        """The elements of vectors combined, half with half."""
+        lowering = self._lowering
+        while isa(values[0].type, VectorType) and (half := length_of(values[0]) // 2) > 1:
+            low = [slice_of(lowering, value, 0, half) for value in values]
+            high = [slice_of(lowering, value, half, half) for value in values]
+            values = self._how.combine(low, high)
+        if not isa(values[0].type, VectorType):
+            return values
+        ends = [[self._element(value, i) for value in values] for i in range(2)]
+        return self._how.combine(*ends)
+
+    def _element(self, value: SSAValue, i: int) -> SSAValue:
+        extracted = vector.ExtractOp(value, [i], cast(Any, element_of(value)))
+        return self._lowering.emit(extracted).result
+
+
+def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
+    """Several dimensions become the last one, which is combined."""
+    tile = lowering.tile(operation.source)
+    (*dimensions,) = operation.reduction_dims.get_values()
+    axis = dimensions[0] if len(dimensions) == 1 else len(tile.shape) - len(dimensions)
+    if len(dimensions) != 1:
+        kept = [i for i in range(len(tile.shape)) if i not in dimensions]
+        shape = [tile.shape[i] for i in kept]
+        tile = permuted(lowering, tile, [*kept, *sorted(dimensions)])
+        tile = lowering.reshaped(tile, (*shape, tile.count // max(1, _product(shape))))
+    element = cast("VectorType[Attribute]", operation.source.type).element_type
+    how = combination_of_kind(lowering, str(operation.kind.data), element)
+    _reduce_to(operation.dest, [operation.acc], [tile], axis, how, lowering)
+
+
+def _product(numbers: Sequence[int]) -> int:
+    return reduce(lambda a, b: a * b, numbers, 1)
+
+
+def _reduction(operation: vector.ReductionOp, lowering: Vectors) -> None:
+    """A tile of one dimension, combined to a number."""
+    if not lowering.is_tile(operation.vector):
+        copy_or_compute(operation, lowering)
+        return
+    element = cast("VectorType[Attribute]", operation.vector.type).element_type
+    how = combination_of_kind(lowering, str(operation.kind.data), element)
+    start = [] if operation.acc is None else [operation.acc]
+    _reduce_to(operation.dest, start, [lowering.tile(operation.vector)], 0, how, lowering)
+
+
+def _reduce_to(
+    result: SSAValue,
+    start: Sequence[SSAValue],
+    tiles: Sequence[Tile],
+    axis: int,
+    how: Combination,
+    lowering: Vectors,
+) -> None:
+    """Combines tiles along a dimension, and with what a reduction starts with."""
+
+    def total_of(position: Position, values: Components) -> SSAValue:
+        if not start:
+            return values[0]
+        width = _width(values[0])
+        first = (
+            lowering.tile(start[0]).piece(position, width)
+            if isinstance(start[0].type, VectorType)
+            else lowering.value(start[0])
         )
-        return self._combine(first, second)
+        return how.combine(how.widen([first]), values)[0]
 
-    def _combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return combiner(self._lowering, self._kind, element_of(a))(a, b)
-
-    def _wide(self, value: SSAValue) -> SSAValue:
-        return widen(self._lowering, value) if self._is_bfloat16 else value
-
-    def _rounded(self, value: SSAValue) -> SSAValue:
-        return narrow(self._lowering, value) if self._is_bfloat16 else value
+    _define(
+        lowering, [result], tiles, axis, how, lambda at, values: how.narrow([total_of(at, values)])
+    )
 
 
-RULES: dict[str, Rule] = {MultiDimReductionOp.name: _multi_reduction}
+def _define(
+    lowering: Vectors,
+    results: Sequence[SSAValue],
+    tiles: Sequence[Tile],
+    axis: int,
+    how: Combination,
+    finish: Callable[[Position, Components], Components],
+) -> None:
+    """Defines the results of a reduction: tiles in private memory, or numbers."""
+    if not isinstance(results[0].type, VectorType):
+
+        def define(position: Position, values: Components) -> None:
+            for result, value in zip(results, finish(position, values), strict=True):
+                lowering.define(result, value)
+
+        Reduction(lowering, tiles, how).along(axis, define)
+        return
+    buffers = [lowering.new_buffer(result) for result in results]
+
+    def store(position: Position, values: Components) -> None:
+        for buffer, value in zip(buffers, finish(position, values), strict=True):
+            lowering.store(value, buffer, [position.flat])
+
+    Reduction(lowering, tiles, how).along(axis, store)
+    for result, buffer in zip(results, buffers, strict=True):
+        lowering.define_stored(result, buffer)
+
+
+def _reduce(operation: ReduceOp, lowering: Vectors) -> None:
+    tiles = [lowering.tile(source) for source in operation.sources]
+    how = combination_of_body(lowering, operation)
+    axis = operation.axis.value.data
+    _define(lowering, operation.totals, tiles, axis, how, lambda at, values: how.narrow(values))
+
+
+RULES: dict[str, Rule] = {
+    MultiDimReductionOp.name: _multi_reduction,
+    ReduceOp.name: _reduce,
+    vector.ReductionOp.name: _reduction,
+}

@@ -34,7 +34,16 @@ _OF_SUBGROUPS = (
 """Operations on vectors of subgroups, whatever the number of their dimensions is."""
 
 
-def matrices_of(function: Operation) -> frozenset[SSAValue]:
+def vectors_of(function: Operation) -> frozenset[SSAValue]:
+    """The vectors of a kernel at level tile, all of which belong to the work-group."""
+    found: set[SSAValue] = set()
+    for operation in function.walk():
+        arguments = (a for region in operation.regions for b in region.blocks for a in b.args)
+        found.update(value for value in (*operation.results, *arguments) if _rank(value))
+    return frozenset(found)
+
+
+def tiles_of(function: Operation) -> frozenset[SSAValue]:
     """The vectors of a kernel at level subgroup that belong to subgroups."""
     groups: dict[SSAValue, set[SSAValue]] = {}
     found: set[SSAValue] = set()

@@ -1,100 +1,177 @@
-"""Matrices in memory: reads, writes, and atomic updates.
+"""Tiles in memory: reads, writes, and atomic updates.
 
-Where a matrix may reach beyond the memory, only those rows and columns are accessed that are
+Where a tile may reach beyond the memory, only those rows and columns are accessed that are
 inside, in loops whose bounds are computed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, MemRefType, VectorType
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, VectorType
 from xdsl.dialects.memref import AtomicRMWOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import AtomicUpdateOp, PrefetchOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds
+from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lanes import repetitions
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, Place, shape_of
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
+from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
 from xtile.translate.core_to_vectors.transposition import (
     read_transposed,
-    tile_of,
+    square_of,
     write_transposed,
 )
 from xtile.translate.core_to_xegpu import atomics, memory
 from xtile.translate.core_to_xegpu.memory import update
 
 
-def _access(operation: Operation, lowering: Vectors, matrix: SSAValue) -> MemoryBlock:
+@dataclass(frozen=True)
+class _Access:
+    """An access of a block of memory.
+
+    Attributes:
+        block: The block.
+        mask: Which components are accessed, in the order of the memory's dimensions; None: all.
+        order: The dimensions of the tile in that order.
+        is_plain: Whether it stays inside, and reaches rows of the tile as neighbours in memory.
+    """
+
+    block: MemoryBlock
+    mask: Tile | None
+    order: Sequence[int]
+    is_plain: bool
+
+    @property
+    def square(self) -> int:
+        """The size of the squares that a transposed tile is accessed by; 1 for others."""
+        if not self.block.has_columns or self.mask is not None:
+            return 1
+        return square_of(self.block.shape, self.block.column)
+
+    def each(self, lowering: Vectors, width: int, emit: Callable[[Position, int], None]) -> None:
+        """Goes through the components that are accessed, as many of a row at once as can be."""
+        mask = self.mask
+        if mask is None:
+            self.block.each(width, emit)
+            return
+
+        def emit_masked(position: Position, count: int) -> None:
+            at = lowering.position(mask.shape, [position.indices[i] for i in self.order])
+            lowering.each_masked(mask, at, position, count, emit)
+
+        is_in_order = list(self.order) == sorted(self.order)
+        self.block.each(width if is_in_order else 1, emit_masked)
+
+
+def _transfer(
+    operation: TransferReadOp | TransferWriteOp, lowering: Vectors, tile: SSAValue
+) -> _Access:
     """The block of memory that a transfer accesses."""
-    memory = kinds.memory_of(operation)
-    rank = cast("MemRefType[Attribute]", memory.type).get_num_dims()
-    first = list(operation.operands).index(memory) + 1
     in_bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
-    rows, columns = (not bool(flag) for flag in in_bounds)
-    return MemoryBlock(
+    dimensions = dimensions_of(operation.permutation_map)
+    block = MemoryBlock(
         lowering,
-        lowering.value(memory),
-        lowering.numbers(operation.operands[first : first + rank]),
-        shape_of(matrix.type),
-        kinds.is_transposed(operation),
-        (rows, columns),
+        lowering.value(operation.source),
+        lowering.numbers(operation.indices),
+        shape_of(tile.type),
+        dimensions,
+        [not bool(flag) for flag in in_bounds],
     )
+    mask = None if operation.mask is None else lowering.kept(operation.mask)
+    pairs = sorted((along, i) for i, along in enumerate(dimensions) if along is not None)
+    return _Access(block, mask, [i for _, i in pairs], kinds.is_plain_access(operation))
+
+
+def _slice(operation: vector.LoadOp | vector.StoreOp, lowering: Vectors, tile: SSAValue) -> _Access:
+    """A block along the last dimensions of a memory, as a whole inside."""
+    shape, rank = shape_of(tile.type), len(operation.indices)
+    dimensions = range(rank - len(shape), rank)
+    memory, indices = lowering.value(operation.base), lowering.numbers(operation.indices)
+    block = MemoryBlock(lowering, memory, indices, shape, dimensions, [False] * len(shape))
+    return _Access(block, None, (), kinds.is_plain_access(operation))
 
 
 # --- reads ---
 
 
 def _read(operation: TransferReadOp, lowering: Vectors) -> None:
-    result = operation.result
-    element = lowering.component_type(result.type)
-    block = _access(operation, lowering, result)
-    shape = shape_of(result.type)
-    if kinds.is_plain_transfer(operation):
-        lowering.define_matrix(result, _in_memory(lowering, block, shape, element))
-        return
-    matrix = lowering.stored(lowering.new_buffer(result), shape, element)
-    tile = tile_of(block)
+    access = _transfer(operation, lowering, operation.result)
+    _read_tile(lowering, operation.result, access, operation.padding)
 
-    def by_tiles() -> None:
-        read_transposed(lowering, block, matrix, tile)
+
+def _load(operation: vector.LoadOp, lowering: Vectors) -> None:
+    if lowering.is_tile(operation.result):
+        access = _slice(operation, lowering, operation.result)
+        _read_tile(lowering, operation.result, access, None)
+    else:
+        copy_or_compute(operation, lowering)
+
+
+def _read_tile(
+    lowering: Vectors, result: SSAValue, access: _Access, padding: SSAValue | None
+) -> None:
+    element = lowering.component_type(result.type)
+    block, square = access.block, access.square
+    shape = shape_of(result.type)
+    if access.is_plain:
+        lowering.define_tile(result, _in_memory(lowering, block, shape, element))
+        return
+    tile = lowering.stored(lowering.new_buffer(result), shape, element)
+
+    def by_squares() -> None:
+        read_transposed(lowering, block, tile, square)
 
     def by_rows() -> None:
-        _read_rows(lowering, block, lowering.value(operation.padding), matrix)
+        if padding is not None:
+            _fill(lowering, access, lowering.splat(lowering.value(padding), shape), tile)
+        _read_rows(lowering, access, tile)
 
-    if tile > 1:
-        lowering.either(block.is_whole, by_tiles, by_rows)
+    if square > 1:
+        lowering.either(block.is_whole, by_squares, by_rows)
     else:
         by_rows()
-    lowering.define(result, matrix)
+    lowering.define(result, tile)
 
 
-def _read_rows(lowering: Vectors, block: MemoryBlock, padding: SSAValue, matrix: Matrix) -> None:
-    """Reads what is inside, and makes everything else the padding."""
-    buffer = matrix.buffer
+def _fill(lowering: Vectors, access: _Access, padding: Tile, tile: Tile) -> None:
+    """Makes a tile the padding where not all of it is read."""
+    assert tile.buffer is not None
+    if access.mask is not None:
+        lowering.store_tile(padding, tile.buffer)
+    else:
+        _fill_outside(lowering, access.block, padding, tile.buffer)
+
+
+def _read_rows(lowering: Vectors, access: _Access, tile: Tile) -> None:
+    """Reads what is inside and not masked."""
+    buffer = tile.buffer
     assert buffer is not None
-    _fill_outside(lowering, block, padding, matrix)
 
-    def copy(place: Place, width: int) -> None:
-        lowering.store(block.load(place, width, matrix.element), buffer, [place.flat])
+    def copy(position: Position, width: int) -> None:
+        value = access.block.load(position, width, tile.element)
+        lowering.store(value, buffer, [position.flat])
 
-    block.each(matrix.width, copy)
+    access.each(lowering, tile.width, copy)
 
 
 def _in_memory(
-    lowering: Vectors, block: MemoryBlock, shape: tuple[int, int], element: Attribute
-) -> Matrix:
-    """The matrix that is in a block of memory as a whole, row by row."""
-    return Matrix(
+    lowering: Vectors, block: MemoryBlock, shape: tuple[int, ...], element: Attribute
+) -> Tile:
+    """The tile that is in a block of memory as a whole, row by row."""
+    return Tile(
         shape,
         element,
-        lambda place, width: block.load(place, width, element),
+        lambda position, width: block.load(position, width, element),
         is_flat=False,
         aligned=frozenset(),
         others=frozenset(),
@@ -102,44 +179,57 @@ def _in_memory(
     )
 
 
-def _fill_outside(lowering: Vectors, block: MemoryBlock, padding: SSAValue, matrix: Matrix) -> None:
+def _fill_outside(lowering: Vectors, block: MemoryBlock, padding: Tile, buffer: SSAValue) -> None:
     """Makes all components the padding, if some are outside of the memory."""
-    assert matrix.buffer is not None
     if block.is_whole is None:
         return
     is_cut = lowering.emit(arith.XOrIOp(block.is_whole, lowering.true())).result
     with lowering.when(is_cut):
-        lowering.store_matrix(lowering.splat(padding, matrix.shape), matrix.buffer)
+        lowering.store_tile(padding, buffer)
 
 
 # --- writes ---
 
 
 def _write(operation: TransferWriteOp, lowering: Vectors) -> None:
-    matrix = lowering.matrix(operation.vector)
-    block = _access(operation, lowering, operation.vector)
-    tile = tile_of(block)
-    is_checked = block.columns.is_whole is not None
-    if (tile == 1 and not is_checked) or matrix.scalar is not None:
-        _write_rows(block, matrix)
+    access = _transfer(operation, lowering, operation.vector)
+    _write_tile(lowering, lowering.tile(operation.vector), access)
+
+
+def _store(operation: vector.StoreOp, lowering: Vectors) -> None:
+    if lowering.is_tile(operation.vector):
+        access = _slice(operation, lowering, operation.vector)
+        _write_tile(lowering, lowering.tile(operation.vector), access)
+    else:
+        copy_or_compute(operation, lowering)
+
+
+def _write_tile(lowering: Vectors, tile: Tile, access: _Access) -> None:
+    block, square = access.block, access.square
+    is_checked = block.ranges[-1].is_whole is not None or access.mask is not None
+    if (square == 1 and not is_checked) or tile.scalar is not None:
+        _write_rows(lowering, access, tile)
         return
     # What the components are computed from would be emitted twice.
-    with lowering.temporary(matrix) as stored:
+    with lowering.temporary(tile) as stored:
 
-        def by_tiles() -> None:
-            write_transposed(lowering, block, stored, tile)
+        def by_squares() -> None:
+            write_transposed(lowering, block, stored, square)
 
         def by_rows() -> None:
-            _write_rows(block, stored)
+            _write_rows(lowering, access, stored)
 
-        if tile > 1:
-            lowering.either(block.is_whole, by_tiles, by_rows)
+        if square > 1:
+            lowering.either(block.is_whole, by_squares, by_rows)
         else:
             by_rows()
 
 
-def _write_rows(block: MemoryBlock, matrix: Matrix) -> None:
-    block.each(matrix.width, lambda place, width: block.store(matrix.piece(place, width), place))
+def _write_rows(lowering: Vectors, access: _Access, tile: Tile) -> None:
+    def store(position: Position, width: int) -> None:
+        access.block.store(tile.piece(position, width), position)
+
+    access.each(lowering, tile.width, store)
 
 
 # --- atomic updates ---
@@ -151,38 +241,38 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
     if not isa(type_, VectorType):
         _update_scalar(operation, lowering)
         return
-    is_transposed = operation.transpose is not None
-    checked = operation.checked.get_values()
-    rank = len(operation.indices)
-    row, column = (rank - 1, rank - 2) if is_transposed else (rank - 2, rank - 1)
+    shape, rank = shape_of(type_), len(operation.indices)
+    dimensions = list(range(rank - len(shape), rank))
+    if operation.transpose is not None:
+        dimensions.reverse()
+    checked = [dimension in operation.checked.get_values() for dimension in dimensions]
     memory = lowering.value(operation.memory)
     indices = lowering.numbers(operation.indices)
-    shape = shape_of(type_)
-    inside = (row in checked, column in checked)
-    block = MemoryBlock(lowering, memory, indices, shape, is_transposed, inside)
+    block = MemoryBlock(lowering, memory, indices, shape, dimensions, checked)
     element = type_.element_type
     kind = str(operation.kind.data)
     old = lowering.new_buffer(operation.result) if operation.result.uses else None
     carried = lowering.component_type(type_)
     if old is not None:
         before = lowering.stored(old, shape, carried)
-        _fill_outside(lowering, block, lowering.constant(0, carried), before)
+        zeros = lowering.splat(lowering.constant(0, carried), shape)
+        _fill_outside(lowering, block, zeros, old)
         lowering.define(operation.result, before)
-    with lowering.temporary(lowering.matrix(operation.value)) as values:
+    with lowering.temporary(lowering.tile(operation.value)) as values:
 
-        def update_one(place: Place, width: int) -> None:
-            places = [lowering.as_value(index) for index in block.indices(place)]
-            value = values.piece(place, width)
-            found = update(lowering, kind, value, memory, places, element)
+        def update_one(position: Position, width: int) -> None:
+            positions = [lowering.as_value(index) for index in block.indices(position)]
+            value = values.piece(position, width)
+            found = update(lowering, kind, value, memory, positions, element)
             if old is not None:
-                lowering.store(found, old, [place.flat])
+                lowering.store(found, old, [position.flat])
 
         block.each(1, update_one)
 
 
 def _update_scalar(operation: AtomicRMWOp | AtomicUpdateOp, lowering: Vectors) -> None:
     """Updates one element, as often as the lanes of the subgroup do."""
-    times = repetitions(operation, lowering.subgroup_size) if lowering.plan.matrices else 1
+    times = repetitions(operation, lowering.subgroup_size) if lowering.plan.tiles else 1
     assert times is not None
     rule = {**atomics.RULES, **memory.RULES}[operation.name]
     with lowering.loop(0, times, name="lane"):
@@ -197,6 +287,8 @@ RULES: dict[str, Rule] = {
     AtomicRMWOp.name: _update_scalar,
     AtomicUpdateOp.name: _atomic_update,
     PrefetchOp.name: _prefetch,
+    vector.LoadOp.name: _load,
+    vector.StoreOp.name: _store,
     TransferReadOp.name: _read,
     TransferWriteOp.name: _write,
 }

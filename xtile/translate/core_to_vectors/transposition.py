@@ -1,65 +1,82 @@
-"""Transposed accesses of memory, by square tiles that are transposed in registers."""
+"""Transposed accesses of memory, by squares that are transposed in registers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from xtile.rewrite.indices import Index
 from xtile.rewrite.transposition import transposed
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.matrix import Matrix, Place
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
+from xtile.translate.core_to_vectors.tile import Position, Tile
 
-_TILES = (8, 4)
-"""Rows and columns of a tile: larger ones take more code, and are not faster."""
-
-
-def tile_of(block: MemoryBlock) -> int:
-    """The rows of the tiles that a transposed matrix is made of; 1 if it is not."""
-    if not block.has_columns:
-        return 1
-    return next((n for n in _TILES if all(size % n == 0 for size in block.shape)), 1)
+_SQUARES = (8, 4)
+"""Rows and columns of a square: larger ones take more code, and are not faster."""
 
 
-def read_transposed(lowering: Vectors, block: MemoryBlock, matrix: Matrix, tile: int) -> None:
-    """Reads a whole block into private memory."""
-    buffer = matrix.buffer
+def square_of(shape: Sequence[int], column: int) -> int:
+    """The size of the squares that two dimensions of a tile are cut into, the last and another.
+
+    It is 1 where they do not divide into squares.
+    """
+    sizes = (shape[column], shape[-1])
+    return next((n for n in _SQUARES if all(size % n == 0 for size in sizes)), 1)
+
+
+def read_transposed(lowering: Vectors, block: MemoryBlock, tile: Tile, square: int) -> None:
+    """Reads a whole block, whose columns are neighbours in memory, into private memory."""
+    buffer = tile.buffer
     assert buffer is not None
 
-    def read(place: Callable[[int, int], Place]) -> None:
-        columns = [block.load(place(0, i), tile, matrix.element) for i in range(tile)]
+    def read(position: Callable[[int, int], Position]) -> None:
+        columns = [block.load(position(0, i), square, tile.element) for i in range(square)]
         for i, row in enumerate(transposed(lowering, columns)):
-            lowering.store(row, buffer, [place(i, 0).flat])
+            lowering.store(row, buffer, [position(i, 0).flat])
 
-    _each_tile(lowering, matrix.shape, tile, read)
+    each_square(lowering, tile.shape, block.column, square, read)
 
 
-def write_transposed(lowering: Vectors, block: MemoryBlock, matrix: Matrix, tile: int) -> None:
-    """Writes a matrix to a whole block."""
+def write_transposed(lowering: Vectors, block: MemoryBlock, tile: Tile, square: int) -> None:
+    """Writes a tile to a whole block, whose columns are neighbours in memory."""
 
-    def write(place: Callable[[int, int], Place]) -> None:
-        rows = [matrix.piece(place(i, 0), tile) for i in range(tile)]
+    def write(position: Callable[[int, int], Position]) -> None:
+        rows = [tile.piece(position(i, 0), square) for i in range(square)]
         for i, column in enumerate(transposed(lowering, rows)):
-            block.store(column, place(0, i))
+            block.store(column, position(0, i))
 
-    _each_tile(lowering, matrix.shape, tile, write)
+    each_square(lowering, tile.shape, block.column, square, write)
 
 
-def _each_tile(
+def each_square(
     lowering: Vectors,
-    shape: tuple[int, int],
-    tile: int,
-    emit: Callable[[Callable[[int, int], Place]], None],
+    shape: Sequence[int],
+    column: int,
+    square: int,
+    emit: Callable[[Callable[[int, int], Position]], None],
 ) -> None:
-    """Goes through the tiles; `emit` gets what gives the places in one, from row and column."""
-    rows, columns = shape
-    with lowering.loop(0, rows, tile, "row") as row:
-        start = lowering.multiply(row, columns)
-        with lowering.loop(0, columns, tile, "column") as column:
-            first: Index = lowering.add(start, column)
+    """Goes through the squares along a dimension and the last one.
 
-            def place(i: int, j: int) -> Place:
-                flat = lowering.add(first, i * columns + j)
-                return Place(flat, lowering.add(row, i), lowering.add(column, j))
+    Args:
+        lowering: Where to emit.
+        shape: The sizes of the tile.
+        column: The other dimension.
+        square: The size of a square.
+        emit: Gets what gives the position of a component in the square, from its index along that
+            dimension and the one along the last.
+    """
+    steps = [1] * len(shape)
+    steps[column] = steps[-1] = square
+    with ExitStack() as loops:
+        first = [
+            loops.enter_context(lowering.loop(0, size, step, "row"))
+            for size, step in zip(shape, steps, strict=True)
+        ]
 
-            emit(place)
+        def position(i: int, j: int) -> Position:
+            indices: list[Index] = list(first)
+            indices[column] = lowering.add(indices[column], i)
+            indices[-1] = lowering.add(indices[-1], j)
+            return lowering.position(shape, indices)
+
+        emit(position)

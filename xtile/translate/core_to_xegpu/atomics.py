@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, Region, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.memory import update
+from xtile.translate.core_to_xegpu.views import view_of
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
@@ -20,7 +23,31 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     value, memory = lowering.values((operation.value, operation.memory))
     places = lowering.values(operation.indices)
     kind = str(operation.kind.data)
-    lowering.define(operation.result, update(lowering, kind, value, memory, places, element))
+
+    def change() -> SSAValue:
+        return update(lowering, kind, value, memory, places, element)
+
+    inside = _is_inside(operation, lowering, memory)
+    if inside is None:
+        lowering.define(operation.result, change())
+        return
+    zero = lowering.constant(0, lowering.type_(element))
+    first, second = Block(), Block()
+    with lowering.at_end_of(first):
+        lowering.emit(scf.YieldOp(change()))
+    second.add_op(scf.YieldOp(zero))
+    branch = scf.IfOp(inside, [zero.type], Region([first]), Region([second]))
+    lowering.define(operation.result, lowering.emit(branch).results[0])
+
+
+def _is_inside(operation: AtomicUpdateOp, lowering: Lowering, memory: SSAValue) -> SSAValue | None:
+    """Whether an element is inside along the dimensions that are checked; None if it must be."""
+    inside: SSAValue | None = None
+    indices, sizes = lowering.numbers(operation.indices), view_of(lowering, memory).sizes
+    for dimension in operation.checked.get_values():
+        is_below = lowering.is_below(indices[dimension], sizes[dimension])
+        inside = lowering.both(inside, is_below)
+    return inside
 
 
 RULES: dict[str, Rule] = {AtomicUpdateOp.name: _atomic_update}

@@ -19,16 +19,19 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.arith.assembly import ROUNDING_MODES
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp, UIToFPOp
 from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.shared_attributes import vector_of
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
+TO_NEAREST_EVEN = ROUNDING_MODES[0]
+"""The rounding mode of `arith.truncf` where it names none."""
+
 _QUIET_NAN = 0x7FC0
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
-_ROUNDING_BIAS = 0x7FFF
 
 
 def is_bfloat16(type_: Attribute) -> bool:
@@ -52,24 +55,54 @@ def widen(lowering: Lowering, bits: SSAValue) -> SSAValue:
     return lowering.emit(arith.BitcastOp(shifted, like(bits, f32))).result
 
 
-def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """The bits of an f32 or f64 rounded to bf16, to nearest, ties to even; NaN stays NaN."""
+def narrow(lowering: Lowering, value: SSAValue, mode: str = TO_NEAREST_EVEN) -> SSAValue:
+    """The bits of an f32 or f64 rounded to bf16; NaN stays NaN.
+
+    Args:
+        lowering: Where to emit.
+        value: The number, or a vector of them.
+        mode: The rounding mode of `arith.truncf`.
+    """
     if element_of(value) == f64:
         value = to_odd(lowering, value)
     emit = lowering.emit
-    word = like(value, i32)
+    word, half = like(value, i32), like(value, i16)
     bits = emit(arith.BitcastOp(value, word)).result
-    sixteen = lowering.constant(16, word)
-    upper = emit(arith.ShRUIOp(bits, sixteen)).result
-    odd = emit(arith.AndIOp(upper, lowering.constant(1, word))).result
-    biased = emit(arith.AddiOp(bits, lowering.constant(_ROUNDING_BIAS, word))).result
-    rounded = emit(arith.ShRUIOp(emit(arith.AddiOp(biased, odd)).result, sixteen)).result
-    half = like(value, i16)
-    short = emit(TruncIOp(rounded, cast("Any", half))).result
+    rounded = without_low_bits(lowering, bits, 16, mode)
+    upper = emit(arith.ShRUIOp(rounded, lowering.constant(16, word))).result
+    short = emit(TruncIOp(upper, cast("Any", half))).result
     # NaNs are what lies above infinity; LLVM cannot compare a vector of one float with itself.
     magnitude = emit(arith.AndIOp(bits, lowering.constant(_MAGNITUDE, word))).result
     is_nan = compare(lowering, arith.CmpiOp(magnitude, lowering.constant(_INFINITY, word), "ugt"))
     return lowering.select(is_nan, lowering.constant(_QUIET_NAN, half), short)
+
+
+def without_low_bits(lowering: Lowering, bits: SSAValue, count: int, mode: str) -> SSAValue:
+    """The bits of an f32 rounded so that the lowest ones are 0; NaN may become anything.
+
+    Args:
+        lowering: Where to emit.
+        bits: The bits as i32.
+        count: How many of them are cut off.
+        mode: The rounding mode of `arith.truncf`.
+    """
+    emit, word = lowering.emit, bits.type
+    below = (1 << count) - 1
+    if mode == TO_NEAREST_EVEN:
+        upper = emit(arith.ShRUIOp(bits, lowering.constant(count, word))).result
+        odd = emit(arith.AndIOp(upper, lowering.constant(1, word))).result
+        bias = emit(arith.AddiOp(odd, lowering.constant(below >> 1, word))).result
+    elif mode == "to_nearest_away":
+        bias = lowering.constant((below >> 1) + 1, word)
+    elif mode == "toward_zero":
+        bias = lowering.constant(0, word)
+    else:
+        zero, all_ = lowering.constant(0, word), lowering.constant(below, word)
+        is_negative = compare(lowering, arith.CmpiOp(bits, zero, "slt"))
+        away, near = (all_, zero) if mode == "downward" else (zero, all_)
+        bias = lowering.select(is_negative, away, near)
+    moved = emit(arith.AddiOp(bits, bias)).result
+    return emit(arith.AndIOp(moved, lowering.constant(~below, word))).result
 
 
 def to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType, VectorType, f32, i16
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, f32, i16
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
+from xtile.dialects.arith.assembly import ROUNDING_MODES
 from xtile.dialects.core.levels import is_for_lanes
 from xtile.dialects.core.pointers import is_on_pointers
 from xtile.dialects.number_attributes import says_how_to_round
@@ -16,6 +18,7 @@ from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu import bfloat16, tf32
 from xtile.translate.core_to_xegpu.bfloat16 import (
+    TO_NEAREST_EVEN,
     element_of,
     integer_to_single,
     is_bfloat16,
@@ -106,7 +109,7 @@ def emit_on(
     narrow = bfloat16.narrow if is_bf16 else tf32.narrow
     types = [_computed_type(type_, rounds) for type_ in result_types]
     if rounds and _is_conversion(operation, operands, types):
-        return [narrow(lowering, operands[0])]
+        return [narrow(lowering, operands[0], _rounding_mode(operation))]
     if rounds and is_bf16 and _is_of_wide_integers(operation):
         is_signed = operation.name == "arith.sitofp"
         return [narrow(lowering, integer_to_single(lowering, operands[0], is_signed))]
@@ -123,6 +126,12 @@ def emit_on(
     )
     lowering.emit(new)
     return [narrow(lowering, value) if rounds else value for value in new.results]
+
+
+def _rounding_mode(operation: Operation) -> str:
+    """How a conversion rounds."""
+    mode = operation.properties.get("roundingmode")
+    return ROUNDING_MODES[mode.value.data] if isa(mode, IntegerAttr) else TO_NEAREST_EVEN
 
 
 def _computed_type(type_: Attribute, rounds: bool) -> Attribute:

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import promises_of
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, level_of
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
@@ -44,13 +44,14 @@ def _module(operation: ModuleOp, lowering: Lowering) -> None:
 
 
 def _function(operation: FuncOp, lowering: Lowering) -> None:
-    """A kernel at subgroup level; others stay what they are."""
-    if level_of(operation) is not Level.SUBGROUP:
+    """A kernel at the level that is lowered; others stay what they are."""
+    if level_of(operation) is not lowering.level:
         lowering.keep(operation)
         return
     lowering.local_bytes = 0
     attributes = dict(operation.attributes)
     attributes.pop(LEVEL_ATTRIBUTE, None)
+    attributes.pop(TILE_HINTS_ATTRIBUTE, None)
     signature = source_signature(operation)
     if signature is not None:
         attributes[SIGNATURE_ATTRIBUTE] = signature.relying_on(operation).attribute()

@@ -32,6 +32,7 @@ from xtile.dialects.core.arguments import (
     SHAPE_GCD_ATTRIBUTE,
     STRIDE_GCD_ATTRIBUTE,
 )
+from xtile.dialects.core.attributes import Level
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
@@ -97,6 +98,7 @@ class Lowering(ArithBuilder):
     ) -> None:
         super().__init__(rules, "XeGPU", source, diagnostics)
         self.target = target
+        self.level = Level.SUBGROUP
         self.subgroup_size = target.chip.subgroup_size
         self.globals: list[Operation] = []
         self.local_bytes = 0

@@ -12,13 +12,19 @@ from xdsl.dialects.builtin import FloatTF32Type, MemRefType, VectorType, f64, i3
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.walk import walk
-from xtile.translate.core_to_xegpu.bfloat16 import compare, element_of, like, to_odd
+from xtile.translate.core_to_xegpu.bfloat16 import (
+    TO_NEAREST_EVEN,
+    compare,
+    element_of,
+    like,
+    to_odd,
+    without_low_bits,
+)
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
 _UNUSED_BITS = 13
-_HALF = 0xFFF
 
 _REFUSED = frozenset(
     {
@@ -73,19 +79,13 @@ def _problem(operation: Operation, types: Sequence[Attribute]) -> str | None:
     return None
 
 
-def narrow(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """An f32 or f64 rounded to tf32, to nearest, ties to even; NaN stays NaN."""
+def narrow(lowering: Lowering, value: SSAValue, mode: str = TO_NEAREST_EVEN) -> SSAValue:
+    """An f32 or f64 rounded to tf32; NaN stays NaN."""
     if element_of(value) == f64:
         value = to_odd(lowering, value)
     emit, word = lowering.emit, like(value, i32)
     bits = emit(arith.BitcastOp(value, word)).result
-    unused = lowering.constant(_UNUSED_BITS, word)
-    odd = emit(
-        arith.AndIOp(emit(arith.ShRUIOp(bits, unused)).result, lowering.constant(1, word))
-    ).result
-    biased = emit(arith.AddiOp(bits, lowering.constant(_HALF, word))).result
-    near = emit(arith.AddiOp(biased, odd)).result
-    cut = emit(arith.AndIOp(near, lowering.constant(-1 << _UNUSED_BITS, word))).result
+    cut = without_low_bits(lowering, bits, _UNUSED_BITS, mode)
     magnitude = emit(arith.AndIOp(bits, lowering.constant(_MAGNITUDE, word))).result
     is_number = compare(
         lowering, arith.CmpiOp(magnitude, lowering.constant(_INFINITY, word), "ult")

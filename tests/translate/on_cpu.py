@@ -1,0 +1,123 @@
+"""Runs what kernels at tile level become for a CPU, beside what they become for a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.translate.ported import as_bits, kernels_of
+from xtile.dialects.core.attributes import Level, level_of
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.verification import verify_module
+from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
+from xtile.semantics.engine import launch
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.translate.route import Options, translate
+
+Array = np.ndarray[Any, Any]
+
+_REFUSED = (
+    "have no numbers of type",
+    "is in global memory, which kernels of OpenCL get as arguments only",
+)
+"""What a CPU has no way to do, in the words of messages."""
+
+_TRANSLATED: WeakKeyDictionary[ModuleOp, ModuleOp | None] = WeakKeyDictionary()
+
+
+class CpuRun:
+    """A run, on the reference device, of what a kernel at tile level becomes for a CPU.
+
+    Args:
+        function: The kernel; others are not run.
+        arguments: Its arguments, which are copied.
+        grid: The size of the grid.
+    """
+
+    def __init__(
+        self, function: FuncOp, arguments: Sequence[Argument], grid: tuple[int, int, int]
+    ) -> None:
+        self._memory: list[Array] | None = None
+        kernel = _kernel(function)
+        if kernel is not None:
+            own = as_bits(deepcopy(list(arguments)))
+            launch(kernel, own, grid)
+            self._memory = _memory(own)
+
+    def check(self, arguments: Sequence[Argument]) -> None:
+        """Compares all memory with that of another run.
+
+        Raises:
+            AssertionError: It differs.
+        """
+        if self._memory is None:
+            return
+        for found, expected in zip(self._memory, _memory(arguments), strict=True):
+            assert_close(found, expected)
+
+
+def _kernel(function: FuncOp) -> FuncOp | None:
+    """What a kernel becomes for a CPU; None if it is at another level, or needs what CPUs lack."""
+    if level_of(function) is not Level.TILE:
+        return None
+    module: Any = function.parent_op()
+    while not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    if module not in _TRANSLATED:
+        _TRANSLATED[module] = _translated(module)
+    made = _TRANSLATED[module]
+    names = {} if made is None else {each.sym_name.data: each for each in kernels_of(made)}
+    return names.get(function.sym_name.data)
+
+
+def _translated(module: ModuleOp) -> ModuleOp | None:
+    try:
+        result = translate(module, "core-to-lane", Options("cpu"))
+        translate(result, "core-to-spirv", Options("cpu"))
+    except DiagnosticError as error:
+        if any(words in str(error) for words in _REFUSED):
+            return None
+        raise
+    diagnostics = Diagnostics()
+    verify_module(result, diagnostics)
+    assert not diagnostics.has_errors, diagnostics.render()
+    return result
+
+
+def _memory(arguments: Sequence[Argument]) -> list[Array]:
+    result: list[Array] = []
+    for argument in arguments:
+        if isinstance(argument, MemrefArgument):
+            result.append(argument.base)
+        elif isinstance(argument, GroupArgument):
+            result += [entry.base for entry in argument.entries]
+    return result
+
+
+def assert_close(found: Array, expected: Array) -> None:
+    """Compares numbers: integers exactly, floats up to another order of sums.
+
+    Raises:
+        AssertionError: They differ.
+    """
+    if expected.dtype == ml_dtypes.bfloat16:
+        found, expected = found.astype(np.float32), expected.astype(np.float32)
+        relative = 2.0**-7
+    elif expected.dtype.kind in "fc":
+        relative = 16 * float(np.finfo(expected.dtype).eps)
+    elif expected.dtype.kind == "V":
+        found, expected = (array.view(np.uint8) for array in (found, expected))
+        relative = 0.0
+    else:
+        relative = 0.0
+    if relative:
+        size = np.abs(np.where(np.isfinite(expected), expected, 0)).max(initial=0)
+        np.testing.assert_allclose(found, expected, rtol=relative, atol=relative * float(size))
+    else:
+        assert np.array_equal(found, expected)
