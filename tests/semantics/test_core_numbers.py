@@ -38,6 +38,9 @@ DTYPES: dict[str, Any] = {
     "f32": np.float32,
     "f64": np.float64,
 }
+TINY = 2.0**-130
+"""A subnormal number of f32."""
+
 DIRECTIONS = ("downward", "toward_zero", "upward")
 
 
@@ -115,6 +118,70 @@ def test_flushed() -> None:
     np.testing.assert_array_equal(made, o)
 
 
+@pytest.mark.parametrize(
+    ("line", "given", "wanted"),
+    [
+        ("arith.maximumf %x, %y", (-TINY, -1.0), -0.0),
+        ("arith.maxnumf %x, %y", (TINY, -1.0), 0.0),
+        ("arith.minimumf %x, %y", (TINY, 1.0), 0.0),
+        ("arith.minnumf %x, %y", (-TINY, 1.0), -0.0),
+        ("math.exp2 %x", (-130.0, 0.0), 0.0),
+        ("math.rsqrt %x", (TINY, 0.0), np.inf),
+    ],
+)
+def test_what_else_is_flushed(line: str, given: tuple[float, float], wanted: float) -> None:
+    text = tile_kernel(
+        "%x: f32, %y: f32, %o: memref<1xf32>",
+        f"""%c0 = arith.constant 0 : index
+        %r = {line} {{core.flush_to_zero}} : f32
+        memref.store %r, %o[%c0] : memref<1xf32>""",
+    )
+    numbers = [np.float32(number) for number in given]
+    made = np.full(1, np.nan, np.float32)
+    run(read(text), *numbers, made)
+    assert made[0] == wanted
+    assert np.signbit(made[0]) == np.signbit(wanted)
+    module = lowered(text)
+    assert "flush_to_zero" in printed(module)
+    again = np.full(1, np.nan, np.float32)
+    run_entry(text, module, *numbers, again)
+    assert again.tobytes() == made.tobytes()
+
+
+@pytest.mark.parametrize("name", ["maxnumf", "minnumf"])
+def test_zeros_have_an_order(name: str) -> None:
+    text = tile_kernel(
+        "%x: memref<4xf32>, %y: memref<4xf32>, %o: memref<4xf32>",
+        f"""%c0 = arith.constant 0 : index
+        %a = vector.load %x[%c0] : memref<4xf32>, vector<4xf32>
+        %b = vector.load %y[%c0] : memref<4xf32>, vector<4xf32>
+        %r = arith.{name} %a, %b : vector<4xf32>
+        vector.store %r, %o[%c0] : memref<4xf32>, vector<4xf32>""",
+    )
+    x = np.array([0.0, -0.0, np.nan, 1.0], np.float32)
+    y = np.array([-0.0, 0.0, -0.0, np.nan], np.float32)
+    made = np.full(4, np.nan, np.float32)
+    run(read(text), x, y, made)
+    is_minimum = name == "minnumf"
+    assert np.signbit(made).tolist() == [is_minimum, is_minimum, True, False]
+    assert made.tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(("mode", "wanted"), [("", 4.0), ("toward_zero", 2.0)])
+def test_scales_are_rounded_up_or_toward_zero(mode: str, wanted: float) -> None:
+    text = tile_kernel(
+        "%x: f32, %o: memref<1xf32>",
+        f"""%c0 = arith.constant 0 : index
+        %s = arith.truncf %x {mode} {{core.saturate}} : f32 to f8E8M0FNU
+        %r = arith.extf %s : f8E8M0FNU to f32
+        memref.store %r, %o[%c0] : memref<1xf32>""",
+    )
+    made, again = (np.full(1, np.nan, np.float32) for _ in range(2))
+    run(read(text), np.float32(3), made)
+    run_entry(text, lowered(text), np.float32(3), again)
+    assert made.tolist() == again.tolist() == [wanted]
+
+
 def test_in_cuda_tile_ir() -> None:
     words = {"downward": "negative_inf", "toward_zero": "zero", "upward": "positive_inf"}
     for direction, word in words.items():
@@ -152,7 +219,7 @@ def test_cleaning_up_neither_folds_nor_forgets() -> None:
     [
         (
             "%r = arith.negf %x {core.flush_to_zero} : f32",
-            "arith.negf has no core.flush_to_zero; only arith.addf, arith.divf, arith.mulf,",
+            "arith.negf has no core.flush_to_zero; only arith.addf, arith.divf, arith.maximumf,",
         ),
         (
             '%r = arith.addf %x, %x {core.rounding = "up"} : f32',

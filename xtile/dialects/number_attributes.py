@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     Float8E5M2Type,
     Float8E8M0FNUType,
     Float32Type,
+    IntegerAttr,
     StringAttr,
     UnitAttr,
     VectorType,
@@ -37,7 +38,17 @@ NUMBER_ATTRIBUTES = frozenset({ROUNDING_ATTRIBUTE, FLUSH_ATTRIBUTE, SATURATE_ATT
 ROUNDED = frozenset(
     {"arith.addf", "arith.divf", "arith.mulf", "arith.subf", "math.fma", "math.sqrt"}
 )
-"""The operations that may say in which direction, and of which subnormal numbers may be zeros."""
+"""The operations that may say in which direction they round."""
+
+FLUSHED = ROUNDED | {
+    "arith.maximumf",
+    "arith.maxnumf",
+    "arith.minimumf",
+    "arith.minnumf",
+    "math.exp2",
+    "math.rsqrt",
+}
+"""The operations of which subnormal operands and results may be zeros."""
 
 SATURATED = frozenset({"arith.truncf"})
 """The operations that may say that they saturate."""
@@ -84,7 +95,7 @@ def saturates(operation: Operation) -> bool:
 def problem_of(operation: Operation) -> str | None:
     """What is wrong with the attributes of an operation that has some; None if nothing is."""
     for name in sorted(NUMBER_ATTRIBUTES & operation.attributes.keys()):
-        having = SATURATED if name == SATURATE_ATTRIBUTE else ROUNDED
+        having = _HAVING[name]
         if operation.name not in having:
             return f"{operation.name} has no {name}; only {', '.join(sorted(having))} have"
     rounding = operation.attributes.get(ROUNDING_ATTRIBUTE)
@@ -100,7 +111,7 @@ def problem_of(operation: Operation) -> str | None:
     if saturate is not None and not (isinstance(saturate, UnitAttr) and _is_saturated(operation)):
         return (
             f"{SATURATE_ATTRIBUTE} is a unit attribute of casts to nearest of types with 4, 6 and "
-            "8 bits"
+            "8 bits, and to f8E8M0FNU also toward zero"
         )
     return None
 
@@ -108,5 +119,23 @@ def problem_of(operation: Operation) -> str | None:
 def _is_saturated(operation: Operation) -> bool:
     type_ = operation.results[0].type
     element = type_.element_type if isa(type_, VectorType) else type_
-    is_narrow = isinstance(element, (*NARROW_FLOATS, Float8E8M0FNUType))
-    return is_narrow and "roundingmode" not in operation.properties
+    if isinstance(element, Float8E8M0FNUType):
+        return direction_of_cast(operation) in (None, Rounding.TOWARD_ZERO)
+    return isinstance(element, NARROW_FLOATS) and "roundingmode" not in operation.properties
+
+
+def direction_of_cast(operation: Operation) -> Rounding | None:
+    """The direction in which an `arith.truncf` rounds; None: to nearest, or by default."""
+    mode = operation.properties.get("roundingmode")
+    return _DIRECTIONS.get(mode.value.data) if isa(mode, IntegerAttr) else None
+
+
+_DIRECTIONS = {1: Rounding.DOWNWARD, 2: Rounding.UPWARD, 3: Rounding.TOWARD_ZERO}
+"""The directions by the numbers of `arith`'s rounding modes."""
+
+_HAVING = {
+    FLUSH_ATTRIBUTE: FLUSHED,
+    ROUNDING_ATTRIBUTE: ROUNDED,
+    SATURATE_ATTRIBUTE: SATURATED,
+}
+"""The operations that may have each attribute."""

@@ -18,7 +18,7 @@ from xtile.dialects.cuda_tile.ops.memory import (
 )
 from xtile.dialects.cuda_tile.types import PointerType
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.cuda_tile.numbers import shape_of, tile_type
+from xtile.semantics.cuda_tile.numbers import operand_number, shape_of, tile_type
 from xtile.semantics.cuda_tile.places import Ordering, places_of
 from xtile.semantics.cuda_tile.storage import Storage, storage_of
 from xtile.semantics.errors import UnlocatedError
@@ -127,11 +127,12 @@ def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:
 
 def _offset(operation: Operation, compiler: Compiler) -> Step:
     step_size = np.int64(pointee_storage(operation.operands[0]).step)
+    number = operand_number(operation, 1)
     pointers, offsets = compiler.slots(operation.operands)
     (result,) = compiler.slots(operation.results)
 
     def step(state: State) -> None:
-        distance = state.values[offsets].astype(np.int64) * step_size
+        distance = number.signed(state.values[offsets]).astype(np.int64) * step_size
         state.values[result] = state.values[pointers] + distance
 
     return step

@@ -65,6 +65,11 @@ def _minimum(a: Value, b: Value) -> Value:
     return -_maximum(-a, -b)
 
 
+def _ignoring_nan(function: Binary) -> Binary:
+    """A function of numbers that gives the other operand of a NaN."""
+    return lambda a, b: choose(np.isnan(a), b, choose(np.isnan(b), a, function(a, b)))
+
+
 BINARY: dict[str, Meaning] = {
     "addf": _exact(_OPERATOR.add),
     "subf": _exact(_OPERATOR.sub),
@@ -73,8 +78,8 @@ BINARY: dict[str, Meaning] = {
     "remf": _exact(np.fmod),
     "maximumf": _exact(_maximum),
     "minimumf": _exact(_minimum),
-    "maxnumf": _exact(np.fmax),
-    "minnumf": _exact(np.fmin),
+    "maxnumf": _exact(_ignoring_nan(_maximum)),
+    "minnumf": _exact(_ignoring_nan(_minimum)),
 }
 """The binary functions of `arith`."""
 

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xtile.semantics.rounding import f64_to_f32_by_odd
-from xtile.semantics.values import Value, choose
+from xtile.semantics.values import Array, Value, choose
 
 INDEX_BITS = 64
 """The width of `index`."""
@@ -150,6 +150,12 @@ def _to_tf32(value: Value) -> Value:
     near = (bits + np.uint32(0xFFF) + is_odd) & np.uint32(0xFFFFE000)
     keep = ~np.isfinite(value)
     return np.where(keep, bits, near).astype(np.uint32).view(np.float32)[()]
+
+
+def without_unused_bits(value: Array) -> Array:
+    """tf32 without the bits of f32 that it does not have, which memory may hold."""
+    bits = np.ascontiguousarray(value).view(np.uint32)
+    return (bits & ~_UNUSED_OF_TF32).view(np.float32).reshape(np.shape(value))
 
 
 def _float(text: str, bits: int, dtype: Any) -> Number:

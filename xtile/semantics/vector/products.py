@@ -17,7 +17,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.state import State
 from xtile.semantics.upstream import floats
 from xtile.semantics.upstream.elementwise import elementwise
-from xtile.semantics.upstream.numbers import Kind, Number, number_of
+from xtile.semantics.upstream.numbers import Kind, Number, number_of, without_unused_bits
 from xtile.semantics.values import Array, Value, choose
 from xtile.semantics.vector.arrays import (
     AXES,
@@ -102,8 +102,13 @@ def _contract(operation: Operation, compiler: Compiler, mask: int | None = None)
 
 
 def _factor(value: Value, type: Number, combiner: Combiner) -> Array:
-    """Numbers as they are multiplied: as floats, or as integers with a sign."""
+    """Numbers as they are multiplied: as floats, or as integers with a sign.
+
+    Memory of tf32 may hold bits that it has not, at which matrix units do not look.
+    """
     wide = combiner.wide
+    if type.text == "tf32":
+        value = without_unused_bits(value)
     if wide.kind is Kind.INTEGER:
         return type.signed(value).astype(np.int8 if wide.bits == 1 else wide.dtype)
     return value.astype(wide.dtype)

@@ -7,6 +7,7 @@ Source: CUDA Tile IR specification, "Integer", "Bitwise", "Floating Point"; docs
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from xdsl.dialects.builtin import f32, i1
 from xdsl.dialects.utils import FastMathFlag
@@ -15,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
 from xtile.dialects.cuda_tile.ops import bitwise, floating_point, integer, mathematics
 from xtile.dialects.number_attributes import (
+    ROUNDED,
     Rounding,
     flushes,
     rounding_of,
@@ -86,15 +88,21 @@ _MODES = {
     Rounding.UPWARD: RoundingMode.POSITIVE_INF,
 }
 
-_ROUNDED = {
+_SAID: dict[str, Callable[..., Operation]] = {
     "arith.addf": floating_point.AddFOp,
     "arith.divf": floating_point.DivFOp,
     "arith.mulf": floating_point.MulFOp,
     "arith.subf": floating_point.SubFOp,
+    "arith.maximumf": partial(floating_point.MaxFOp, propagate_nan=True),
+    "arith.maxnumf": floating_point.MaxFOp,
+    "arith.minimumf": partial(floating_point.MinFOp, propagate_nan=True),
+    "arith.minnumf": floating_point.MinFOp,
+    "math.exp2": mathematics.Exp2Op,
     "math.fma": floating_point.FmaOp,
+    "math.rsqrt": mathematics.RsqrtOp,
     "math.sqrt": mathematics.SqrtOp,
 }
-"""The operations that can say how they are rounded."""
+"""The operations that can say how they are rounded, or that they flush to zero."""
 
 
 def as_said(rule: Rule) -> Rule:
@@ -104,11 +112,12 @@ def as_said(rule: Rule) -> Rule:
         if not says_how_to_round(operation):
             rule(operation, lowering)
             return
+        mode = _MODES[rounding_of(operation)]
         made = lowering.compute(
-            _ROUNDED[operation.name],
+            _SAID[operation.name],
             *lowering.values(operation.operands),
-            rounding_mode=_MODES[rounding_of(operation)],
             flush_to_zero=flushes(operation),
+            **({"rounding_mode": mode} if operation.name in ROUNDED else {}),
         )
         lowering.define(operation.results[0], made)
 

@@ -109,7 +109,7 @@ def _convert(operation: Operation, lowering: Lowering) -> None:
     element = element_of(result.type)
     mode = _rounding_mode(operation, lowering)
     if saturates(operation):
-        lowering.define(result, _saturated(lowering, value, element))
+        lowering.define(result, _saturated(lowering, value, element, mode))
         return
     if isinstance(element, Float8E8M0FNUType):
         raise lowering.error(
@@ -122,12 +122,15 @@ def _convert(operation: Operation, lowering: Lowering) -> None:
     lowering.define(result, made)
 
 
-def _saturated(lowering: Lowering, value: SSAValue, element: Attribute) -> SSAValue:
-    """Floats in a type, limited to its largest number; powers of two are rounded up."""
+def _saturated(
+    lowering: Lowering, value: SSAValue, element: Attribute, mode: RoundingMode
+) -> SSAValue:
+    """Floats in a type, limited to its largest number; powers of two are rounded up, or to zero."""
     if not isinstance(element, Float8E8M0FNUType):
         return converted(lowering, value, element)
     target = tile_type(value).with_element_type(element)
-    mode = RoundingMode.POSITIVE_INF
+    if mode is not RoundingMode.ZERO:
+        mode = RoundingMode.POSITIVE_INF
     return lowering.compute(conversions.FToFOp, value, target, rounding_mode=mode)
 
 

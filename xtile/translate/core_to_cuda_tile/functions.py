@@ -103,10 +103,12 @@ def _type(argument: KernelArgument) -> Attribute:
 
 
 def _hints(function: FuncOp, lowering: Lowering) -> OptimizationHintsAttr | None:
-    """How the entry is to be compiled for the device."""
+    """How the entry is to be compiled: for the device, or for each one that is named."""
     hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
     if not isinstance(hints, DictionaryAttr) or not hints.data:
         return None
+    if all(isinstance(each, DictionaryAttr) for each in hints.data.values()):
+        return OptimizationHintsAttr(hints)
     return OptimizationHintsAttr(DictionaryAttr({lowering.target.name: hints}))
 
 

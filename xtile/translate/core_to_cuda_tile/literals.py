@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+    i8,
+)
 from xdsl.ir import Operation
 
+from xtile.dialects.cuda_tile.ops.conversions import TruncIOp
+from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
+from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory
 from xtile.translate.core_to_cuda_tile.types import tile_of
 
 
@@ -30,9 +39,18 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
 
 
 def _poison(operation: Operation, lowering: Lowering) -> None:
-    """Any number will do; 0 is the one that leaves sums alone."""
+    """Any number will do; 0 is the one that leaves sums alone, and the null pointer."""
     (result,) = operation.results
-    lowering.define(result, lowering.constant(0, tile_of(result.type)))
+    if isinstance(result.type, MemRefType):
+        raise lowering.error(f"memory of which nothing is specified has no form in {TARGET}")
+    type_ = tile_in_memory(result.type)
+    if is_integer(type_.element_type, (4,)):
+        # There are no constants of i4.
+        wide = lowering.constant(0, type_.with_element_type(i8))
+        lowering.define(result, lowering.compute(TruncIOp, wide, type_))
+        return
+    zero = lowering.constant(0, type_)
+    lowering.define(result, from_memory(lowering, zero, result.type))
 
 
 RULES: dict[str, Rule] = {

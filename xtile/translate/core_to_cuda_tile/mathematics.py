@@ -177,7 +177,7 @@ RULES: dict[str, Rule] = {
     **named("math", {name: _rounded(name) for name in _ROUNDED}),
     **named("math", {name: elementwise(compute) for name, compute in _EXACT.items()}),
     "math.fma": as_said(elementwise(_EXACT["fma"])),
-    "math.sqrt": as_said(_rounded("sqrt")),
+    **{f"math.{name}": as_said(_rounded(name)) for name in ("exp2", "rsqrt", "sqrt")},
     "math.absi": elementwise(_absolute_integer),
     "math.clampf": elementwise(_clamp),
     "math.fpowi": elementwise(_power_of_integer),

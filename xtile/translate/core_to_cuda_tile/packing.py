@@ -1,4 +1,4 @@
-"""Narrow elements in bytes, which CUDA Tile IR packs in rows only.
+"""Elements in bytes, which CUDA Tile IR packs in rows only.
 
 Source: CUDA Tile IR specification, "pack", "unpack".
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 
+from xdsl.dialects.builtin import i8
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import PackOp, UnpackOp
-from xtile.dialects.cuda_tile.ops import packing
+from xtile.dialects.cuda_tile.ops import conversions, packing
+from xtile.dialects.cuda_tile.types import element_bits
+from xtile.dialects.vector.shapes import BitCastOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import element_of, shape_of, tile_type
+from xtile.translate.core_to_cuda_tile.types import element_of, element_type, shape_of, tile_type
 
 
 def _in_row(lowering: Lowering, value: SSAValue, axis: int) -> SSAValue:
@@ -47,5 +50,25 @@ def _unpack(operation: UnpackOp, lowering: Lowering) -> None:
     lowering.define(operation.result, _from_row(lowering, elements, shape, axis))
 
 
-RULES: dict[str, Rule] = {"core.pack": _pack, "core.unpack": _unpack}
+def _bitcast(operation: BitCastOp, lowering: Lowering) -> None:
+    """The bits of rows as other elements: those of a row that has them all, by way of bytes."""
+    value, made = lowering.value(operation.source), operation.result
+    shape, element = shape_of(made.type), element_of(made.type)
+    if element_bits(element) == element_bits(element_type(value)):
+        target = tile_type(value).with_element_type(element)
+        lowering.define(made, lowering.compute(conversions.BitcastOp, value, target))
+        return
+    row = lowering.reshape(value, [math.prod(tile_type(value).get_shape())])
+    if element_type(row) != i8:
+        row = lowering.compute(packing.PackOp, row)
+    if element != i8:
+        row = lowering.compute(packing.UnpackOp, row, element)
+    lowering.define(made, lowering.reshape(row, shape))
+
+
+RULES: dict[str, Rule] = {
+    "core.pack": _pack,
+    "core.unpack": _unpack,
+    "vector.bitcast": _bitcast,
+}
 """The rule of each operation, by name."""

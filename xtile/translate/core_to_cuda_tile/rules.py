@@ -27,7 +27,7 @@ _MODULES = {
     "memref": ("allocation", "atomics", "memory", "views"),
     "scf": ("control",),
     "ub": ("literals",),
-    "vector": ("gathers", "products", "reductions", "shapes", "transfers"),
+    "vector": ("gathers", "packing", "products", "reductions", "shapes", "transfers"),
 }
 """For each dialect the modules with the RULES of its operations, by name."""
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.vector import InsertOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
@@ -82,11 +83,18 @@ def _as_i32(lowering: Lowering, number: Index) -> SSAValue:
 
 
 def _insert(operation: Operation, lowering: Lowering) -> None:
-    """Chooses between the part, repeated, and the whole."""
+    """Chooses between the part, repeated, and the whole; two halves follow each other."""
     source, target, *dynamic = operation.operands
     positions = _positions(operation, dynamic, lowering)
     whole, part = lowering.value(target), lowering.value(source)
     shape = tile_type(whole).get_shape()
+    before = _first_half(target)
+    if before is not None and list(positions) == [1]:
+        halves = [
+            lowering.reshape(each, (1, *shape[1:])) for each in (lowering.value(before), part)
+        ]
+        lowering.define(operation.results[0], lowering.compute(core.CatOp, *halves, 0))
+        return
     where: SSAValue | None = None
     for axis, position in enumerate(positions):
         index = lowering.iota(shape[axis])
@@ -98,6 +106,15 @@ def _insert(operation: Operation, lowering: Lowering) -> None:
     spread = lowering.broadcast(spread, shape)
     made = spread if where is None else lowering.select(where, spread, whole)
     lowering.define(operation.results[0], made)
+
+
+def _first_half(whole: SSAValue) -> SSAValue | None:
+    """The first half of a vector of two parts, if it was inserted last."""
+    operation = whole.owner
+    if not isinstance(operation, InsertOp) or shape_of(whole.type)[0] != 2:
+        return None
+    is_first = operation.static_position.get_values() == (0,)
+    return operation.source if is_first else None
 
 
 def _extract_strided_slice(operation: Operation, lowering: Lowering) -> None:

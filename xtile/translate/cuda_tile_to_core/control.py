@@ -28,7 +28,6 @@ from xtile.translate.cuda_tile_to_core.raising import Raising
 _YIELD, _RETURN = "cuda_tile.yield", "cuda_tile.return"
 _CONTINUE, _BREAK = "cuda_tile.continue", "cuda_tile.break"
 _EXITS = (_CONTINUE, _BREAK, _RETURN)
-_IF, _LOOPS = "cuda_tile.if", ("cuda_tile.for", "cuda_tile.loop")
 
 Values = Sequence[SSAValue]
 
@@ -66,18 +65,19 @@ def _run(operations: Sequence[Operation], target: _Target, raising: Raising) -> 
             return target.leave(operation.name, raising.kept(operation.operands))
         if _may_leave(operation):
             rest = operations[position + 1 :]
-            if isinstance(operation, IfOp):
-                return _leaving_if(operation, rest, target, raising)
-            return _leaving_loop(operation, rest, target, raising)
+            if isinstance(operation, LoopOp):
+                return _leaving_loop(operation, rest, target, raising)
+            assert isinstance(operation, IfOp)
+            return _leaving_if(operation, rest, target, raising)
         raising.translate(operation)
     return target.end(())
 
 
 def _may_leave(operation: Operation) -> bool:
     """Whether control may go from inside of an operation to somewhere else than behind it."""
-    if operation.name in _LOOPS:
+    if isinstance(operation, LoopOp):
         return any(inner.name == _RETURN for inner in operation.walk())
-    return operation.name == _IF and any(
+    return isinstance(operation, IfOp) and any(
         inner.name in _EXITS or _may_leave(inner)
         for region in operation.regions
         for block in region.blocks
@@ -172,14 +172,10 @@ def _leaving_if(
 
 
 def _leaving_loop(
-    operation: Operation, rest: Sequence[Operation], target: _Target, raising: Raising
+    operation: LoopOp, rest: Sequence[Operation], target: _Target, raising: Raising
 ) -> Values:
     """A loop in which there is a `return`, and what stands behind it."""
-    if isinstance(operation, ForOp):
-        *values, returned = _emit_for(operation, raising, has_return=True)
-    else:
-        assert isinstance(operation, LoopOp)
-        *values, returned = _emit_loop(operation, raising, has_return=True)
+    *values, returned = _emit_loop(operation, raising, has_return=True)
     raising.define_kept(operation.results, values)
     return _choose(
         returned,
@@ -194,45 +190,18 @@ def _leaving_loop(
 
 
 def _for(operation: ForOp, raising: Raising) -> None:
-    raising.define_kept(operation.results, _emit_for(operation, raising, has_return=False))
-
-
-def _emit_for(operation: ForOp, raising: Raising, *, has_return: bool) -> Values:
-    """Emits a loop; returns its results, and with `has_return` whether there was one.
-
-    After a `return` the iterations that are left do nothing.
-    """
-    old = operation.region.block
-    flag = [i1] if has_return else []
-    initial = raising.kept(operation.init_values)
-    if has_return:
-        initial.append(raising.constant(0, i1))
-    block = raising.opened(old, flag)
-    carried = block.args[1:]
-
-    def leave(name: str, values: Values) -> Values:
-        if name == _RETURN:
-            return [*carried[:-1], raising.constant(1, i1)]
-        return [*values, raising.constant(0, i1)] if has_return else values
-
-    types = [value.type for value in carried]
-    target = _Target(types, leave, _never)
-
-    def body() -> Values:
-        return _run(list(old.ops), target, raising)
-
+    """A loop in which `continue` may stand in branches, but no `return`."""
+    old, initial = operation.region.block, raising.kept(operation.init_values)
+    block = raising.opened(old)
+    target = _Target([value.type for value in initial], lambda name, values: values, _never)
     with raising.at_end_of(block):
-        if has_return:
-            values = _choose(carried[-1], types, lambda: carried, body, raising)
-        else:
-            values = body()
-        raising.emit(scf.YieldOp(*values))
+        raising.emit(scf.YieldOp(*_run(list(old.ops), target, raising)))
     bounds = operation.lower_bound, operation.upper_bound, operation.step
     first, last, step = raising.values(bounds)
     loop = loops.ForOp(first, last, step, initial, Region(block))
     if operation.unsigned_cmp is not None:
         loop.properties[loops.UNSIGNED] = UnitAttr()
-    return raising.emit(loop).results
+    raising.define_kept(operation.results, raising.emit(loop).results)
 
 
 def _loop(operation: LoopOp, raising: Raising) -> None:
@@ -240,7 +209,10 @@ def _loop(operation: LoopOp, raising: Raising) -> None:
 
 
 def _emit_loop(operation: LoopOp, raising: Raising, *, has_return: bool) -> Values:
-    """Emits a loop whose body comes before its condition; returns what `_emit_for` does."""
+    """Emits a loop whose body comes before its condition.
+
+    Returns its results, and with `has_return` whether there was one.
+    """
     old, results = operation.region.block, raising.types(operation.results)
     block = raising.opened(old)
     flag = [i1] if has_return else []

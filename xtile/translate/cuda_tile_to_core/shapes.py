@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     ArrayAttr,
     DenseArrayBase,
@@ -20,10 +21,11 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.dialects.vector import InsertOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.vector import InsertOp as VectorInsertOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.ops.core import CatOp, ConstantOp, ExtractOp, PermuteOp
+from xtile.dialects.cuda_tile.ops.parts import InsertOp
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.elements import StepOp
 from xtile.dialects.vector.positions import ExtractOp as VectorExtractOp
@@ -92,10 +94,8 @@ def _cat(operation: CatOp, raising: Raising) -> None:
     axis, shape = operation.dim.value.data, shape_of(lhs.type)
     whole = raising.poison(with_shape(lhs.type, [2, *shape]))
     for number, part in enumerate((lhs, rhs)):
-        position = DenseArrayBase.from_list(i64, [number])
-        whole = raising.compute(
-            InsertOp, [part, whole, []], whole.type, {"static_position": position}
-        )
+        dynamic, properties = _position([number])
+        whole = raising.compute(VectorInsertOp, [part, whole, dynamic], whole.type, properties)
     order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)]
     made = _transposed(raising, whole, order)
     raising.define(
@@ -106,12 +106,14 @@ def _cat(operation: CatOp, raising: Raising) -> None:
 def _extract(operation: ExtractOp, raising: Raising) -> None:
     """A slice, or where that is not known one of the parts, counted in dimensions of their own."""
     value, type_ = raising.value(operation.source), raising.type(operation.result.type)
-    whole, part = shape_of(value.type), shape_of(type_)
+    part = shape_of(type_)
     numbers = [raising.number(index) for index in operation.indices]
-    if all(isinstance(number, int) for number in numbers):
+    if not part:
+        made = value
+    elif all(isinstance(number, int) for number in numbers):
         made = _slice(raising, value, part, cast("list[int]", numbers))
     else:
-        made = _part(raising, value, whole, part, numbers)
+        made = _part(raising, value, part, numbers)
     raising.define(operation.result, made)
 
 
@@ -135,28 +137,40 @@ def _slice(
     return raising.compute(ExtractStridedSliceOp, [value], type_, properties)
 
 
-def _part(
-    raising: Raising,
-    value: SSAValue,
-    whole: Sequence[int],
-    part: Sequence[int],
-    numbers: Sequence[Index],
-) -> SSAValue:
-    rank = len(whole)
-    counts = [size // own for size, own in zip(whole, part, strict=True)]
-    pairs = [each for pair in zip(counts, part, strict=True) for each in pair]
+def _part(raising: Raising, value: SSAValue, part: Sequence[int], at: Sequence[Index]) -> SSAValue:
+    """The part of a vector with a number for each dimension."""
+    dynamic, properties = _position(at)
+    operands = [_parts(raising, value, part), dynamic]
+    return raising.compute(VectorExtractOp, operands, with_shape(value.type, part), properties)
+
+
+def _insert(operation: InsertOp, raising: Raising) -> None:
+    """The part with a number for each dimension is replaced, and all parts are put together."""
+    part, whole = raising.values((operation.source, operation.destination))
+    shape, own = shape_of(whole.type), shape_of(part.type)
+    dynamic, properties = _position([raising.number(index) for index in operation.indices])
+    made = part
+    if shape:
+        parts = _parts(raising, whole, own)
+        made = raising.compute(VectorInsertOp, [part, parts, dynamic], parts.type, properties)
+        order = [axis for i in range(len(shape)) for axis in (i, len(shape) + i)]
+        made = raising.reshape(_transposed(raising, made, order), shape)
+    raising.define(operation.result, made)
+
+
+def _parts(raising: Raising, value: SSAValue, part: Sequence[int]) -> SSAValue:
+    """A vector as parts of a shape, which are counted by dimensions of their own in front."""
+    whole, rank = shape_of(value.type), len(part)
+    pairs = [n for size, own in zip(whole, part, strict=True) for n in (size // own, own)]
     order = [*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)]
-    parts = _transposed(raising, raising.reshape(value, pairs), order)
-    position = DenseArrayBase.from_list(
-        i64, [n if isinstance(n, int) else _DYNAMIC for n in numbers]
-    )
-    dynamic = [n for n in numbers if not isinstance(n, int)]
-    type_ = with_shape(value.type, part)
-    return raising.compute(VectorExtractOp, [parts, dynamic], type_, {"static_position": position})
+    return _transposed(raising, raising.reshape(value, pairs), order)
 
 
-_DYNAMIC = -(2**63)
-"""Stands for a position that is an operand."""
+def _position(at: Sequence[Index]) -> tuple[list[SSAValue], dict[str, Attribute]]:
+    """The operands and the property that say where in a vector something is."""
+    static = [DYNAMIC_INDEX if isinstance(n, SSAValue) else n for n in at]
+    dynamic = [n for n in at if isinstance(n, SSAValue)]
+    return dynamic, {"static_position": DenseArrayBase.from_list(i64, static)}
 
 
 RULES: dict[str, Rule] = {
@@ -164,6 +178,7 @@ RULES: dict[str, Rule] = {
     "cuda_tile.cat": _cat,
     "cuda_tile.constant": _constant,
     "cuda_tile.extract": _extract,
+    "cuda_tile.insert": _insert,
     "cuda_tile.iota": _iota,
     "cuda_tile.permute": _permute,
     "cuda_tile.reshape": _reshape,
