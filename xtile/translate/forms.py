@@ -189,9 +189,9 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
             of_xegpu.append(operation)
     if not of_xegpu:
         return LANE, None
-    from xtile.dialects.xegpu.levels import level_of
+    from xtile.dialects.xegpu.levels import level_of_kernel
 
-    level, because = level_of(of_xegpu)
+    level, because = level_of_kernel(function, of_xegpu)
     return _OF_XEGPU[level], because
 
 

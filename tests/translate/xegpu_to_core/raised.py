@@ -70,8 +70,12 @@ def check(
     grid: Size = (1, 1, 1),
     block: Size | None = None,
     tolerance: float = 0.0,
+    *,
+    on_opencl: bool = False,
 ) -> ModuleOp:
     """Compares what a kernel and its core form leave in their arguments, bit by bit by default.
+
+    With `on_opencl` it is compared with what an OpenCL device makes of it, too.
 
     Returns:
         The core form.
@@ -80,6 +84,8 @@ def check(
     expected = results(text, arguments, grid, block)
     actual = results(core, arguments, grid, block)
     compare(actual, expected, tolerance)
+    if on_opencl:
+        compare(results(text, arguments, grid, block, "opencl"), expected, tolerance)
     return core
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
@@ -31,6 +31,8 @@ class KernelInterface:
         subgroup_size: Work-items of a subgroup; None if the driver chooses.
         local_memory: Bytes of local memory of a work-group.
         lanes_together: What the number of work-items of a work-group must be a multiple of.
+        source_size: Work-items of a work-group as the source counts them, where that is known: a
+            work-item of the kernel may do the work of several.
     """
 
     name: str
@@ -39,6 +41,7 @@ class KernelInterface:
     subgroup_size: int | None
     local_memory: int
     lanes_together: int = 1
+    source_size: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,10 @@ def compile_program(
     lanes = translate_to(module, "lane", options, diagnostics)
     spirv = translate_to(lanes, "spirv", options, diagnostics)
     parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
+    sizes = {_name(kernel): _block_size(kernel) for kernel in _kernels(module)}
     kernels = {
-        _name(kernel): _interface(kernel, parameters[_name(kernel)]) for kernel in _kernels(lanes)
+        (name := _name(kernel)): _interface(kernel, parameters[name], sizes[name])
+        for kernel in _kernels(lanes)
     }
     is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
     options = _build_options(spirv, target, kernels.values())
@@ -135,19 +140,29 @@ def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
     return tuple(parameter.type for parameter in signature_of(kernel).parameters)
 
 
-def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelInterface:
+def _block_size(kernel: Operation) -> tuple[int, int, int] | None:
+    """The work-items of a work-group of a `gpu.func`, if it says so."""
+    size: Any = kernel.properties.get("known_block_size")
+    if size is None:
+        return None
+    x, y, z = size.get_values()
+    return x, y, z
+
+
+def _interface(
+    kernel: Operation,
+    parameters: tuple[Attribute, ...],
+    source_size: tuple[int, int, int] | None,
+) -> KernelInterface:
     from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
     from xtile.translate.xegpu_to_spirv.kernel import lanes_together
 
     function = cast("FuncOp", kernel)
-    size = None
-    if function.known_block_size is not None:
-        x, y, z = function.known_block_size.get_values()
-        size = (x, y, z)
+    size = _block_size(function)
     subgroup = function.attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
     lanes = subgroup.value.data if isinstance(subgroup, IntegerAttr) else None
     memory, together = _local_memory(function), lanes_together(function)
-    return KernelInterface(_name(kernel), parameters, size, lanes, memory, together)
+    return KernelInterface(_name(kernel), parameters, size, lanes, memory, together, source_size)
 
 
 def _local_memory(function: Operation) -> int:

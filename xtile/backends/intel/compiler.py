@@ -50,16 +50,21 @@ def _interface_words(interface: KernelInterface) -> dict[str, Any]:
         "subgroup_size": interface.subgroup_size,
         "local_memory": interface.local_memory,
         "lanes_together": interface.lanes_together,
+        "source_size": interface.source_size,
     }
 
 
 def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
-    size = words["work_group_size"]
     return KernelInterface(
         signature.name,
         tuple(parameter.type for parameter in signature.parameters),
-        None if size is None else (size[0], size[1], size[2]),
+        _size(words["work_group_size"]),
         words["subgroup_size"],
         words["local_memory"],
         words["lanes_together"],
+        _size(words["source_size"]),
     )
+
+
+def _size(words: list[int] | None) -> tuple[int, int, int] | None:
+    return None if words is None else (words[0], words[1], words[2])

@@ -64,7 +64,7 @@ def find_problems(function: Operation) -> Iterator[Problem]:
     for operation in operations[1:]:
         problem = _CHECKS[level](operation)
         if level is not Level.TILE:
-            problem = _problem_of_tiles(operation) or problem
+            problem = _problem_of_tiles(operation, level) or problem
         if problem is not None:
             yield operation, f"{problem}; the kernel is at level {level}"
 
@@ -80,9 +80,10 @@ def _find_any_level(operations: Sequence[Operation]) -> Iterator[Problem]:
             yield operation, problem
 
 
-def _problem_of_tiles(operation: Operation) -> str | None:
-    """What only level tile may have of an operation."""
-    if operation.name in _OF_TILES:
+def _problem_of_tiles(operation: Operation, level: Level) -> str | None:
+    """What only level tile may have of an operation; updates of vectors are for subgroups, too."""
+    is_update = operation.name == "core.atomic_rmw" and _holds_vectors(operation, 1)
+    if operation.name in _OF_TILES and not (is_update and level is Level.SUBGROUP):
         return f"{operation.name} is an operation on tiles"
     if _has_tile_of_pointers(operation):
         return f"{operation.name} has a vector of pointers, which is a tile"

@@ -5,19 +5,46 @@ Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`; docs/semantics.md, "XeGP
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Literal, cast, get_args
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
+from xtile.dialects.gpu.subgroup_sizes import VECTOR_COMPUTE
 from xtile.dialects.xegpu.operation import layouts_of, shape_of
+from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
 from xtile.dialects.xegpu.rfc.attributes import MODE
 
 Level = Literal["work-group", "subgroup", "lane"]
+
+
+LEVEL = "xegpu.level"
+"""The attribute of a kernel that says its level, whatever its operations would tell."""
+
+
+def level_of_kernel(
+    function: Operation, operations: Sequence[Operation]
+) -> tuple[Level, Operation | None]:
+    """The level of a kernel, and the operation that tells it, where one does.
+
+    A kernel says its level in its attribute `xegpu.level`, or by `VectorComputeFunctionINTEL` that
+    each of its work-items is a subgroup. Otherwise its operations tell.
+
+    Args:
+        function: The kernel.
+        operations: Its operations of XeGPU.
+    """
+    named = function.attributes.get(LEVEL)
+    if isinstance(named, StringAttr) and named.data in get_args(Level):
+        return cast("Level", named.data), None
+    level, because = level_of(operations)
+    if level == "lane" and VECTOR_COMPUTE in function.attributes:
+        return "subgroup", None
+    return level, because
 
 
 def level_of(operations: Iterable[Operation]) -> tuple[Level, Operation | None]:
@@ -44,6 +71,8 @@ def _is_for_subgroup(operation: Operation, *, has_layout: bool) -> bool:
         return True
     if isinstance(operation, LoadNdOp | StoreNdOp | DpasOp):
         return not operation.is_for_lane
+    if isinstance(operation, AtomicRMWOp):
+        return shape_of(operation.value.type) != (1,)
     if isinstance(operation, LoadGatherOp | StoreScatterOp):
         # As many points as lanes with one chunk together are a lane's, too.
         points, value = shape_of(operation.mask.type), shape_of(operation.value.type)

@@ -54,21 +54,31 @@ _ON_MATRICES = frozenset(
 """Operations on matrices that have a rule, beside elementwise arithmetic."""
 
 
-def find_obstacle(function: FuncOp, matrices: frozenset[SSAValue]) -> Obstacle | None:
+def lane_obstacle(function: FuncOp, subgroup_size: int) -> Obstacle | None:
     """The first reason why one work-item cannot do the work of a subgroup; None if it can.
+
+    Args:
+        function: The kernel.
+        subgroup_size: The work-items of its subgroups.
+    """
+    if subgroup_size == 1:
+        return None
+    if function.known_block_size is None:
+        return function, "the kernel names no known_block_size"
+    facts = Facts()
+    found = ((operation, lane_problem(operation, facts)) for operation in walk(function))
+    return next(((operation, reason) for operation, reason in found if reason is not None), None)
+
+
+def matrix_obstacle(function: FuncOp, matrices: frozenset[SSAValue]) -> Obstacle | None:
+    """The first reason why its matrices cannot be in private memory; None if they can.
 
     Args:
         function: The kernel.
         matrices: The vectors that belong to its subgroups.
     """
-    if function.known_block_size is None:
-        return function, "the kernel names no known_block_size"
-    facts = Facts()
-    for operation in walk(function):
-        reason = lane_problem(operation, facts) or _matrix_problem(operation, matrices)
-        if reason is not None:
-            return operation, reason
-    return None
+    found = ((operation, _matrix_problem(operation, matrices)) for operation in walk(function))
+    return next(((operation, reason) for operation, reason in found if reason is not None), None)
 
 
 def _matrix_problem(operation: Operation, matrices: frozenset[SSAValue]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i32
 from xdsl.ir import Operation
 
 from xtile.dialects.core.attributes import Level, level_of
@@ -14,7 +14,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_vectors.applicability import find_obstacle
+from xtile.translate.core_to_vectors.applicability import lane_obstacle, matrix_obstacle
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.subgroup_values import tiles_of, vectors_of
@@ -29,12 +29,18 @@ def _function(operation: FuncOp, lowering: Vectors) -> None:
     if lowering.level is Level.TILE:
         _function_of_tiles(operation, lowering)
         return
-    tiles = tiles_of(operation)
-    obstacle = find_obstacle(operation, tiles) if tiles else None
+    tiles, size = tiles_of(operation), _subgroup_size_of(operation, lowering)
+    obstacle = lane_obstacle(operation, size) if tiles else None
     if obstacle is not None:
         at, reason = obstacle
         lowering.remark(f"spreads matrices over the lanes of subgroups: {reason}", at)
         lowering.spread_over_lanes(operation, tiles)
+        return
+    obstacle = matrix_obstacle(operation, tiles)
+    if obstacle is not None or size == 1:
+        at, reason = obstacle or (operation, "a work-item is a subgroup")
+        lowering.remark(f"keeps vectors in registers: {reason}", at)
+        lowering.keep_in_registers(operation, size)
         return
     lowering.begin_function(operation, tiles)
     functions.RULES[operation.name](operation, lowering)
@@ -58,6 +64,13 @@ def _function_of_tiles(operation: FuncOp, lowering: Vectors) -> None:
     function = cast("FuncOp", lowering.block.last_op)
     function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE, None)
     function.known_block_size = DenseArrayBase.from_list(i32, [1, 1, 1])
+
+
+def _subgroup_size_of(function: FuncOp, lowering: Vectors) -> int:
+    size = function.attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
+    if isinstance(size, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", size).value.data
+    return lowering.target.chip.subgroup_size
 
 
 def _of_subgroups(rule: Rule) -> Rule:

@@ -37,6 +37,8 @@ def lane_problem(operation: Operation, facts: Facts) -> str | None:
         return (
             None if is_shared else "each lane gets another number from the memory that it updates"
         )
+    if operation.name == "core.atomic_rmw" and isinstance(operation.operands[0].type, VectorType):
+        return None
     if operation.name == "gpu.lane_id" and _only_finds_first(operation.results[0], facts):
         return None
     if differs_between_lanes(operation) or operation.name in _OF_EACH_LANE:

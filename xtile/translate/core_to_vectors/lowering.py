@@ -116,6 +116,14 @@ class Vectors(Emitter):
         with lanes.at_end_of(self.block):
             lanes.translate(function)
 
+    def keep_in_registers(self, function: FuncOp, subgroup_size: int) -> None:
+        """Translates a kernel so that a work-item holds the vectors of a subgroup as they are."""
+        from xtile.translate.core_to_vectors.registers import Registers
+
+        registers = Registers(function, subgroup_size, self._source, self._diagnostics)
+        with registers.at_end_of(self.block):
+            registers.translate(function)
+
     @override
     def translate(self, operation: Operation) -> None:
         super().translate(operation)

@@ -14,8 +14,14 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import BroadcastOp, TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.core import MapOp
-from xtile.dialects.vector import ContractionOp, MultiDimReductionOp, ShapeCastOp
+from xtile.dialects.core import AtomicRMWOp, MapOp
+from xtile.dialects.vector import (
+    ContractionOp,
+    GatherOp,
+    MultiDimReductionOp,
+    ScatterOp,
+    ShapeCastOp,
+)
 from xtile.translate.core_to_vectors.kinds import is_elementwise
 
 _ANYBODYS = frozenset({"arith.constant", "ub.poison", "vector.broadcast"})
@@ -23,10 +29,13 @@ _ANYBODYS = frozenset({"arith.constant", "ub.poison", "vector.broadcast"})
 
 
 _OF_SUBGROUPS = (
+    AtomicRMWOp,
     BroadcastOp,
     ContractionOp,
+    GatherOp,
     MapOp,
     MultiDimReductionOp,
+    ScatterOp,
     ShapeCastOp,
     TransferReadOp,
     TransferWriteOp,

@@ -22,7 +22,8 @@ from xtile.dialects.gpu.subgroup_sizes import (
 )
 from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
-from xtile.dialects.xegpu.levels import level_of as level_of_operations
+from xtile.dialects.xegpu.levels import LEVEL, level_of_kernel
+from xtile.dialects.xegpu.operation import is_for_workgroup
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
@@ -46,6 +47,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     if level is None:
         raising.keep(operation)
         return
+    _check(operation, raising, level)
     raising.level = level
     raising.subgroup_size = given_subgroup_size(operation) or DEFAULT_SUBGROUP_SIZE
     block_size = _block_size(operation)
@@ -64,9 +66,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     result = FuncOp(operation.sym_name.data, operation.function_type, Region([block]))
     result.properties |= operation.properties
     result.attributes |= {
-        name: attribute
-        for name, attribute in operation.attributes.items()
-        if name not in (*SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE, WORKGROUP_ATTRIBUTIONS)
+        name: attribute for name, attribute in operation.attributes.items() if name not in _OF_XEGPU
     }
     result.attributes[LEVEL_ATTRIBUTE] = StringAttr(level.value)
     signature = own_signature(operation, XEGPU, count)
@@ -80,6 +80,31 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     raising.emit(result)
 
 
+def _check(function: FuncOp, raising: Raising, level: Level) -> None:
+    """Checks that what a kernel says of its level and what its operations say are one.
+
+    Raises:
+        DiagnosticError: A layout spreads a vector over subgroups, but a work-item is a subgroup, or
+            the kernel is said to be one of subgroups.
+    """
+    named = LEVEL in function.attributes and level is Level.SUBGROUP
+    if not named and VECTOR_COMPUTE not in function.attributes:
+        return
+    for operation in walk(function):
+        if operation.dialect_name() == XEGPU and is_for_workgroup(operation):
+            says = f"{LEVEL} says" if named else f"{VECTOR_COMPUTE} says"
+            raise raising.error(
+                f"{spelling_of(operation)} has a layout with sg_layout, so that its vector belongs "
+                f"to the work-group, but {says} that the vectors of this kernel belong to "
+                "subgroups; take one of the two away",
+                operation,
+            )
+
+
+_OF_XEGPU = (*SUBGROUP_SIZE_ATTRIBUTES, LEVEL, VECTOR_COMPUTE, WORKGROUP_ATTRIBUTIONS)
+"""Attributes of a kernel that the core form says otherwise."""
+
+
 def level_to_take(function: FuncOp) -> Level | None:
     """The level that a kernel is taken to; None if it is not one of XeGPU beyond lanes."""
     if level_of(function) is not None:
@@ -87,11 +112,15 @@ def level_to_take(function: FuncOp) -> Level | None:
     operations = [each for each in walk(function) if each.dialect_name() == XEGPU]
     if not operations:
         return None
-    level, _ = level_of_operations(operations)
-    if level == "work-group":
-        return Level.TILE
-    is_whole = level == "subgroup" or VECTOR_COMPUTE in function.attributes
-    return Level.SUBGROUP if is_whole else None
+    return _LEVELS[level_of_kernel(function, operations)[0]]
+
+
+_LEVELS: dict[str, Level | None] = {
+    "work-group": Level.TILE,
+    "subgroup": Level.SUBGROUP,
+    "lane": None,
+}
+"""The level of the core form for each of XeGPU; what is a lane's is there already."""
 
 
 def _block_size(function: FuncOp) -> tuple[int, ...] | None:

@@ -1,0 +1,326 @@
+"""Whole kernels of XeGPU: of subgroups, of work-items that are subgroups, and of work-groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.seeds import fresh_generator
+from tests.semantics.xegpu.kernels import random_array, undefined
+from tests.translate.xegpu_to_core.raised import check, compare, kernel, printed, raised, results
+
+SUBGROUPS = {
+    "subgroup": ("%id = gpu.subgroup_id : index", "known_block_size = array<i32: 64, 1, 1>"),
+    "vector compute": (
+        "%id = gpu.thread_id x",
+        "VectorComputeFunctionINTEL, known_block_size = array<i32: 4, 1, 1>",
+    ),
+}
+"""How a kernel finds the number of its subgroup, of four, and what says how many there are."""
+
+BLOCKS = {"subgroup": (64, 1, 1), "vector compute": (4, 1, 1)}
+
+LAYOUT = "#l = #xegpu.layout<sg_layout = [4, 1], sg_data = [8, 64]>"
+
+CONSTANTS = """%c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  """
+
+
+def _of_subgroups(level: str, parameters: str, body: str) -> str:
+    number, attributes = SUBGROUPS[level]
+    return kernel(parameters, f"{CONSTANTS}{number}\n{body}", attributes=attributes)
+
+
+def _agrees(text: str, arrays: Sequence[Any], level: str, tolerance: float = 0.0) -> None:
+    """Compares a kernel with its core form and on an OpenCL device, launched as its source is."""
+    check(text, arrays, block=BLOCKS[level], tolerance=tolerance, on_opencl=True)
+
+
+PRODUCT = """%i = arith.muli %id, %c8 : index
+  %ta = xegpu.create_nd_tdesc %a[%i, 0] : memref<32x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+  %tb = xegpu.create_nd_tdesc {at} : {memory} -> {block}
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  %n = arith.constant 4 : i8
+  %one = arith.constant 1 : i8
+  xegpu.alloc_nbarrier 2
+  %bar = xegpu.init_nbarrier %one, %n : i8, i8 -> !xegpu.nbarrier
+  %d:3 = scf.for %k = %c0 to %c64 step %c16 iter_args(%s = %zero, %p = %ta, %q = %tb)
+    -> (vector<8x16xf32>, !xegpu.tensor_desc<8x16xf16>, {block}) {{
+    xegpu.nbarrier_arrive %bar : !xegpu.nbarrier
+    %va = xegpu.load_nd %p : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    %vb = xegpu.load_nd %q {load} : {block} -> {right}
+    %t = xegpu.dpas %va, %vb, %s
+      : vector<8x16xf16>, {right}, vector<8x16xf32> -> vector<8x16xf32>
+    %pn = xegpu.update_nd_offset %p, [0, 16] : !xegpu.tensor_desc<8x16xf16>
+    %qn = xegpu.update_nd_offset %q, {step} : {block}
+    xegpu.prefetch_nd %pn : !xegpu.tensor_desc<8x16xf16>
+    xegpu.nbarrier_wait %bar : !xegpu.nbarrier
+    scf.yield %t, %pn, %qn : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf16>, {block}
+  }}
+  %tc = xegpu.create_nd_tdesc %c[%i, 0] : memref<32x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+  xegpu.store_nd %d#0, %tc : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>"""
+
+PRODUCTS = {
+    "packed": {
+        "memory": "memref<64x16xf16>",
+        "load": "<{packed}>",
+        "right": "vector<8x16x2xf16>",
+        "step": "[16, 0]",
+    },
+    "transposed": {
+        "memory": "memref<16x64xf16>",
+        "load": "<{transpose = array<i64: 1, 0>}>",
+        "right": "vector<16x16xf16>",
+        "step": "[0, %c16]",
+    },
+}
+
+
+@pytest.mark.parametrize("right", PRODUCTS)
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_product(level: str, right: str) -> None:
+    words = PRODUCTS[right]
+    body = PRODUCT.format(at="%b[0, 0]", block="!xegpu.tensor_desc<16x16xf16>", **words)
+    memory = words["memory"]
+    text = _of_subgroups(level, f"%a: memref<32x64xf16>, %b: {memory}, %c: memref<32x16xf32>", body)
+    core = printed(raised(text))
+    assert "gpu.barrier" in core
+    # The offsets move as the loop's variable does.
+    assert "-> (vector<8x16xf32>)" in core
+    rng = fresh_generator()
+    shape = (64, 16) if right == "packed" else (16, 64)
+    a, b = random_array(rng, (32, 64), "f16"), random_array(rng, shape, "f16")
+    _agrees(text, [a, b, undefined((32, 16), "f32")], level, 1e-3)
+
+
+SOFTMAX = """%least = arith.constant dense<0xFF800000> : vector<{rows}xf32>
+  %zeros = arith.constant dense<0.0> : vector<{rows}xf32>
+  %in = xegpu.create_nd_tdesc %x : memref<32x64xf32> -> {block}
+  %v = xegpu.load_nd %in[%i, 0] : {block} -> vector<{rows}x64xf32>
+  %m = vector.multi_reduction <maximumf>, %v, %least [1]
+    : vector<{rows}x64xf32> to vector<{rows}xf32>
+  %mc = vector.shape_cast %m : vector<{rows}xf32> to vector<{rows}x1xf32>
+  %mb = vector.broadcast %mc : vector<{rows}x1xf32> to vector<{rows}x64xf32>
+  %d = arith.subf %v, %mb : vector<{rows}x64xf32>
+  %e = math.exp %d : vector<{rows}x64xf32>
+  %s = vector.multi_reduction <add>, %e, %zeros [1] : vector<{rows}x64xf32> to vector<{rows}xf32>
+  %sc = vector.shape_cast %s : vector<{rows}xf32> to vector<{rows}x1xf32>
+  %sb = vector.broadcast %sc : vector<{rows}x1xf32> to vector<{rows}x64xf32>
+  %r = arith.divf %e, %sb : vector<{rows}x64xf32>
+  %out = xegpu.create_nd_tdesc %y : memref<32x64xf32> -> {block}
+  xegpu.store_nd %r, %out[%i, 0] : vector<{rows}x64xf32>, {block}"""
+
+
+@pytest.mark.parametrize("level", [*SUBGROUPS, "work-group"])
+def test_softmax(level: str) -> None:
+    parameters = "%x: memref<32x64xf32>, %y: memref<32x64xf32>"
+    x, y = random_array(fresh_generator(), (32, 64), "f32"), undefined((32, 64), "f32")
+    if level == "work-group":
+        body = SOFTMAX.format(rows=32, block="!xegpu.tensor_desc<32x64xf32, #l>")
+        body = f"%i = arith.constant 0 : index\n{body}"
+        check(kernel(parameters, body, aliases=LAYOUT), [x, y], block=(64, 1, 1))
+        return
+    body = SOFTMAX.format(rows=8, block="!xegpu.tensor_desc<8x64xf32>")
+    text = _of_subgroups(level, parameters, f"%i = arith.muli %id, %c8 : index\n{body}")
+    _agrees(text, [x, y], level, 1e-5)
+
+
+ACROSS_SUBGROUPS = """%i = arith.muli %id, %c8 : index
+  %zero = arith.constant 0.0 : f32
+  %in = xegpu.create_nd_tdesc %x : memref<32x64xf32> -> !xegpu.tensor_desc<8x64xf32>
+  %v = xegpu.load_nd %in[%i, 0] : !xegpu.tensor_desc<8x64xf32> -> vector<8x64xf32>
+  %zeros = arith.constant dense<0.0> : vector<64xf32>
+  %s = vector.multi_reduction <add>, %v, %zeros [0] : vector<8x64xf32> to vector<64xf32>
+  %row = vector.shape_cast %s : vector<64xf32> to vector<1x64xf32>
+  %bytes = memref.alloca() : memref<1024xi8, 3>
+  %sums = xegpu.create_mem_desc %bytes : memref<1024xi8, 3> -> !xegpu.mem_desc<4x64xf32>
+  xegpu.store_matrix %row, %sums[%id, 0] : vector<1x64xf32>, !xegpu.mem_desc<4x64xf32>, index
+  gpu.barrier
+  %all = xegpu.load_matrix %sums[0, 0] : !xegpu.mem_desc<4x64xf32> -> vector<4x64xf32>
+  %t = vector.multi_reduction <add>, %all, %zeros [0] : vector<4x64xf32> to vector<64xf32>
+  %tr = vector.shape_cast %t : vector<64xf32> to vector<1x64xf32>
+  %tb = vector.broadcast %tr : vector<1x64xf32> to vector<8x64xf32>
+  %r = arith.subf %v, %tb : vector<8x64xf32>
+  %out = xegpu.create_nd_tdesc %y : memref<32x64xf32> -> !xegpu.tensor_desc<8x64xf32>
+  xegpu.store_nd %r, %out[%i, 0] : vector<8x64xf32>, !xegpu.tensor_desc<8x64xf32>"""
+
+
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_sums_across_subgroups(level: str) -> None:
+    """Subgroups hand their sums to each other through local memory."""
+    parameters = "%x: memref<32x64xf32>, %y: memref<32x64xf32>"
+    x, y = random_array(fresh_generator(), (32, 64), "f32"), undefined((32, 64), "f32")
+    _agrees(_of_subgroups(level, parameters, ACROSS_SUBGROUPS), [x, y], level, 1e-4)
+
+
+ATTENTION = """%i = arith.muli %id, %c8 : index
+  %least = arith.constant dense<0xFF800000> : vector<8xf32>
+  %zeros = arith.constant dense<0.0> : vector<8xf32>
+  %none = arith.constant dense<0.0> : vector<8x16xf32>
+  %tq = xegpu.create_nd_tdesc %q : memref<32x16xf16> -> !xegpu.tensor_desc<8x16xf16>
+  %tk = xegpu.create_nd_tdesc %k : memref<64x16xf16> -> !xegpu.tensor_desc<16x16xf16>
+  %tv = xegpu.create_nd_tdesc %v : memref<64x16xf16> -> !xegpu.tensor_desc<16x16xf16>
+  %to = xegpu.create_nd_tdesc %o : memref<32x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+  %vq = xegpu.load_nd %tq[%i, 0] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+  %r:3 = scf.for %j = %c0 to %c64 step %c16 iter_args(%acc = %none, %max = %least, %sum = %zeros)
+    -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %kt = xegpu.load_nd %tk[%j, 0] <{transpose = array<i64: 1, 0>}>
+      : !xegpu.tensor_desc<16x16xf16> -> vector<16x16xf16>
+    %s = xegpu.dpas %vq, %kt : vector<8x16xf16>, vector<16x16xf16> -> vector<8x16xf32>
+    %m = vector.multi_reduction <maximumf>, %s, %max [1] : vector<8x16xf32> to vector<8xf32>
+    %mc = vector.shape_cast %m : vector<8xf32> to vector<8x1xf32>
+    %mb = vector.broadcast %mc : vector<8x1xf32> to vector<8x16xf32>
+    %d = arith.subf %s, %mb : vector<8x16xf32>
+    %p = math.exp %d : vector<8x16xf32>
+    %fd = arith.subf %max, %m : vector<8xf32>
+    %f = math.exp %fd : vector<8xf32>
+    %sf = arith.mulf %sum, %f : vector<8xf32>
+    %sn = vector.multi_reduction <add>, %p, %sf [1] : vector<8x16xf32> to vector<8xf32>
+    %fc = vector.shape_cast %f : vector<8xf32> to vector<8x1xf32>
+    %fb = vector.broadcast %fc : vector<8x1xf32> to vector<8x16xf32>
+    %scaled = arith.mulf %acc, %fb : vector<8x16xf32>
+    %ph = arith.truncf %p : vector<8x16xf32> to vector<8x16xf16>
+    %vv = xegpu.load_nd %tv[%j, 0] <{packed}>
+      : !xegpu.tensor_desc<16x16xf16> -> vector<8x16x2xf16>
+    %n = xegpu.dpas %ph, %vv, %scaled
+      : vector<8x16xf16>, vector<8x16x2xf16>, vector<8x16xf32> -> vector<8x16xf32>
+    scf.yield %n, %m, %sn : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  %sc = vector.shape_cast %r#2 : vector<8xf32> to vector<8x1xf32>
+  %sb = vector.broadcast %sc : vector<8x1xf32> to vector<8x16xf32>
+  %result = arith.divf %r#0, %sb : vector<8x16xf32>
+  xegpu.store_nd %result, %to[%i, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>"""
+
+
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_flash_attention(level: str) -> None:
+    parameters = (
+        "%q: memref<32x16xf16>, %k: memref<64x16xf16>, %v: memref<64x16xf16>, %o: memref<32x16xf32>"
+    )
+    text = _of_subgroups(level, parameters, ATTENTION)
+    rng = fresh_generator()
+    q, k, v = (random_array(rng, (rows, 16), "f16") for rows in (32, 64, 64))
+    _agrees(text, [q, k, v, undefined((32, 16), "f32")], level, 2e-2)
+    (_, _, _, actual) = results(raised(text), [q, k, v, undefined((32, 16), "f32")])
+    scores = q.astype(np.float64) @ k.astype(np.float64).T
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    expected = weights @ v.astype(np.float64) / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=2e-2)
+
+
+HISTOGRAM = """%at = arith.muli %id, %c16 : index
+  %zero = arith.constant 0 : i32
+  %first = vector.broadcast %at : index to vector<16xindex>
+  %step = vector.step : vector<16xindex>
+  %points = arith.addi %first, %step : vector<16xindex>
+  %all = arith.constant dense<true> : vector<16xi1>
+  %v = xegpu.load %x[%points], %all
+    : memref<64xi32>, vector<16xindex>, vector<16xi1> -> vector<16xi32>
+  %seven = arith.constant dense<7> : vector<16xi32>
+  %b = arith.andi %v, %seven : vector<16xi32>
+  %bins = arith.index_castui %b : vector<16xi32> to vector<16xindex>
+  %ones = arith.constant dense<1> : vector<16xi32>
+  %t = xegpu.create_tdesc %y, %bins : memref<8xi32>, vector<16xindex>
+    -> !xegpu.tensor_desc<16xi32, #xegpu.scatter_tdesc_attr<>>
+  %old = xegpu.atomic_rmw addi %t, %all, %ones
+    : !xegpu.tensor_desc<16xi32, #xegpu.scatter_tdesc_attr<>>, vector<16xi1>, vector<16xi32>
+    -> vector<16xi32>"""
+
+
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_histogram(level: str) -> None:
+    x = random_array(fresh_generator(), (64,), "i32")
+    text = _of_subgroups(level, "%x: memref<64xi32>, %y: memref<8xi32>", HISTOGRAM)
+    _agrees(text, [x, np.zeros(8, np.int32)], level)
+    (_, counts) = results(raised(text), [x, np.zeros(8, np.int32)])
+    np.testing.assert_array_equal(counts, np.bincount(x & 7, minlength=8))
+
+
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_descriptors_in_branches_and_while(level: str) -> None:
+    """What changes of a descriptor is handed on, its memory, too."""
+    body = """%even = arith.remui %id, %c8 : index
+  %c2 = arith.constant 2 : index
+  %odd = arith.remui %id, %c2 : index
+  %is_odd = arith.cmpi eq, %odd, %c1 : index
+  %ta = xegpu.create_nd_tdesc %a : memref<32x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+  %tb = xegpu.create_nd_tdesc %b : memref<32x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+  %i = arith.muli %id, %c8 : index
+  %t = scf.if %is_odd -> (!xegpu.tensor_desc<8x16xf32>) {
+    %m = xegpu.update_nd_offset %ta, [%i, 0] : !xegpu.tensor_desc<8x16xf32>
+    scf.yield %m : !xegpu.tensor_desc<8x16xf32>
+  } else {
+    scf.yield %tb : !xegpu.tensor_desc<8x16xf32>
+  }
+  %u:2 = scf.while (%p = %t, %n = %c0) : (!xegpu.tensor_desc<8x16xf32>, index)
+    -> (!xegpu.tensor_desc<8x16xf32>, index) {
+    %go = arith.cmpi ult, %n, %id : index
+    scf.condition(%go) %p, %n : !xegpu.tensor_desc<8x16xf32>, index
+  } do {
+  ^bb0(%p: !xegpu.tensor_desc<8x16xf32>, %n: index):
+    %next = xegpu.update_nd_offset %p, [0, 1] : !xegpu.tensor_desc<8x16xf32>
+    %more = arith.addi %n, %c1 : index
+    scf.yield %next, %more : !xegpu.tensor_desc<8x16xf32>, index
+  }
+  %v = xegpu.load_nd %u#0 : !xegpu.tensor_desc<8x16xf32> -> vector<8x16xf32>
+  %to = xegpu.create_nd_tdesc %o : memref<32x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+  xegpu.store_nd %v, %to[%i, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>"""
+    parameters = "%a: memref<32x16xf32>, %b: memref<32x16xf32>, %o: memref<32x16xf32>"
+    rng = fresh_generator()
+    a, b = (random_array(rng, (32, 16), "f32") for _ in range(2))
+    text = _of_subgroups(level, parameters, body)
+    check(text, [a, b, undefined((32, 16), "f32")], block=BLOCKS[level])
+
+
+def test_the_block_of_a_launch_in_the_module() -> None:
+    """A kernel without known_block_size has the one of all its launches."""
+    text = kernel(
+        "%x: memref<8x16xf32>",
+        """%t = xegpu.create_nd_tdesc %x : memref<8x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+        %v = xegpu.load_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32> -> vector<8x16xf32>
+        xegpu.store_nd %v, %t[0, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>""",
+    )
+    host = """func.func @main(%x: memref<8x16xf32>) {
+      %c1 = arith.constant 1 : index
+      %c16 = arith.constant 16 : index
+      gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c16, %c1, %c1)
+        args(%x : memref<8x16xf32>)
+      return
+    }"""
+    wanted = "known_block_size = array<i32: 16, 1, 1>"
+    together = f"module attributes {{gpu.container_module}} {{ {text}\n{host} }}"
+    assert wanted in printed(raised(together))
+    assert wanted not in printed(raised(text))
+
+
+def test_a_block_without_a_size() -> None:
+    """Work-items that are subgroups may be as many as a launch likes."""
+    text = _of_subgroups("vector compute", "%x: memref<64xi32>, %y: memref<8xi32>", HISTOGRAM)
+    open_text = text.replace(", known_block_size = array<i32: 4, 1, 1>", "")
+    x = random_array(fresh_generator(), (64,), "i32")
+    for block in ((2, 1, 1), (4, 1, 1)):
+        wanted = results(text, [x, np.zeros(8, np.int32)], block=block)
+        compare(
+            results(open_text, [x, np.zeros(8, np.int32)], block=block, device="opencl"), wanted
+        )
+
+
+def test_products_use_the_matrix_unit() -> None:
+    body = PRODUCT.format(
+        at="%b[0, 0]",
+        block="!xegpu.tensor_desc<16x16xf16>",
+        **{**PRODUCTS["packed"], "memory": "memref<64x32xf16>"},
+    )
+    parameters = "%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32x16xf32>"
+    text = _of_subgroups("subgroup", parameters, body)
+    lanes = printed(xtile.translate(text, "lane", chip="pvc"))
+    assert "xegpu.dpas" in lanes
+    assert "<{packed}>" in lanes
