@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -139,14 +139,14 @@ def _fitting(operation: Operation, number: int, values: Array) -> Array:
     """Operands for which the result is specified."""
     name = operation.name.partition(".")[2]
     if name in ("divi", "remi") and number == 1:
-        chosen: Any = np.where((values == 0) | (values == -1), values.dtype.type(1), values)
-        return chosen
+        one = values.dtype.type(1)
+        return cast("Array", np.where((values == 0) | (values == -1), one, values))
     if name in ("extract", "insert") and values.dtype == np.int32 and values.size == 1:
         return np.zeros_like(values)
     if name == "fpowi" and number == 1:
         return (values % 7).astype(values.dtype)
     if name in ("mmaf", "mmaf_scaled", "atan2", "pow", "divf"):
-        wide: Any = fresh_generator().uniform(0.25, 4, values.shape)
+        wide: Array = fresh_generator().uniform(0.25, 4, values.shape)
         return wide.astype(values.dtype)
     if name in ("addi", "subi", "muli", "negi", "shli", "trunci"):
         return (values % 5).astype(values.dtype)
