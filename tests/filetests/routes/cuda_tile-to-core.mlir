@@ -1,5 +1,5 @@
 // A row of tiles of a matrix is scaled. A tile becomes a transfer at its first element, checked at
-// the edges; the view keeps the sizes and strides that the entry was given, and the kernel its
+// the edges, which begins inside by CUDA Tile IR's rules; the view keeps the sizes and strides that the entry was given, and the kernel its
 // signature. Tokens are gone: the text is in an order that they allow.
 //
 // RUN: xtile-opt %s --translate cuda_tile-to-core | filecheck %s
@@ -32,6 +32,6 @@ cuda_tile.module @kernels {
 // CHECK-SAME: core.tile_hints = {sm_90 = {occupancy = 2
 // CHECK:      %t = core.view %a to offset: [0], sizes: [%{{.*}}, 64], strides: [%{{.*}}, 1]
 // CHECK:      %[[ROW:.*]] = arith.muli %{{.*}}, %c8 : index
-// CHECK:      %b = vector.transfer_read %t[%[[ROW]], %c0], %{{.*}} {in_bounds = [false, true]}
+// CHECK:      %b = vector.transfer_read %t[%[[ROW]], %c0], %{{.*}} {core.begins_inside, in_bounds = [false, true]}
 // CHECK:      %c = arith.mulf %b, %fs {core.flush_to_zero}
-// CHECK-NEXT: vector.transfer_write %c, %t[%[[ROW]], %c0] {in_bounds = [false, true]}
+// CHECK-NEXT: vector.transfer_write %c, %t[%[[ROW]], %c0] {core.begins_inside, in_bounds = [false, true]}

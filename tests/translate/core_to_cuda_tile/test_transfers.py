@@ -324,3 +324,18 @@ def test_tiles_in_loops_over_a_part_are_tiles_of_the_whole() -> None:
     found = a.copy()
     run_entry(text, module, found, grid=(4, 1, 1))
     assert np.array_equal(found, a + a)
+
+
+def test_a_promise_to_begin_inside_makes_a_tile_of_a_view() -> None:
+    body = """%n = arith.index_cast %i : i32 to index
+    %zero = arith.constant 0.0 : f32
+    %x = vector.transfer_read %a[%n], %zero PROMISE : memref<?xf32>, vector<8xf32>
+    vector.transfer_write %x, %o[%n] PROMISE : vector<8xf32>, memref<?xf32>"""
+    parameters = "%a: memref<?xf32>, %o: memref<?xf32>, %i: i32"
+    plain = "\n".join(body_of(lowered(tile_kernel(parameters, body.replace(" PROMISE", "")))))
+    assert "load_ptr_tko" in plain
+    assert "store_ptr_tko" in plain
+    text = tile_kernel(parameters, body.replace("PROMISE", "{core.begins_inside}"))
+    promised = "\n".join(body_of(lowered(text)))
+    assert "load_view_tko" in promised
+    assert "store_view_tko" in promised

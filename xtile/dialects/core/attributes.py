@@ -98,6 +98,12 @@ class ScanKind(StrEnum):
 INDEPENDENT_ATTRIBUTE = "core.independent"
 """The attribute of a loop whose iterations access no memory that another one of them writes."""
 
+BEGINS_INSIDE_ATTRIBUTE = "core.begins_inside"
+"""The attribute of a transfer that promises that its first element is one of the memref's.
+
+Where it is not, anything may happen; the reference device leaves out what is outside, as always.
+"""
+
 TILE_HINTS_ATTRIBUTE = "core.tile_hints"
 """The attribute of a `gpu.func` at level tile that says how a tile compiler is to compile it."""
 

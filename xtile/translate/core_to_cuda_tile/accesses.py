@@ -30,6 +30,7 @@ class Access:
         axes: For each dimension of the tile that of memory. Dimensions of memory that are none of
             the tile's have one index.
         inside: For each dimension of the tile whether it certainly does not reach beyond the end.
+        begins_inside: Whether the program promises that its first element is one of the memory's.
     """
 
     memory: Descriptor
@@ -37,6 +38,7 @@ class Access:
     shape: tuple[int, ...]
     axes: tuple[int, ...]
     inside: tuple[bool, ...]
+    begins_inside: bool = False
 
     @property
     def single(self) -> list[int]:

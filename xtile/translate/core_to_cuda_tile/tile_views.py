@@ -75,7 +75,7 @@ def _has_view(memory: Descriptor) -> bool:
 def _is_right(lowering: Lowering, access: Access) -> bool:
     """Whether a tile begins in the view, so that it reaches beyond the far end only."""
     sizes, starts = access.memory.sizes, access.starts
-    return all(
+    return access.begins_inside or all(
         inside or _begins_inside(lowering, starts[dimension], sizes[dimension])
         for dimension, inside in zip(access.axes, access.inside, strict=True)
     )

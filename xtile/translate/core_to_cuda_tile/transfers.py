@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xtile.dialects.affine_maps import dimensions_of
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
 from xtile.dialects.ub import is_poison
@@ -51,7 +52,9 @@ def _access(
         flags[i] or _is_known_inside(descriptor.sizes[axis], starts[axis], shape[i])
         for i, axis in zip(kept, axes, strict=True)
     )
-    return Access(descriptor, starts, tuple(shape[i] for i in kept), tuple(axes), inside)
+    own = tuple(shape[i] for i in kept)
+    begins = BEGINS_INSIDE_ATTRIBUTE in operation.attributes
+    return Access(descriptor, starts, own, tuple(axes), inside, begins)
 
 
 def _is_known_inside(size: Any, start: Any, length: int) -> bool:

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
     DenseArrayBase,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -28,6 +29,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp, ViewOp
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops.atomics import AtomicRedViewTkoOp
 from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp, StoreViewTkoOp
@@ -275,6 +277,10 @@ class _Tile:
         return mask
 
 
+_PROMISE = {BEGINS_INSIDE_ATTRIBUTE: UnitAttr()}
+"""An index outside of the index space is undefined, as a transfer that begins outside is then."""
+
+
 def _given(value: SSAValue | None) -> list[SSAValue]:
     return [] if value is None else [value]
 
@@ -284,7 +290,7 @@ def _load(operation: LoadViewTkoOp, raising: Raising) -> None:
     if tile.is_block:
         operands = [tile.memory, tile.indices(), tile.padding(), []]
         properties = tile.transfer_properties()
-        made = raising.compute(TransferReadOp, operands, type_, properties)
+        made = raising.compute(TransferReadOp, operands, type_, properties, _PROMISE)
     else:
         positions = tile.positions()
         mask, padding = tile.mask(positions), None
@@ -303,6 +309,7 @@ def _store(operation: StoreViewTkoOp, raising: Raising) -> None:
                 operands=[value, tile.memory, tile.indices(), []],
                 result_types=[[]],
                 properties=tile.transfer_properties(),
+                attributes={**_PROMISE},
             )
         )
         return
