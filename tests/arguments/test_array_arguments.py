@@ -93,8 +93,8 @@ class TestNames:
                     ScalarConstraint(ct.bool_),
                 ],
                 (
-                    ArrayArgument("f32", (ANY,) * 3),
-                    ArrayArgument("f32", ()),
+                    ArrayArgument("f32", (ANY,) * 3, may_overlap=True),
+                    ArrayArgument("f32", (), may_overlap=True),
                     ArrayArgument("f32", (ANY,)),
                     NumberArgument("b8"),
                 ),

@@ -22,6 +22,8 @@ from xtile.arguments.cutile_signature import (
     ListArgument,
     TupleArgument,
     exported_arguments,
+    leaves_of,
+    width_of,
 )
 from xtile.arguments.device_memory import DeviceArray, is_of_pyopencl
 from xtile.arguments.errors import ArgumentError, describe_type
@@ -84,12 +86,12 @@ class _Arguments:
         self._signature = signature
         self._parameters = signature.parameters
         known = exported_arguments(signature.name)
-        self._known = None if known is None else list(_leaves(known))
+        self._known = None if known is None else list(leaves_of(known))
         self.exported: dict[int, ExportedArgument] = {}
         place = 0
         for argument in self._known or ():
             self.exported[place] = argument
-            place += _width(argument)
+            place += width_of(argument)
         if place != len(self._parameters) or not self._fits():
             self._known, self.exported = None, {}
 
@@ -249,14 +251,6 @@ def _runs(parameters: Sequence[Parameter]) -> Iterator[str]:
         )
 
 
-def _leaves(arguments: Sequence[ExportedArgument]) -> Iterator[ExportedArgument]:
-    for argument in arguments:
-        if isinstance(argument, TupleArgument):
-            yield from _leaves(argument.items)
-        else:
-            yield argument
-
-
 def _items(known: Sequence[ExportedArgument], given: Sequence[Any]) -> Iterator[Any]:
     for argument, value in zip(known, given, strict=True):
         if isinstance(argument, TupleArgument):
@@ -269,17 +263,6 @@ def _items(known: Sequence[ExportedArgument], given: Sequence[Any]) -> Iterator[
             yield from _items(argument.items, items)
         else:
             yield value
-
-
-def _width(argument: ExportedArgument) -> int:
-    """The number of parameters that an argument becomes."""
-    match argument:
-        case ArrayArgument():
-            return 1 + 2 * len(argument.dimensions)
-        case ListArgument():
-            return 2
-        case _:
-            return 1
 
 
 def _text(argument: ExportedArgument) -> str:

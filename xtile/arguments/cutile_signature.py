@@ -23,7 +23,7 @@ conventions cutile_python_v1 and v2.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -54,10 +54,12 @@ class ArrayArgument:
     Attributes:
         element: The element type, as cuTile names it in the kernel's name.
         dimensions: What is known of each.
+        may_overlap: Whether it may overlap others.
     """
 
     element: str
     dimensions: tuple[Dimension, ...]
+    may_overlap: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,42 @@ def exported_arguments(name: str) -> tuple[ExportedArgument, ...] | None:
     except _UnknownNameError:
         return None
     return tuple(arguments)
+
+
+def leaves_of(arguments: Sequence[ExportedArgument]) -> Iterator[ExportedArgument]:
+    """Arguments with the items of tuples in place of those."""
+    for argument in arguments:
+        if isinstance(argument, TupleArgument):
+            yield from leaves_of(argument.items)
+        else:
+            yield argument
+
+
+def width_of(argument: ExportedArgument) -> int:
+    """The number of parameters that an argument, which is no tuple, becomes."""
+    match argument:
+        case ArrayArgument():
+            return 1 + 2 * len(argument.dimensions)
+        case ListArgument():
+            return 2
+        case _:
+            return 1
+
+
+def disjoint_arrays(name: str, parameters: int) -> frozenset[int]:
+    """The parameters of an exported kernel that are pointers to arrays which overlap no others.
+
+    Args:
+        name: The kernel's name.
+        parameters: How many parameters it has; none are known if the name says another number.
+    """
+    found: set[int] = set()
+    place = 0
+    for argument in leaves_of(exported_arguments(name) or ()):
+        if isinstance(argument, ArrayArgument) and not argument.may_overlap:
+            found.add(place)
+        place += width_of(argument)
+    return frozenset(found) if place == parameters else frozenset()
 
 
 class _UnknownNameError(Exception):
@@ -177,8 +215,9 @@ class _Reader:
             known = self._facts()
             for number in _bits(int(mask[1:], 16), rank):
                 dimensions[number].update(known)
-        self.optional(rf"_(?=[pgiuw])(?:p{_NUMBER})?(?:g[0-9a-f]+)*i?[uw]?")
-        return ArrayArgument(element, tuple(Dimension(**known) for known in dimensions))
+        whole = self.optional(rf"_(?=[pgiuw])(?:p{_NUMBER})?(?:g[0-9a-f]+)*i?[uw]?") or ""
+        known = tuple(Dimension(**facts) for facts in dimensions)
+        return ArrayArgument(element, known, may_overlap="g" in whole)
 
     def _facts(self) -> dict[str, int]:
         facts: dict[str, int] = {}

@@ -11,7 +11,10 @@ import xtile
 from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.entries import marked, module, pointers
 from tests.translate.cuda_tile_to_core.raised import WAYS, lowered_again, raised, results
+from xtile.arguments.cutile_signature import disjoint_arrays
 from xtile.arguments.errors import ArgumentError
+from xtile.dialects.core.arguments import is_noalias
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.text.diagnostics import DiagnosticError
 
 RMS_NORM = Path(__file__).parents[3] / "examples" / "cutile" / "rms_norm.mlir"
@@ -64,6 +67,17 @@ def test_parameters_have_the_names_and_types_of_the_source() -> None:
     assert "core.noalias" not in text
     with pytest.raises(ArgumentError, match="its parameters are a, o"):
         xtile.run(text, {"b": np.zeros(4, np.int32)})
+
+
+def test_arrays_that_an_exporter_calls_disjoint_are() -> None:
+    made = raised(RMS_NORM.read_text())
+    (kernel,) = (each for each in made.walk() if isinstance(each, FuncOp))
+    disjoint = [arg.index for arg in kernel.arguments if is_noalias(arg)]
+    assert disjoint == [0, 5, 8]
+    name = kernel.sym_name.data.replace("_A1f32_1t1_", "_A1f32_1t1_ga_")
+    assert disjoint_arrays(name, 14) == {0, 8}
+    assert disjoint_arrays(name, 13) == set()
+    assert disjoint_arrays("rms_norm", 14) == set()
 
 
 def test_several_entries_become_several_kernels() -> None:

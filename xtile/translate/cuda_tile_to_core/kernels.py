@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from xtile.arguments.cutile_signature import disjoint_arrays
+from xtile.dialects.core.arguments import NOALIAS_ATTRIBUTE
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
@@ -58,6 +60,7 @@ def _entry(operation: EntryOp, raising: Raising) -> None:
     )
     kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
     kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
+    kernel.arg_attrs = _promises(operation)
     hints = _hints(operation)
     if hints:
         kernel.attributes[TILE_HINTS_ATTRIBUTE] = DictionaryAttr(hints)
@@ -74,6 +77,18 @@ def _signature(entry: EntryOp, raising: Raising) -> KernelSignature:
         text = str(type_).removeprefix(f"!{LANGUAGE}.")
         parameters.append(SourceParameter(name, text, (Piece(role),)))
     return KernelSignature(LANGUAGE, tuple(parameters))
+
+
+def _promises(entry: EntryOp) -> ArrayAttr[DictionaryAttr] | None:
+    """What the exporter of cuTile says, in the name of a kernel, of arrays that do not overlap."""
+    arguments = entry.body.block.args
+    disjoint = disjoint_arrays(entry.sym_name.data, len(arguments))
+    if not disjoint:
+        return None
+    return ArrayAttr(
+        DictionaryAttr({NOALIAS_ATTRIBUTE: UnitAttr()} if i in disjoint else {})
+        for i in range(len(arguments))
+    )
 
 
 def _hints(entry: EntryOp) -> dict[str, DictionaryAttr]:
