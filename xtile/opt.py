@@ -224,7 +224,13 @@ class XtileOptMain(xDSLOptMain):
         """What a translation may depend on, as the command line says."""
         from xtile.translate.route import Options
 
-        return Options(self.args.chip, self.args.matrix_spelling, self.args.may_overlap)
+        arguments = self.args
+        return Options(
+            arguments.chip,
+            arguments.matrix_spelling,
+            arguments.may_overlap,
+            arguments.xegpu_level,
+        )
 
     def _compile(self, module: ModuleOp, diagnostics: Diagnostics) -> ModuleOp:
         """The module in the language that the target encodes.
@@ -361,6 +367,12 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error(
                 "argument --may-overlap: is for kernels of the tensor language and the core form "
                 "that are translated"
+            )
+        if arguments.xegpu_level is not None and (
+            arguments.translate is None or not self._reads("xegpu_level")
+        ):
+            self._usage_error(
+                "argument --xegpu-level: is for kernels of XeGPU that --translate translates"
             )
         if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")

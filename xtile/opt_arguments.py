@@ -127,6 +127,12 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "let kernels that --translate or -t compiles expect arguments that overlap although they "
         "are written",
     )
+    group.add_argument(
+        "--xegpu-level",
+        choices=("work-group", "subgroup", "vc", "lane"),
+        help="who holds the vectors of kernels of XeGPU that --translate takes, where these do not "
+        "say so; vc: each work-item is a subgroup",
+    )
     _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at the place")
     group.add_argument(
         "--tensorlang-revision",

@@ -64,6 +64,8 @@ def compiled(size: tuple[int, int, int] | None, subgroup_size: int | None) -> Co
             subgroup_size,
             1000,
             32,
+            size,
+            ignores_block=size is None,
         )
         for name, signature in signatures.items()
     }
@@ -98,7 +100,7 @@ def test_nothing_is_left_out() -> None:
         Program: {"spirv", "kernels", "build_options", "is_risky"},
         KernelInterface: {
             *("name", "parameters", "work_group_size", "subgroup_size", "local_memory"),
-            "lanes_together",
+            *("lanes_together", "source_size", "ignores_block"),
         },
         Signature: {"name", "parameters", "written"},
         Parameter: {"name", "type", "attributes", "may_be_address", "is_noalias"},

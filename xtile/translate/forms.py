@@ -195,5 +195,20 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
     return _OF_XEGPU[level], because
 
 
+def insist_on_xegpu_level(module: ModuleOp, level: str) -> None:
+    """Lets the kernels of XeGPU that do not say their level say this one.
+
+    Args:
+        module: The module; it is changed.
+        level: One of `xtile.dialects.xegpu.levels.XEGPU_LEVELS`.
+    """
+    from xtile.dialects.xegpu.levels import LEVEL, set_level
+
+    for found in forms_of(module):
+        function = found.operation
+        if found.form in _OF_XEGPU.values() and LEVEL not in function.attributes:
+            set_level(function, level)
+
+
 def _is_of_xegpu(operation: Operation) -> bool:
     return operation.name.startswith("xegpu.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -19,6 +20,7 @@ def translate(
     *,
     chip: str | None = None,
     may_overlap: bool = False,
+    xegpu_level: Literal["work-group", "subgroup", "vc", "lane"] | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> ModuleOp:
     """Translates kernels to another language, or to another level of the core form.
@@ -34,6 +36,8 @@ def translate(
             where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
         may_overlap: Whether arguments of a kernel may overlap although it writes to one of them,
             where its language or its attributes exclude it.
+        xegpu_level: Who holds the vectors of kernels of XeGPU that do not say so; "vc" is the form
+            in which each work-item is a subgroup. None where their operations tell.
         diagnostics: Collects remarks that tell why the translation chose what it did.
 
     Returns:
@@ -46,7 +50,7 @@ def translate(
     """
     check_target(to, chip)
     module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    options = Options(chip, may_overlap=may_overlap)
+    options = Options(chip, may_overlap=may_overlap, xegpu_level=xegpu_level)
     result = translate_to(module, to, options, diagnostics)
     return clone_with_names(module) if result is kernel else result
 

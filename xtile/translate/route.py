@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xtile.garbage import without_collections
 from xtile.targets import OptionError, Vendor, check_chip
 from xtile.translate.contracts import check_result
-from xtile.translate.forms import BESIDE, Form, Found, forms_of
+from xtile.translate.forms import BESIDE, Form, Found, forms_of, insist_on_xegpu_level
 from xtile.translate.search import Table
 from xtile.translate.steps import STEPS, Options, Step
 
@@ -166,13 +166,17 @@ class Run:
         from xtile.dialects.normalisation import normalised
 
         module = normalised(module)
-        if not self.options.may_overlap:
+        level = self.options.xegpu_level
+        if not self.options.may_overlap and level is None:
             return module
         from xtile.dialects.core.arguments import forget_noalias
         from xtile.text.source import clone_with_source
 
         copy = clone_with_source(module)
-        forget_noalias(copy)
+        if self.options.may_overlap:
+            forget_noalias(copy)
+        if level is not None:
+            insist_on_xegpu_level(copy, level)
         return copy
 
     def _route(

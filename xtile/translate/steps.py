@@ -43,6 +43,8 @@ class Options:
             `xtile.targets.spellings`; None for the chip's own.
         may_overlap: Whether arguments of kernels may overlap although one of them is written, where
             the kernel's language or its attributes exclude it.
+        xegpu_level: Who holds the vectors of kernels of XeGPU that do not say so themselves, one of
+            `XEGPU_LEVELS`; None where their operations tell.
         compiler: What compiles the code of work-items that comes out; None where none comes out. A
             route sets it.
     """
@@ -50,6 +52,7 @@ class Options:
     chip: str | None = None
     matrix_spelling: str | None = None
     may_overlap: bool = False
+    xegpu_level: str | None = None
     compiler: LaneCompiler | None = None
 
     def target(self, vendor: Vendor) -> Target:
@@ -221,6 +224,9 @@ _CLEANUP = "core-cleanup"
 _OVERLAPS = ("may_overlap",)
 """The option of steps that set or read whether arguments may overlap."""
 
+_XEGPU_LEVEL = ("xegpu_level",)
+"""The option of steps that take kernels of XeGPU at some level."""
+
 STEPS: Sequence[Step] = (
     Step(
         "tensorlang-verify",
@@ -257,6 +263,7 @@ STEPS: Sequence[Step] = (
         takes=(XEGPU_SUBGROUP,),
         gives=SUBGROUP,
         words="Translates XeGPU whose vectors are a subgroup's to the core form at subgroup level.",
+        options=_XEGPU_LEVEL,
         then=_CLEANUP,
     ),
     Step(
@@ -265,6 +272,7 @@ STEPS: Sequence[Step] = (
         takes=(XEGPU_WORK_GROUP,),
         gives=TILE,
         words="Translates XeGPU whose vectors are a work-group's to the core form at tile level.",
+        options=_XEGPU_LEVEL,
         then=_CLEANUP,
     ),
     Step(

@@ -5,6 +5,8 @@
 // RUN: xtile-opt %s --translate xegpu-to-core | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile --chip sm_90 | filecheck %s --check-prefix=TILE
+// RUN: xtile-opt %s --translate xegpu-to-lane --chip cpu | filecheck %s --check-prefix=LANE
+// RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
 #rows = #xegpu.layout<sg_layout = [4, 1], sg_data = [8, 64]>
 gpu.module @kernels {
   gpu.func @softmax(%x: memref<32x64xf32>, %y: memref<32x64xf32>) kernel
@@ -41,3 +43,9 @@ gpu.module @kernels {
 // TILE: reduce
 // TILE: exp
 // TILE: store_view_tko
+
+// LANE:     known_block_size = array<i32: 1, 1, 1>
+// LANE-NOT: xegpu.
+// LANE:     math.exp %{{.*}} : vector<16xf32>
+
+// CPU: OpExecutionMode %softmax LocalSize 1 1 1

@@ -37,8 +37,6 @@ class Level:
 
 
 LEVELS = ("subgroup", "tile")
-ON_CPU = "subgroup"
-"""The level from which kernels are run on an OpenCL device, too."""
 
 # Loads with their result's shape: of 16 x 32 elements at an offset, in a region of 37 x 50.
 LOADS: dict[str, tuple[str, str, tuple[int, ...]]] = {
@@ -91,9 +89,7 @@ def test_loads_of_blocks(name: str, load: str, at: str, type: str) -> None:
     rng, (_, _, shape) = fresh_generator(), LOADS[load]
     matrix = random_array(rng, (37, 50), type)
     out = undefined((int(np.prod(shape)),), type)
-    core = check(
-        _moves(Level(name), LOADS[load], type, at), [matrix, out], on_opencl=name == ON_CPU
-    )
+    core = check(_moves(Level(name), LOADS[load], type, at), [matrix, out], on_opencl=True)
     text = printed(core)
     assert f'core.level = "{name}"' in text
     assert "xegpu." not in text
@@ -106,9 +102,7 @@ def test_loads_of_packed_blocks(name: str, load: str, type: str) -> None:
     rng, (_, _, shape) = fresh_generator(), PACKED[load]
     matrix = random_array(rng, (37, 50), type)
     out = undefined((int(np.prod(shape)),), type)
-    check(
-        _moves(Level(name), PACKED[load], type, "30, 20"), [matrix, out], on_opencl=name == ON_CPU
-    )
+    check(_moves(Level(name), PACKED[load], type, "30, 20"), [matrix, out], on_opencl=True)
 
 
 @pytest.mark.parametrize("type", DTYPES)
@@ -134,7 +128,7 @@ def test_stores_of_blocks(name: str, at: str, type: str) -> None:
     check(
         text,
         [random_array(rng, (37, 50), type), undefined((37, 50), type)],
-        on_opencl=name == ON_CPU,
+        on_opencl=True,
     )
 
 
@@ -159,7 +153,7 @@ def test_regions_with_shapes_of_their_own(name: str) -> None:
     rng = fresh_generator()
     matrix = random_array(rng, (200,), "f32")
     other = random_array(rng, (200,), "f32")
-    check(text, [matrix, other, 7, 18, undefined((16, 16), "f32")], on_opencl=name == ON_CPU)
+    check(text, [matrix, other, 7, 18, undefined((16, 16), "f32")], on_opencl=True)
 
 
 @pytest.mark.parametrize("name", LEVELS)
@@ -185,7 +179,7 @@ def test_blocks_of_one_dimension_and_of_three(name: str) -> None:
     check(
         text,
         [matrix, 1, undefined((4, 8), "f32"), undefined((2, 24), "f32")],
-        on_opencl=name == ON_CPU,
+        on_opencl=True,
     )
 
 
@@ -229,7 +223,7 @@ def test_products(name: str, product: str, has_sums: bool) -> None:
         random_array(rng, shape, type)
         for shape, type in (((8, 16), factor), ((16, 16), factor), ((8, 16), total))
     ]
-    check(text, arrays, tolerance=tolerance, on_opencl=name == ON_CPU)
+    check(text, arrays, tolerance=tolerance, on_opencl=True)
 
 
 @pytest.mark.parametrize("chunk", [1, 4])
@@ -273,7 +267,7 @@ def test_scattered_points(name: str, has_descriptor: bool, chunk: int) -> None:
         check(
             text,
             [random_array(rng, (256,), "f32"), count, undefined((256,), "f32")],
-            on_opencl=name == ON_CPU,
+            on_opencl=True,
         )
 
 
@@ -331,7 +325,7 @@ def test_atomic_updates(name: str, kind: str, type: str) -> None:
     )
     rng = fresh_generator()
     arrays = [random_array(rng, (64,), type), random_array(rng, (16,), type)]
-    check(text, [*arrays, undefined((16,), type)], on_opencl=name == ON_CPU)
+    check(text, [*arrays, undefined((16,), type)], on_opencl=True)
 
 
 LAYOUTS = {
@@ -373,7 +367,7 @@ def test_matrices_in_local_memory(name: str, layout: str, memory: str) -> None:
     core = check(
         text,
         [*arrays, undefined((16, 32), "f16"), undefined((1,), "f16")],
-        on_opencl=name == ON_CPU,
+        on_opencl=True,
     )
     assert ("gpu.barrier" in printed(core)) == (name == "subgroup")
 

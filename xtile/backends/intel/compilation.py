@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
@@ -33,6 +33,7 @@ class KernelInterface:
         lanes_together: What the number of work-items of a work-group must be a multiple of.
         source_size: Work-items of a work-group as the source counts them, where that is known: a
             work-item of the kernel may do the work of several.
+        ignores_block: Whether the source describes a whole work-group, whatever block it is given.
     """
 
     name: str
@@ -42,6 +43,7 @@ class KernelInterface:
     local_memory: int
     lanes_together: int = 1
     source_size: tuple[int, int, int] | None = None
+    ignores_block: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def compile_program(
         DiagnosticError: A kernel cannot be compiled for the chip.
     """
     from xtile.dialects.spirv import encode
+    from xtile.translate.forms import TILE, XEGPU_WORK_GROUP, forms_of
     from xtile.translate.route import Options, translate_to
 
     options = Options(target.name, target.spelling.name, may_overlap)
@@ -88,8 +91,14 @@ def compile_program(
     spirv = translate_to(lanes, "spirv", options, diagnostics)
     parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
     sizes = {_name(kernel): _block_size(kernel) for kernel in _kernels(module)}
+    of_work_groups = (TILE, XEGPU_WORK_GROUP)
+    whole = {_name(each.operation) for each in forms_of(module) if each.form in of_work_groups}
     kernels = {
-        (name := _name(kernel)): _interface(kernel, parameters[name], sizes[name])
+        (name := _name(kernel)): replace(
+            _interface(kernel, parameters[name]),
+            source_size=sizes[name],
+            ignores_block=name in whole,
+        )
         for kernel in _kernels(lanes)
     }
     is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
@@ -149,11 +158,7 @@ def _block_size(kernel: Operation) -> tuple[int, int, int] | None:
     return x, y, z
 
 
-def _interface(
-    kernel: Operation,
-    parameters: tuple[Attribute, ...],
-    source_size: tuple[int, int, int] | None,
-) -> KernelInterface:
+def _interface(kernel: Operation, parameters: tuple[Attribute, ...]) -> KernelInterface:
     from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
     from xtile.translate.xegpu_to_spirv.kernel import lanes_together
 
@@ -162,7 +167,7 @@ def _interface(
     subgroup = function.attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
     lanes = subgroup.value.data if isinstance(subgroup, IntegerAttr) else None
     memory, together = _local_memory(function), lanes_together(function)
-    return KernelInterface(_name(kernel), parameters, size, lanes, memory, together, source_size)
+    return KernelInterface(_name(kernel), parameters, size, lanes, memory, together)
 
 
 def _local_memory(function: Operation) -> int:

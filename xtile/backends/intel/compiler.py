@@ -51,6 +51,7 @@ def _interface_words(interface: KernelInterface) -> dict[str, Any]:
         "local_memory": interface.local_memory,
         "lanes_together": interface.lanes_together,
         "source_size": interface.source_size,
+        "ignores_block": interface.ignores_block,
     }
 
 
@@ -63,6 +64,7 @@ def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
         words["local_memory"],
         words["lanes_together"],
         _size(words["source_size"]),
+        words["ignores_block"],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, cast, get_args
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Operation
 
 from xtile.dialects.gpu.subgroup_sizes import VECTOR_COMPUTE
@@ -21,6 +21,9 @@ from xtile.dialects.xegpu.rfc.attributes import MODE
 
 Level = Literal["work-group", "subgroup", "lane"]
 
+
+XEGPU_LEVELS = ("work-group", "subgroup", "vc", "lane")
+"""What may be said of the level of kernels; `vc` is the form in which a work-item is a subgroup."""
 
 LEVEL = "xegpu.level"
 """The attribute of a kernel that says its level, whatever its operations would tell."""
@@ -45,6 +48,18 @@ def level_of_kernel(
     if level == "lane" and VECTOR_COMPUTE in function.attributes:
         return "subgroup", None
     return level, because
+
+
+def set_level(function: Operation, level: str) -> None:
+    """Lets a kernel say its level.
+
+    Args:
+        function: The kernel; it is changed.
+        level: One of `XEGPU_LEVELS`.
+    """
+    if level == "vc":
+        function.attributes[VECTOR_COMPUTE] = UnitAttr()
+    function.attributes[LEVEL] = StringAttr("subgroup" if level == "vc" else level)
 
 
 def level_of(operations: Iterable[Operation]) -> tuple[Level, Operation | None]:

@@ -79,7 +79,7 @@ def work_group_size(kernel: KernelInterface, block: Size3 | None, device: Opencl
     size = kernel.work_group_size
     if size is None:
         size = (1, 1, 1) if block is None else block
-    elif block not in (None, size, kernel.source_size):
+    elif not kernel.ignores_block and block not in (None, size, kernel.source_size):
         wanted = kernel.source_size or size
         raise ArgumentError(f"@{kernel.name} has work-groups of {wanted}, given block {block}")
     if math.prod(size) % kernel.lanes_together:
