@@ -198,10 +198,14 @@ class Case:
         return kernel(", ".join(parameters), body, self.target.attributes)
 
 
+_FAST = 7
+"""Of so many cases one is fast; no number of flags, types or sizes divides it."""
+
+
 def cases(names: dict[str, tuple[str, ...]]) -> list[Any]:
     """Each operation with each of its flags and each type, on static and on dynamic sizes.
 
-    Each takes two values of beta in turn, known and known only at run time.
+    Each takes two values of beta in turn, known and known only at run time. One of seven is fast.
     """
     result: list[Any] = []
     betas = itertools.cycle(BETAS)
@@ -210,7 +214,8 @@ def cases(names: dict[str, tuple[str, ...]]) -> list[Any]:
             for number, is_dynamic in enumerate((False, True)):
                 beta = str(number) if "atomic" in flag else next(betas)
                 values = (name, flag, type, beta, is_dynamic)
-                result.append(pytest.param(*values, id="-".join(map(str, values))))
+                marks = pytest.mark.slow if len(result) % _FAST else ()
+                result.append(pytest.param(*values, id="-".join(map(str, values)), marks=marks))
     return result
 
 
