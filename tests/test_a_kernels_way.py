@@ -21,7 +21,7 @@ _ROOT = Path(__file__).parent.parent
 _PACKAGE = str(Path(xtile.__file__).parent) + "/"
 _ROW = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \| \S", re.MULTILINE)
 
-Place = tuple[str, str]
+Position = tuple[str, str]
 """A file of the package and a function's qualified name."""
 
 
@@ -31,7 +31,7 @@ def print_first_calls(kernel: str) -> None:
     This is for a process of its own: Python 3.11 was seen to stop making progress when a profile
     function was set after a long run of other tests.
     """
-    calls: dict[Place, None] = {}
+    calls: dict[Position, None] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
@@ -69,12 +69,14 @@ def test_the_page_is_what_runs(tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     calls = {(file, name): number for number, (file, name) in enumerate(json.loads(result.stdout))}
-    places = [(row[1], row[2]) for row in _ROW.finditer(_page())]
-    assert len(places) > 40
-    assert len(places) == sum(line.startswith("| `") for line in _page().splitlines())
-    unknown = [place for place in places if place not in calls]
+    positions = [(row[1], row[2]) for row in _ROW.finditer(_page())]
+    assert len(positions) > 40
+    assert len(positions) == sum(line.startswith("| `") for line in _page().splitlines())
+    unknown = [position for position in positions if position not in calls]
     assert not unknown, "these do not run"
-    assert [calls[place] for place in places] == sorted(calls[place] for place in places)
+    assert [calls[position] for position in positions] == sorted(
+        calls[position] for position in positions
+    )
 
 
 def _page() -> str:

@@ -181,11 +181,11 @@ def test_what_the_verifier_refuses_is_an_error_at_a_byte(opt: Opt) -> None:
     """A file may be read as operations, and these may be wrong."""
     _, data, _ = opt("kernel.mlir", "-t", "tileir-bytecode")
     # The result of the addition gets the type f32 instead of tile<f32>.
-    place = data.index(b"\x02\x01\x00\x00\x00\x00")
-    Path("wrong.tileirbc").write_bytes(data[: place + 1] + b"\0" + data[place + 2 :])
+    position = data.index(b"\x02\x01\x00\x00\x00\x00")
+    Path("wrong.tileirbc").write_bytes(data[: position + 1] + b"\0" + data[position + 2 :])
     code, out, errors = opt("wrong.tileirbc")
     assert (code, out) == (1, b"")
-    assert errors.startswith(f"wrong.tileirbc: error: byte {place} (Function): ")
+    assert errors.startswith(f"wrong.tileirbc: error: byte {position} (Function): ")
 
 
 def test_arguments_that_may_overlap(opt: Opt) -> None:

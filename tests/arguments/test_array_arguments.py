@@ -178,8 +178,8 @@ class TestLaunches:
         module = ModuleOp([decode(exported(case.kernel, case.arguments, **case.options), "k")])
         given = [value for value in case.arguments if not isinstance(value, Constant)]
         xtile.run(module, given, case.grid)
-        for place, expected in case.expected.items():
-            check(case.arguments[place], expected, case.tolerance)
+        for position, expected in case.expected.items():
+            check(case.arguments[position], expected, case.tolerance)
 
     def test_tuples_and_lists_that_the_exporter_tells_of(self) -> None:
         arrays = fresh_generator().integers(-9, 9, (3, 8)).astype(np.float32)
@@ -242,7 +242,7 @@ class TestMistakes:
             xtile.run(KERNELS["nameless"], [x, weight, out], 3)
 
     @pytest.mark.parametrize(
-        ("place", "value", "problem"),
+        ("position", "value", "problem"),
         [
             (0, np.zeros(3, np.float32), r"f32 array of 2 dimensions\): given an array of shape"),
             (0, np.zeros((3, 4)), "expected elements of type float32, given float64"),
@@ -252,9 +252,9 @@ class TestMistakes:
             (3, np.zeros(3, np.float32), "expected a number, given an ndarray"),
         ],
     )
-    def test_what_does_not_fit(self, place: int, value: Any, problem: str) -> None:
+    def test_what_does_not_fit(self, position: int, value: Any, problem: str) -> None:
         given: list[Any] = [*inputs()[:3], 1e-5]
-        given[place] = value
+        given[position] = value
         with pytest.raises(ArgumentError, match=problem):
             xtile.run(EXAMPLE, given, 3)
 

@@ -19,7 +19,7 @@ def _command(directory: Path, name: str) -> Path:
 
 
 @pytest.fixture
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """The directories of this Python and of the PATH."""
     own, path = tmp_path / "own", tmp_path / "path"
     monkeypatch.setattr(sys, "executable", str(own / "python"))
@@ -27,25 +27,25 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     return own, path
 
 
-def test_this_pythons_command_comes_first(places: tuple[Path, Path]) -> None:
-    first, _ = (str(_command(place, "tool")) for place in places)
+def test_this_pythons_command_comes_first(positions: tuple[Path, Path]) -> None:
+    first, _ = (str(_command(position, "tool")) for position in positions)
     assert find_command("tool") == first
 
 
-def test_a_command_of_the_path(places: tuple[Path, Path]) -> None:
+def test_a_command_of_the_path(positions: tuple[Path, Path]) -> None:
     assert find_command("tool") is None
-    found = _command(places[1], "tool")
+    found = _command(positions[1], "tool")
     assert find_command("tool") == str(found)
     assert find_command(str(found)) == str(found)
 
 
-def test_what_is_no_program_is_no_command(places: tuple[Path, Path]) -> None:
-    _command(places[0], "tool").chmod(0o644)
+def test_what_is_no_program_is_no_command(positions: tuple[Path, Path]) -> None:
+    _command(positions[0], "tool").chmod(0o644)
     assert find_command("tool") is None
 
 
 def test_a_python_without_an_executable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The current directory is no place for commands."""
+    """The current directory is no position for commands."""
     monkeypatch.setattr(sys, "executable", "")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     monkeypatch.chdir(tmp_path)

@@ -66,19 +66,19 @@ def difference(number: Number, expected: Array, found: Array) -> Difference:
     if number.kind is Kind.INTEGER:
         return Difference(int(np.sum(expected != found)))
     wide = [np.asarray(each, np.float64) for each in (expected, found)]
-    differs = _places(expected, number) != _places(found, number)
+    differs = _positions(expected, number) != _positions(found, number)
     differs &= ~(np.isnan(wide[0]) & np.isnan(wide[1]))
     if not differs.any():
         return Difference()
     if not all(np.isfinite(each[differs]).all() for each in wide):
         return Difference(int(differs.sum()), None)
-    places = (_places(each[differs], number).astype(object) for each in (expected, found))
-    largest = max(abs(first - second) for first, second in zip(*places, strict=True))
+    positions = (_positions(each[differs], number).astype(object) for each in (expected, found))
+    largest = max(abs(first - second) for first, second in zip(*positions, strict=True))
     return Difference(int(differs.sum()), int(largest))
 
 
-def _places(values: Array, number: Number) -> Array:
-    """The place of each number among those of its type in ascending order, -0 before 0."""
+def _positions(values: Array, number: Number) -> Array:
+    """The position of each number among those of its type in ascending order, -0 before 0."""
     bits = to_bits(values, number)
     sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
     size: Array = (bits & ~sign).astype(np.int64)

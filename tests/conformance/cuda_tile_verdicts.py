@@ -41,7 +41,7 @@ from xtile.dialects.cuda_tile.versions import V13_3
 from xtile.text.diagnostics import Diagnostic, Diagnostics
 from xtile.text.expected import expected_error_lines
 from xtile.text.mlir import read_mlir
-from xtile.text.source import Source, place_of
+from xtile.text.source import Source, span_of
 
 SUBJECT = "the measurement of CUDA Tile IR"
 """What the marks of the tables in the page are called."""
@@ -148,7 +148,7 @@ def _compare_piece(result: FileResult, number: int, source: Source, rules: Rules
     expected = expected_errors(source, rules)
     errors = _errors_of(source, rules)
     theirs = f"an error in line {expected[0]}" if expected else _ACCEPTED
-    ours = _place(errors[0]) if errors else _ACCEPTED
+    ours = _position(errors[0]) if errors else _ACCEPTED
     difference = Disagreement(result.name, number, theirs, ours, REASONS)
     result.pieces += 1
     result.wrong += bool(expected)
@@ -180,7 +180,7 @@ def _errors_of(source: Source, rules: Rules) -> list[Diagnostic]:
 def _check_hints(module: ModuleOp, diagnostics: Diagnostics, source: Source) -> None:
     for operation in module.walk():
         for problem in find_problems(operation):
-            diagnostics.error(source, place_of(operation, source), problem)
+            diagnostics.error(source, span_of(operation, source), problem)
 
 
 def _line(error: Diagnostic) -> int | None:
@@ -189,7 +189,7 @@ def _line(error: Diagnostic) -> int | None:
     return error.source.position(error.span.start)[0]
 
 
-def _place(error: Diagnostic) -> str:
+def _position(error: Diagnostic) -> str:
     return f"line {_line(error)}: {error.message}"
 
 

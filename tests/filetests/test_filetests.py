@@ -31,8 +31,8 @@ def _name(file: Path) -> str:
 
 def _value(line: RunLine, *names: str) -> str | None:
     """The value of an option of xtile-opt; None if it is not given."""
-    places = [place for place, option in enumerate(line.options) if option in names]
-    return line.options[places[0] + 1] if places else None
+    positions = [position for position, option in enumerate(line.options) if option in names]
+    return line.options[positions[0] + 1] if positions else None
 
 
 @pytest.mark.parametrize("file", _FILES, ids=_name)

@@ -44,43 +44,43 @@ def damaged(data: bytes, random: Random) -> bytes:
     return data
 
 
-def _place(data: bytes, random: Random) -> int:
+def _position(data: bytes, random: Random) -> int:
     return random.randrange(len(data) + 1)
 
 
 def _flip_byte(data: bytes, random: Random) -> bytes:
     if not data:
         return data
-    place = random.randrange(len(data))
-    changed = data[place] ^ 1 << random.randrange(8)
-    return data[:place] + bytes([changed]) + data[place + 1 :]
+    position = random.randrange(len(data))
+    changed = data[position] ^ 1 << random.randrange(8)
+    return data[:position] + bytes([changed]) + data[position + 1 :]
 
 
 def _truncate(data: bytes, random: Random) -> bytes:
-    return data[: _place(data, random)]
+    return data[: _position(data, random)]
 
 
 def _insert(data: bytes, random: Random) -> bytes:
-    place = _place(data, random)
-    return data[:place] + random.choice(_INSERTIONS) + data[place:]
+    position = _position(data, random)
+    return data[:position] + random.choice(_INSERTIONS) + data[position:]
 
 
 def _add_bracket(data: bytes, random: Random) -> bytes:
-    place = _place(data, random)
-    return data[:place] + random.choice(_BRACKETS) + data[place:]
+    position = _position(data, random)
+    return data[:position] + random.choice(_BRACKETS) + data[position:]
 
 
 def _remove_bracket(data: bytes, random: Random) -> bytes:
     bracket = random.choice(_BRACKETS)
-    place = data.find(bracket, _place(data, random))
-    return data if place < 0 else data[:place] + data[place + 1 :]
+    position = data.find(bracket, _position(data, random))
+    return data if position < 0 else data[:position] + data[position + 1 :]
 
 
 def _repeat(data: bytes, random: Random) -> bytes:
     """Repeats a short piece many times in its place."""
-    place = _place(data, random)
-    piece = data[place : place + random.randint(1, 20)]
-    return data[:place] + piece * random.choice((2, 50)) + data[place:]
+    position = _position(data, random)
+    piece = data[position : position + random.randint(1, 20)]
+    return data[:position] + piece * random.choice((2, 50)) + data[position:]
 
 
 def _change_number(data: bytes, random: Random) -> bytes:
@@ -91,21 +91,21 @@ def _change_number(data: bytes, random: Random) -> bytes:
     return data[: number.start()] + random.choice(_NUMBERS) + data[number.end() :]
 
 
-def _delete_token(tokens: list[bytes], place: int, random: Random) -> None:
-    del tokens[place]
+def _delete_token(tokens: list[bytes], position: int, random: Random) -> None:
+    del tokens[position]
 
 
-def _duplicate_token(tokens: list[bytes], place: int, random: Random) -> None:
-    tokens.insert(place, tokens[place])
+def _duplicate_token(tokens: list[bytes], position: int, random: Random) -> None:
+    tokens.insert(position, tokens[position])
 
 
-def _swap_tokens(tokens: list[bytes], place: int, random: Random) -> None:
+def _swap_tokens(tokens: list[bytes], position: int, random: Random) -> None:
     other = random.randrange(len(tokens))
-    tokens[place], tokens[other] = tokens[other], tokens[place]
+    tokens[position], tokens[other] = tokens[other], tokens[position]
 
 
-def _replace_token(tokens: list[bytes], place: int, random: Random) -> None:
-    tokens[place] = random.choice(tokens)
+def _replace_token(tokens: list[bytes], position: int, random: Random) -> None:
+    tokens[position] = random.choice(tokens)
 
 
 _Edit = Callable[[list[bytes], int, Random], None]

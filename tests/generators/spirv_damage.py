@@ -29,11 +29,11 @@ def _split(data: bytes) -> tuple[list[int], list[list[int]]]:
     """The header and the instructions, as far as the counts of words tell."""
     words = _words(data)
     found: list[list[int]] = []
-    place = HEADER_WORDS
-    while place < len(words):
-        end = place + max(words[place] >> 16, 1)
-        found.append(words[place:end])
-        place = end
+    position = HEADER_WORDS
+    while position < len(words):
+        end = position + max(words[position] >> 16, 1)
+        found.append(words[position:end])
+        position = end
     return words[:HEADER_WORDS], found
 
 

@@ -204,12 +204,12 @@ class _Maker:
 
     def _access(self) -> None:
         pointer = PointerType(f32, "CrossWorkgroup")
-        place = self._emit(
+        position = self._emit(
             "InBoundsPtrAccessChain", pointer, self._function.parameters[0], self._index
         )
         access = self._random.choice((("Aligned", 4), ("Volatile|Aligned", 4), "Nontemporal", ()))
-        self._values.append(self._emit("Load", f32, place, access))
-        self._emit("Store", None, place, self._some(f32), access)
+        self._values.append(self._emit("Load", f32, position, access))
+        self._emit("Store", None, position, self._some(f32), access)
         inner = self._emit(
             "InBoundsAccessChain", PointerType(f32, "Workgroup"), self._local, self._some(i64)
         )
@@ -242,9 +242,11 @@ class _Maker:
             self._emit("AtomicIAdd", i32, inner, scope, self._constant(i32, 0), self._some(i32))
         )
         self._values.append(self._emit("GroupFAdd", f32, subgroup, "Reduce", self._some(f32)))
-        place = self._function.parameters[1]
+        position = self._function.parameters[1]
         self._values.append(
-            self._emit("AtomicFAddEXT", f32, place, scope, self._constant(i32, 0), self._some(f32))
+            self._emit(
+                "AtomicFAddEXT", f32, position, scope, self._constant(i32, 0), self._some(f32)
+            )
         )
 
     # --- control flow ---

@@ -93,7 +93,7 @@ def _read_only(array: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "message"),
+    ("position", "value", "message"),
     [
         (0, np.zeros(8, np.float64), "f32"),
         (0, [np.zeros(8, np.float32)], "argument 'x' (!core.ptr<f32>)"),
@@ -104,9 +104,9 @@ def _read_only(array: Any) -> Any:
     ],
     ids=["type", "list", "number", "length", "entry", "read-only"],
 )
-def test_what_does_not_fit(place: int, value: Any, message: str, tmp_path: Path) -> None:
+def test_what_does_not_fit(position: int, value: Any, message: str, tmp_path: Path) -> None:
     given, _ = arguments()
-    given[place] = value
+    given[position] = value
     with pytest.raises(ArgumentError) as raised:
         xtile.run(kernel(tmp_path, "memref<2x!core.ptr<f32>>"), given)
     assert message in str(raised.value)

@@ -222,10 +222,10 @@ def test_what_is_missing_for_a_gpu(
     monkeypatch.setattr(cuda_setup, "_DRIVER", tmp_path / "none")
     monkeypatch.setattr(listing, "available_gpus", lambda: ())
     assert not any("for NVIDIA's GPU" in line for line in lines())
-    for place, vendor, kind in (("0", "0x10de", "0x040300"), ("1", "0x8086", "0x030000")):
-        (tmp_path / place).mkdir()
-        (tmp_path / place / "vendor").write_text(f"{vendor}\n")
-        (tmp_path / place / "class").write_text(f"{kind}\n")
+    for position, vendor, kind in (("0", "0x10de", "0x040300"), ("1", "0x8086", "0x030000")):
+        (tmp_path / position).mkdir()
+        (tmp_path / position / "vendor").write_text(f"{vendor}\n")
+        (tmp_path / position / "class").write_text(f"{kind}\n")
     # The sound of a graphics card, and a graphics card of another vendor.
     assert not any("for NVIDIA's GPU" in line for line in lines())
     (tmp_path / "1" / "vendor").write_text("0x10de\n")

@@ -190,8 +190,8 @@ def test_where_the_promise_is_broken() -> None:
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.span is not None
     assert diagnostic.source is not None
-    place = diagnostic.source.text[diagnostic.span.start : diagnostic.span.end]
-    assert place.startswith("memref.store %x, %B")
+    position = diagnostic.source.text[diagnostic.span.start : diagnostic.span.end]
+    assert position.startswith("memref.store %x, %B")
 
 
 def test_arguments_that_are_only_read() -> None:

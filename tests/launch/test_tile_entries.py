@@ -108,9 +108,9 @@ def test_an_error_in_bytecode_is_at_the_source_that_it_names() -> None:
     #place = #cuda_tile.di_loc<loc("/home/kernels.py":5:8) in {scope}>
     cuda_tile.module @m {{
       entry @k() {{
-        %x = constant <i1: false> : tile<i1> loc(#place)
-        assert %x, "no" : tile<i1> loc(#place)
-        return loc(#place)
+        %x = constant <i1: false> : tile<i1> loc(#position)
+        assert %x, "no" : tile<i1> loc(#position)
+        return loc(#position)
       }} loc(#place)
     }}
     """

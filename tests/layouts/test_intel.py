@@ -35,19 +35,19 @@ ORDERS = [(), (0, 1), (1, 0)]
 SHAPES = [(4, 4), (4, 6), (8, 16), (12, 8), (4, 12), (16, 2)]
 
 
-Places = list[list[tuple[int, ...]]]
+Positions = list[list[tuple[int, ...]]]
 
 
-def expected(attribute: LayoutAttr | SliceAttr, count: int, shape: tuple[int, ...]) -> Places:
+def expected(attribute: LayoutAttr | SliceAttr, count: int, shape: tuple[int, ...]) -> Positions:
     """What the dialect says that each lane or subgroup holds; nothing if that is not defined."""
     if not attribute.is_distributable(shape):
         return []
     return [list(attribute.element_coordinates(number, shape)) for number in range(count)]
 
 
-def is_shared_out(places: Places, shape: tuple[int, ...]) -> bool:
+def is_shared_out(positions: Positions, shape: tuple[int, ...]) -> bool:
     """Whether each element of a tensor, and nothing else, is held equally often."""
-    counts = Counter(place for own in places for place in own)
+    counts = Counter(position for own in positions for position in own)
     return set(counts) == set(product(*map(range, shape))) and len(set(counts.values())) == 1
 
 
@@ -63,18 +63,18 @@ def test_units_hold_what_the_dialect_says(
         attribute = LayoutAttr(**{name: value for name, value in given.items() if value})
         input = "subgroup" if level == "sg" else "lane"
         count = unit_layout[0] * unit_layout[1]
-        places = expected(attribute, count, shape)
+        positions = expected(attribute, count, shape)
         try:
             layout = intel.XeGpu(**given).layout(shape)
         except LayoutError:
             # The dialect also takes boxes that do not fit into the tensor.
-            assert not is_shared_out(places, shape)
+            assert not is_shared_out(positions, shape)
             continue
-        if not places:
+        if not positions:
             continue
         assert layout.shape == shape
         assert layout.size(input) == count
-        assert [held(layout, input, number) for number in range(count)] == places
+        assert [held(layout, input, number) for number in range(count)] == positions
         seen += 1
     assert seen > 5
 
@@ -89,9 +89,9 @@ def test_slices_hold_what_the_dialect_says(dims: list[int], order: tuple[int, ..
         2 * n * d for i, (n, d) in enumerate(zip(whole, data, strict=True)) if i not in dims
     )
     layout = intel.XeGpu(sg_layout=whole, sg_data=data, order=order).layout(shape, dims)
-    places = expected(attribute, 24, shape)
-    assert places
-    assert [held(layout, "subgroup", number) for number in range(24)] == places
+    positions = expected(attribute, 24, shape)
+    assert positions
+    assert [held(layout, "subgroup", number) for number in range(24)] == positions
 
 
 def test_lanes_share_out_the_instructions_of_the_blocks_of_subgroups() -> None:
@@ -104,14 +104,16 @@ def test_lanes_share_out_the_instructions_of_the_blocks_of_subgroups() -> None:
     lanes = LayoutAttr(lane_layout=(1, 16), lane_data=(2, 1))
     assert layout.size("subgroup") == 6
     for subgroup, lane in product(range(6), range(16)):
-        places = [
-            tuple(sum(parts) for parts in zip(block, instruction, place, strict=True))
+        positions = [
+            tuple(sum(parts) for parts in zip(block, instruction, position, strict=True))
             for block in work_group.distributed_coordinates(subgroup, (96, 64))
             for instruction in instructions.distributed_coordinates(0, (16, 32))
-            for place in lanes.element_coordinates(lane, (8, 16))
+            for position in lanes.element_coordinates(lane, (8, 16))
         ]
         registers = range(layout.size("register"))
-        assert places == [layout.apply(register=r, lane=lane, subgroup=subgroup) for r in registers]
+        assert positions == [
+            layout.apply(register=r, lane=lane, subgroup=subgroup) for r in registers
+        ]
 
 
 def test_what_cannot_be_shared_out_is_refused() -> None:

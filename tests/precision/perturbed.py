@@ -205,14 +205,14 @@ def _in_any_order(operation: Operation, step: Step, compiler: _Perturbing) -> St
         actors = active.any(axis=1) if is_matrix else active
         found: Value = None
         for actor in compiler.random.permutation(np.argwhere(actors)):
-            place = tuple(actor)
+            position = tuple(actor)
             state.mask = np.zeros(state.shape, np.bool_)
-            state.mask[place] = active[place]
+            state.mask[position] = active[position]
             step(state)
             value = state.values[result]
             if not state.is_collective:
                 found = np.zeros_like(value) if found is None else found
-                found[place] = value[place]
+                found[position] = value[position]
             elif not actor.any():
                 # All work-items get what work-item 0 has found.
                 found = value

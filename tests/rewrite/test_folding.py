@@ -39,9 +39,9 @@ _COUNT = 12
 def _run(body: Sequence[str], results: Sequence[str], type: str, dtype: Any) -> Any:
     """Stores results with and without cleaning up, and checks that nothing is left to compute."""
     lines = list(body)
-    for place, result in enumerate(results):
-        lines.append(f"%place{place} = arith.constant {place} : index")
-        lines.append(f"memref.store {result}, %R[%place{place}] : memref<{len(results)}x{type}>")
+    for position, result in enumerate(results):
+        lines.append(f"%place{position} = arith.constant {position} : index")
+        lines.append(f"memref.store {result}, %R[%place{position}] : memref<{len(results)}x{type}>")
     module = read(kernel("\n".join(lines), f"%R: memref<{len(results)}x{type}>"))
     clean = clean_up(module)
     left = {op.name for op in clean.walk() if op.dialect_name() == "arith"}

@@ -68,10 +68,10 @@ def inputs(type: str) -> list[Any]:
     random = fresh_generator()
     dtype = DTYPES[type]
     memory = random.integers(-9, 9, (6, 9)).astype(dtype)
-    places, mask = np.array([3, 0, 3, 8, 3, 1, 0, 999], np.int32), np.ones(8, np.int8)
+    positions, mask = np.array([3, 0, 3, 8, 3, 1, 0, 999], np.int32), np.ones(8, np.int8)
     mask[[4, 7]] = 0
     x, y = random.integers(-9, 9, (2, 8)).astype(dtype)
-    return [memory, places, mask, x, y, np.full(8, 77, dtype)]
+    return [memory, positions, mask, x, y, np.full(8, 77, dtype)]
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -100,12 +100,12 @@ def _swap(old: Any, expected: Any, new: Any) -> Any:
 
 def expected_of(arguments: list[Any], update: Any, is_binary: bool = True) -> tuple[Any, Any]:
     """The memory and the old values after updates one after the other."""
-    memory, places, mask, x, y, _ = (each.copy() for each in arguments)
+    memory, positions, mask, x, y, _ = (each.copy() for each in arguments)
     old = np.zeros_like(x)
     for i in np.flatnonzero(mask):
-        old[i] = memory[1, places[i]]
+        old[i] = memory[1, positions[i]]
         operands = (x[i],) if is_binary else (x[i], y[i])
-        memory[1, places[i]] = update(old[i], *operands)
+        memory[1, positions[i]] = update(old[i], *operands)
     return memory, old
 
 

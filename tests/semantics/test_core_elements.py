@@ -36,8 +36,8 @@ def test_gather(axis: int, rows: int, columns: int, rng: np.random.Generator) ->
     out = np.full((rows, columns), np.nan, np.float32)
     run(read(gather(axis, f"{rows}x{columns}")), a, positions, out)
     for i, j in np.ndindex(rows, columns):
-        place = (positions[i, j], j) if axis == 0 else (i, positions[i, j])
-        assert out[i, j] == a[place]
+        position = (positions[i, j], j) if axis == 0 else (i, positions[i, j])
+        assert out[i, j] == a[position]
 
 
 @pytest.mark.parametrize("position", [-1, 8])

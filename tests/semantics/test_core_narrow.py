@@ -78,15 +78,15 @@ def elements_of(a: Array, type: str, axis: int, count: int) -> Array:
     shape = list(a.shape)
     shape[axis] *= count
     made = np.zeros(shape, np.float32 if type.startswith("f") else np.int8)
-    for place in np.ndindex(*shape):
-        index = list(place)
+    for position in np.ndindex(*shape):
+        index = list(position)
         index[axis] //= count
         byte = int(a[tuple(index)]) % 256
-        field = byte >> (place[axis] % count * bits) & (2**bits - 1)
+        field = byte >> (position[axis] % count * bits) & (2**bits - 1)
         if type.startswith("f"):
-            made[place] = E2M1[field & 7] * (-1 if field & 8 else 1)
+            made[position] = E2M1[field & 7] * (-1 if field & 8 else 1)
         else:
-            made[place] = field - 2**bits if field >> (bits - 1) else field
+            made[position] = field - 2**bits if field >> (bits - 1) else field
     return made
 
 

@@ -245,11 +245,11 @@ def edges(rng: np.random.Generator) -> tuple[list[Any], Any]:
 
 
 def atomics(rng: np.random.Generator) -> tuple[list[Any], Any]:
-    x, values, places = floats(rng, 4), floats(rng, 8), rng.integers(0, 4, 8, np.int32)
+    x, values, positions = floats(rng, 4), floats(rng, 8), rng.integers(0, 4, 8, np.int32)
     expected = x.copy()
-    for place, value in zip(places, values, strict=True):
-        expected[place] += value if place else np.float32(0)
-    return [places, values, np.zeros(2, np.int32), x], expected
+    for position, value in zip(positions, values, strict=True):
+        expected[position] += value if position else np.float32(0)
+    return [positions, values, np.zeros(2, np.int32), x], expected
 
 
 CASES: dict[str, Any] = {

@@ -90,10 +90,10 @@ def test_the_place_of_the_largest(
     a = rng.integers(0, 5, (8, 16)).astype(np.float32)
     along = np.arange(8)[:, None] if axis == 0 else np.arange(16)[None, :]
     b = np.ascontiguousarray(np.broadcast_to(along, (8, 16)).astype(np.int32))
-    largest, place = np.full(int(kept), np.nan, np.float32), np.full(int(kept), -7, np.int32)
-    run(read(text), a, b, largest, place)
+    largest, position = np.full(int(kept), np.nan, np.float32), np.full(int(kept), -7, np.int32)
+    run(read(text), a, b, largest, position)
     np.testing.assert_array_equal(largest, a.max(axis))
-    np.testing.assert_array_equal(place, a.argmax(axis))
+    np.testing.assert_array_equal(position, a.argmax(axis))
 
 
 @pytest.mark.parametrize("reverse", ["", "reverse"])

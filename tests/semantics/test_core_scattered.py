@@ -50,7 +50,7 @@ vector.store %y, %o[%c0, %c0] : memref<4x8xf32>, vector<4x8xf32>
 
 
 def inputs(rng: np.random.Generator, repeated: bool = False) -> list[Any]:
-    """Random arguments; no place occurs twice unless `repeated`."""
+    """Random arguments; no position occurs twice unless `repeated`."""
     memory = rng.random((9, 8), np.float32)[:, :7]
     rows = rng.permutation(9)[:4].astype(np.int32)[:, None]
     columns = rng.integers(0, 7, (4, 8))

@@ -294,7 +294,7 @@ def test_stores_happen_in_the_order_of_work_items(run) -> None:
 def test_atomics_are_one_after_another(operation, name, run, rng) -> None:
     dtype = {"i8": np.int8, "i32": np.int32, "f32": np.float32, "f16": np.float16}[name]
     values = (rng.standard_normal(64) * 40).astype(dtype)
-    place = rng.integers(0, 5, 64)
+    position = rng.integers(0, 5, 64)
     memory, old = np.ones(5, dtype), np.zeros(64, dtype)
     run(
         f"""func @f(%v: memref<{name}x64>, %p: memref<index x64>, %m: memref<{name}x5>,
@@ -308,14 +308,14 @@ def test_atomics_are_one_after_another(operation, name, run, rng) -> None:
                 store %o, %old[%id]
             }}
         }} }}""",
-        values, place, memory, old,
+        values, position, memory, old,
     )  # fmt: skip
     expected, before = np.ones(5, dtype), np.zeros(64, dtype)
     function = {"add": np.add, "max": np.maximum, "min": np.minimum}[operation]
     with np.errstate(over="ignore"):
         for item in range(50):
-            before[item] = expected[place[item]]
-            expected[place[item]] = function(expected[place[item]], values[item])
+            before[item] = expected[position[item]]
+            expected[position[item]] = function(expected[position[item]], values[item])
     np.testing.assert_array_equal(memory, expected)
     np.testing.assert_array_equal(old, before)
 

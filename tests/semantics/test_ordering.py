@@ -60,9 +60,9 @@ class Blocks:
     def access(
         self, kind: AccessKind, *elements: int, token: Token = NOTHING, values: Any = None
     ) -> tuple[Token, list[Conflict]]:
-        places = np.array(elements, np.int64)
+        positions = np.array(elements, np.int64)
         written = None if values is None else np.array(values, np.int32)
-        access = Access(AnyOp(), kind, self.buffer, places, (places,), (), None, written)
+        access = Access(AnyOp(), kind, self.buffer, positions, (positions,), (), None, written)
         return self.order.access([access], Order(token), self.block)
 
 

@@ -56,8 +56,8 @@ def error_of_attribute(text: str) -> str:
     """Returns what is wrong with an attribute, with the columns counted in the attribute."""
     head = '"test.op"() {a = '
     line = error_of(f"{head}{text}}} : () -> ()")
-    place, _, message = line.removeprefix("t.mlir:1.").partition(": error: ")
-    columns = (str(int(column) - len(head)) for column in place.split("-"))
+    position, _, message = line.removeprefix("t.mlir:1.").partition(": error: ")
+    columns = (str(int(column) - len(head)) for column in position.split("-"))
     return f"{'-'.join(columns)}: {message}"
 
 

@@ -31,10 +31,10 @@ def test_the_message_contains_the_expected_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "line"), [("", 2), ("@+1", 3), ("@-1", 1), ("@above", 1), ("@below", 3)]
+    ("position", "line"), [("", 2), ("@+1", 3), ("@-1", 1), ("@above", 1), ("@below", 3)]
 )
-def test_places(place: str, line: int) -> None:
-    text = f"one\n// expected-warning{place} {{{{message}}}}\nthree"
+def test_places(position: str, line: int) -> None:
+    text = f"one\n// expected-warning{position} {{{{message}}}}\nthree"
     assert check(text, ("warning", line, "message")) == []
     wrong = 1 if line != 1 else 3
     assert check(text, ("warning", wrong, "message")) == [
@@ -122,7 +122,7 @@ def test_lines_are_those_of_the_whole_file() -> None:
 
 
 BRACES = "the text that 'expected-error' expects must stand between '{{' and '}}'"
-PLACE = "is no place; expected @+N, @-N, @above, @below or @unknown after 'expected-error'"
+POSITION = "is no position; expected @+N, @-N, @above, @below or @unknown after 'expected-error'"
 NO_END = "the text that 'expected-error' expects does not end; expected '}}' for each '{{'"
 
 
@@ -135,9 +135,9 @@ NO_END = "the text that 'expected-error' expects does not end; expected '}}' for
         ("expected-error returns f32", BRACES),
         ("expected-error@+1 2 {a}", BRACES),
         ("expected-error", BRACES),
-        ("expected-error@x {{a}}", f"'@x' {PLACE}"),
-        ("expected-error@1 {{a}}", f"'@1' {PLACE}"),
-        ("expected-error@ {{a}}", f"'@' {PLACE}"),
+        ("expected-error@x {{a}}", f"'@x' {POSITION}"),
+        ("expected-error@1 {{a}}", f"'@1' {POSITION}"),
+        ("expected-error@ {{a}}", f"'@' {POSITION}"),
         (
             "expected-eror@+1 {{x}}",
             "'expected-eror' states no expectation; did you mean 'expected-error'?",
@@ -162,8 +162,8 @@ NO_END = "the text that 'expected-error' expects does not end; expected '}}' for
 )
 @pytest.mark.parametrize("before", ["; ", "op ;", "op ;; "])
 def test_malformed_expectations_are_errors(before: str, comment: str, problem: str) -> None:
-    place = f"t:2.{len(before) + 1}-{len(before) + len(comment)}"
-    assert check(f"op\n{before}{comment}\nop", comment=";") == [f"{place}: error: {problem}"]
+    position = f"t:2.{len(before) + 1}-{len(before) + len(comment)}"
+    assert check(f"op\n{before}{comment}\nop", comment=";") == [f"{position}: error: {problem}"]
 
 
 def test_a_malformed_expectation_after_another() -> None:

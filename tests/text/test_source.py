@@ -1,4 +1,4 @@
-"""Sources: positions, recorded places, and input that is not text."""
+"""Sources: positions, recorded locations, and input that is not text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import xtile
 from xtile.dialects.languages import TILE_MAGIC
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.files import source_from_bytes, source_from_path
-from xtile.text.source import Source, Span, attach_source, place_of, source_of, spelling_of
+from xtile.text.source import Source, Span, attach_source, source_of, span_of, spelling_of
 
 
 def test_position_counts_lines_and_columns_from_one() -> None:
@@ -107,9 +107,9 @@ def test_place_of_an_operation_that_a_pass_made_is_its_line() -> None:
     source = Source("a.ir", "one\n  two three  \n")
     operation = Operation()
     operation.location = FileLineColLoc(StringAttr("a.ir"), IntAttr(2), IntAttr(3))
-    assert place_of(operation, source) == Span(6, 15)
+    assert span_of(operation, source) == Span(6, 15)
     operation.location = FileLineColLoc(StringAttr("other.ir"), IntAttr(2), IntAttr(3))
-    assert place_of(operation, source) is None
+    assert span_of(operation, source) is None
 
 
 def test_place_of_an_unknown_operation_is_that_of_the_one_around_it() -> None:
@@ -117,8 +117,8 @@ def test_place_of_an_unknown_operation_is_that_of_the_one_around_it() -> None:
     inner = Operation()
     module = ModuleOp([inner])
     source.record(module, Span(0, 7))
-    assert place_of(inner, source) == Span(0, 7)
-    assert place_of(inner, None) is None
+    assert span_of(inner, source) == Span(0, 7)
+    assert span_of(inner, None) is None
 
 
 @pytest.mark.slow

@@ -88,23 +88,23 @@ class _Arguments:
         known = exported_arguments(signature.name)
         self._known = None if known is None else list(leaves_of(known))
         self.exported: dict[int, ExportedArgument] = {}
-        place = 0
+        position = 0
         for argument in self._known or ():
-            self.exported[place] = argument
-            place += width_of(argument)
-        if place != len(self._parameters) or not self._fits():
+            self.exported[position] = argument
+            position += width_of(argument)
+        if position != len(self._parameters) or not self._fits():
             self._known, self.exported = None, {}
 
     def _fits(self) -> bool:
         """Whether the parameters are what the kernel's name says."""
         pointers = {
-            place
-            for place, argument in self.exported.items()
+            position
+            for position, argument in self.exported.items()
             if isinstance(argument, ArrayArgument | ListArgument)
         }
         return all(
-            _is_pointer(parameter) == (place in pointers)
-            for place, parameter in enumerate(self._parameters)
+            _is_pointer(parameter) == (position in pointers)
+            for position, parameter in enumerate(self._parameters)
         )
 
     def in_order(self, given: Sequence[Any]) -> list[Any]:
@@ -130,12 +130,12 @@ class _Arguments:
                 )
         values: list[Any] = []
         while len(values) < len(names):
-            place = len(values)
-            if names[place] not in given:
-                raise MissingValueError(self._parameters[place])
-            value = given[names[place]]
-            is_alone = names[place + 1 : place + 2] == [] or names[place + 1] in given
-            values += [value] if is_alone else self._expanded(place, value, place)
+            position = len(values)
+            if names[position] not in given:
+                raise MissingValueError(self._parameters[position])
+            value = given[names[position]]
+            is_alone = names[position + 1 : position + 2] == [] or names[position + 1] in given
+            values += [value] if is_alone else self._expanded(position, value, position)
         self.check_flat(values)
         return values
 
@@ -146,9 +146,9 @@ class _Arguments:
             return list(given)
         return list(_items(known, given))
 
-    def _expanded(self, place: int, value: Any, number: int) -> list[Any]:
+    def _expanded(self, position: int, value: Any, number: int) -> list[Any]:
         """The values of the parameters that begin with one, from what is given for it."""
-        parameter, known = self._parameters[place], self.exported.get(place)
+        parameter, known = self._parameters[position], self.exported.get(position)
         if not _is_pointer(parameter):
             return [value]
         if isinstance(value, list | tuple):
@@ -158,19 +158,19 @@ class _Arguments:
         if layout is None:
             return [value]
         shape, strides = layout
-        behind = self._parameters[place + 1 : place + 1 + 2 * len(shape)]
+        behind = self._parameters[position + 1 : position + 1 + 2 * len(shape)]
         if isinstance(known, ArrayArgument):
             _check(f"argument {number} ({_text(known)})", known, layout)
         elif len(behind) < 2 * len(shape) or not all(map(_is_integer, behind)):
             raise ArgumentError(
                 f"{parameter}: the array of {_dimensions(len(shape))} needs {2 * len(shape)} "
                 f"integers behind it for its sizes and strides, but the kernel has "
-                f"{self._integers_behind(place)}; it takes {self._everything()}"
+                f"{self._integers_behind(position)}; it takes {self._everything()}"
             )
         return [value, *shape, *strides]
 
-    def _integers_behind(self, place: int) -> int:
-        behind = self._parameters[place + 1 :]
+    def _integers_behind(self, position: int) -> int:
+        behind = self._parameters[position + 1 :]
         return next((n for n, each in enumerate(behind) if not _is_integer(each)), len(behind))
 
     def _list(
@@ -194,13 +194,13 @@ class _Arguments:
         Raises:
             ArgumentError: They are its sizes in another order, but its strides in their order.
         """
-        for place, parameter in enumerate(self._parameters):
-            layout = _layout_of(str(parameter), given[place]) if _is_pointer(parameter) else None
+        for position, parameter in enumerate(self._parameters):
+            layout = _layout_of(str(parameter), given[position]) if _is_pointer(parameter) else None
             if layout is None:
                 continue
             shape, strides = layout
             rank = len(shape)
-            behind = given[place + 1 : place + 1 + 2 * rank]
+            behind = given[position + 1 : position + 1 + 2 * rank]
             sizes, steps = tuple(behind[:rank]), tuple(behind[rank:])
             if not all(isinstance(n, int | np.integer) for n in behind):
                 continue
@@ -231,7 +231,7 @@ class _Arguments:
                 f"{count} arguments ({single}), or an array in place of each pointer and the "
                 "sizes and strides behind it"
             )
-        names = [self._parameters[place].name for place in self.exported]
+        names = [self._parameters[position].name for position in self.exported]
         texts = [
             f"{name}: {_text(argument)}"
             for name, argument in zip(names, self.exported.values(), strict=True)

@@ -124,7 +124,7 @@ def _torch_layout(tensor: Any) -> Hashable | None:
     )
 
 
-def place_of(value: Any) -> tuple[int, int | None]:
+def address_and_stream(value: Any) -> tuple[int, int | None]:
     """The address of an array with a layout, and the stream in which it may still be computed."""
     if type(value).__module__.partition(".")[0] == "torch":
         return value.data_ptr(), _stream_of_torch(value.device.index)

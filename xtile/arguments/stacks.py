@@ -135,10 +135,10 @@ def bind_stack(
 
 def _check_order(label: str, memref: MemoryType, shape: Sequence[int]) -> None:
     if len(shape) != memref.order + 1:
-        place = "first" if memref.is_row_major else "last"
+        position = "first" if memref.is_row_major else "last"
         raise ArgumentError(
             f"{label}: expected a list of arrays, an xtile.launch.Group, or an array of order "
-            f"{memref.order + 1} whose {place} mode counts the entries, "
+            f"{memref.order + 1} whose {position} mode counts the entries, "
             f"given shape {list_text(shape)}"
         )
 

@@ -1,4 +1,4 @@
-"""Strides of modes with fewer than two elements, which no element's place depends on.
+"""Strides of modes with fewer than two elements, which no element's position depends on.
 
 Libraries leave them arbitrary: numpy gives 0 to the new mode of `a[:, None, :]`. A kernel may still
 compute with them, as `fuse` does, and take one for the distance of rows.
@@ -32,11 +32,11 @@ def settled_strides(
     promised = [*divisors, *[0] * (len(shape) - len(divisors))]
     settled = list(strides)
     inside = 1
-    for place, mode in enumerate(order):
+    for position, mode in enumerate(order):
         if shape[mode] > 1:
             inside = strides[mode] * shape[mode]
             continue
-        outside = next((strides[m] for m in order[place + 1 :] if shape[m] > 1), 0)
+        outside = next((strides[m] for m in order[position + 1 :] if shape[m] > 1), 0)
         wanted = max(1, inside, outside)
         settled[mode] = wanted + -wanted % (promised[mode] or 1)
     return tuple(settled)

@@ -117,7 +117,7 @@ def _source_files(directory: str) -> Iterator[tuple[str, int, int]]:
 
 
 def default_directory() -> Path:
-    """Where the cache is: what XTILE_CACHE_DIR says, or the platform's place for a user's."""
+    """Where the cache is: what XTILE_CACHE_DIR says, or the platform's position for a user's."""
     given = os.environ.get(DIRECTORY_VARIABLE)
     if given:
         return Path(given)

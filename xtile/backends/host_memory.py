@@ -111,14 +111,14 @@ class Copy:
 
     @property
     def room(self) -> int:
-        """Bytes in which the copy finds a place, wherever they begin."""
+        """Bytes in which the copy finds a position, wherever they begin."""
         return self._padding + self.size + self.alignment
 
     @property
     def _padding(self) -> int:
         return (self.start - self.aligned) % self.alignment
 
-    def place(self, address: int) -> None:
+    def position(self, address: int) -> None:
         """Puts the copy into memory of the device that begins at an address."""
         # Drivers need not align allocations to more than their largest type.
         self.address = address + -address % self.alignment + self._padding

@@ -14,7 +14,7 @@ TEXTS = 256
 
 
 class _Slot(Generic[ValueT]):
-    """The place of one value."""
+    """The position of one value."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

@@ -20,14 +20,14 @@ def verify_format(text: str, count: int) -> None:
         VerifyException: It has not, or a conversion has no end.
     """
     conversions = 0
-    place = text.find("%")
-    while place >= 0:
-        match = _CONVERSION.match(text, place)
+    position = text.find("%")
+    while position >= 0:
+        match = _CONVERSION.match(text, position)
         if match is None or not match[1]:
-            raise VerifyException(f"'{text[place:]}' in the format has no end such as %d")
+            raise VerifyException(f"'{text[position:]}' in the format has no end such as %d")
         is_sign = match[0] == "%%"
         conversions += not is_sign
-        place = text.find("%", place + (2 if is_sign else 1))
+        position = text.find("%", position + (2 if is_sign else 1))
     if conversions != count:
         raise VerifyException(
             f"expected an operand for each conversion in the format, {conversions} in all, but got "

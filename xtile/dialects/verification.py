@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.extensions import verify_operation
-from xtile.text.source import Source, place_of, source_of
+from xtile.text.source import Source, source_of, span_of
 
 DialectVerifier = Callable[[ModuleOp, Diagnostics, Source | None], None]
 """Adds every error of a module that has operations of one dialect."""
@@ -63,7 +63,7 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
         if operation.dialect_name() not in special:
             problems += _problems_of_blocks(operation)
         for problem in problems:
-            diagnostics.error(source, place_of(operation, source), problem)
+            diagnostics.error(source, span_of(operation, source), problem)
         if not special:
             _verify_operation(operation, diagnostics, source)
     for function in operations:
@@ -83,7 +83,7 @@ def _verify_level(function: Operation, diagnostics: Diagnostics, source: Source 
     from xtile.dialects.core.levels import find_problems
 
     for operation, problem in find_problems(function):
-        diagnostics.error(source, place_of(operation, source), problem)
+        diagnostics.error(source, span_of(operation, source), problem)
 
 
 def _verify_signature(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
@@ -93,7 +93,7 @@ def _verify_signature(function: Operation, diagnostics: Diagnostics, source: Sou
     type = function.properties.get("function_type")
     if isinstance(type, FunctionType):
         for problem in find_problems(function, type.inputs.data):
-            diagnostics.error(source, place_of(function, source), problem)
+            diagnostics.error(source, span_of(function, source), problem)
 
 
 def _verify_arguments(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
@@ -101,7 +101,7 @@ def _verify_arguments(function: Operation, diagnostics: Diagnostics, source: Sou
     from xtile.dialects.core.arguments import find_problems
 
     for problem in find_problems(function):
-        diagnostics.error(source, place_of(function, source), problem)
+        diagnostics.error(source, span_of(function, source), problem)
 
 
 def _verify_operation(
@@ -112,11 +112,11 @@ def _verify_operation(
         # `Operation.verify` would print the whole module for each error.
         verify_operation(operation)
     except VerifyExceptionAt as error:
-        diagnostics.error(source, place_of(error.operation, source), str(error))
+        diagnostics.error(source, span_of(error.operation, source), str(error))
     # A verifier may meet values that its author did not expect, and raise anything.
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        diagnostics.error(source, place_of(operation, source), f"'{operation.name}': {reason}")
+        diagnostics.error(source, span_of(operation, source), f"'{operation.name}': {reason}")
 
 
 def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterator[str]:

@@ -123,8 +123,8 @@ def _inner(loop: Operation) -> Iterator[Operation]:
 
 
 def _access(operation: Operation, loop: Operation) -> _Access:
-    place = _ACCESSES[operation.name]
-    memref, *indices = operation.operands[place:]
+    position = _ACCESSES[operation.name]
+    memref, *indices = operation.operands[position:]
     around = operation.parent_op()
     is_repeated = False
     while around is not None and around is not loop:

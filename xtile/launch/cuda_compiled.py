@@ -96,8 +96,8 @@ def machine_code(
     if stamp is None:
         key, ready = _made(kernel, chip, may_overlap)
     else:
-        place = (stamp, chip, kernel.entry, may_overlap)
-        key, ready = _files.get(place, lambda: _made(kernel, chip, may_overlap))
+        position = (stamp, chip, kernel.entry, may_overlap)
+        key, ready = _files.get(position, lambda: _made(kernel, chip, may_overlap))
     if ready.warnings:
         show(ready.warnings, kernel)
     return key, ready

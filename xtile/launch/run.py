@@ -142,7 +142,7 @@ def launch(
         result = executable.launch_given(args, checked_grid)
         if result is not None:
             return result
-    # The sanitizer itself reports broken promises, at the place in the kernel.
+    # The sanitizer itself reports broken promises, at the location in the kernel.
     arguments = bind(executable.signature, args, check_promises=not sanitize)
     return executable.launch(
         arguments,

@@ -141,7 +141,7 @@ class _Shared:
 
 
 def _through(counts: dict[int, int], distances: dict[int, int]) -> list[Step]:
-    """Goes through so many places along each dimension, the last one fastest."""
+    """Goes through so many positions along each dimension, the last one fastest."""
     return [Step(counts[d], f"dim{d}", distances[d]) for d in reversed(counts)]
 
 

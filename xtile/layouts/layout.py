@@ -226,22 +226,22 @@ class Layout:
         names = self.linear.output_names
         found: dict[str, list[tuple[int, Digit]]] = {name: [] for name in names}
         for position, given in enumerate(self.digits):
-            place = 1
+            weight = 1
             for count, step in given:
                 moved = [output for output, distance in enumerate(step) if distance]
                 if len(moved) != 1:
                     raise LayoutError("a digit that moves no index, or several, has no inverse")
-                image = tuple(place if i == position else 0 for i in range(len(self.digits)))
+                image = tuple(weight if i == position else 0 for i in range(len(self.digits)))
                 found[names[moved[0]]].append((step[moved[0]], Digit(count, image)))
-                place *= count
+                weight *= count
         for name, count in zip(names, self.counts, strict=True):
-            place = 1
+            weight = 1
             for distance, digit in sorted(found[name]):
-                if distance != place:
+                if distance != weight:
                     raise LayoutError(f"the digits do not reach each outer index of {name} once")
-                place *= digit.size
-            if place != count:
-                raise LayoutError(f"the digits reach {place} of {count} outer indices of {name}")
+                weight *= digit.size
+            if weight != count:
+                raise LayoutError(f"the digits reach {weight} of {count} outer indices of {name}")
         digits = {name: [digit for _, digit in sorted(found[name])] for name in names}
         counts = {name: self.outer_size(name) for name in self.input_names}
         return Layout.of(self.linear.inverse(), digits, counts)

@@ -311,13 +311,13 @@ class LinearLayout:
 
     def project(self, *outputs: str) -> LinearLayout:
         """The layout to these outputs, in their order; the other indices are left out."""
-        places = [self.output_names.index(name) for name in outputs]
+        positions = [self.output_names.index(name) for name in outputs]
         inputs = {
-            name: [tuple(image[place] for place in places) for image in images]
+            name: [tuple(image[position] for position in positions) for image in images]
             for name, images in self.inputs
         }
         return LinearLayout.of(
-            inputs, {o: self.shape[p] for o, p in zip(outputs, places, strict=True)}
+            inputs, {o: self.shape[p] for o, p in zip(outputs, positions, strict=True)}
         )
 
     def transpose(self, *outputs: str) -> LinearLayout:

@@ -34,7 +34,7 @@ def with_kernels_replaced(
     Args:
         module: The module; it is not changed.
         is_chosen: Whether a kernel is written anew.
-        rebuild: Makes the new kernel from the one in `module`, whose places its messages need.
+        rebuild: Makes the new kernel from the one in `module`, whose positions its messages need.
     """
     copies: dict[SSAValue, SSAValue] = {}
 

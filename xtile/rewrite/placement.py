@@ -27,12 +27,12 @@ def share(
     """
     input, output = between
     total: Index = 0
-    place = 1
+    position = 1
     for size, moved, distance in layout.steps(input):
         if moved == output:
-            digit = indices.divide(number, place)
-            if wraps or place * size < layout.size(input):
+            digit = indices.divide(number, position)
+            if wraps or position * size < layout.size(input):
                 digit = indices.remainder(digit, size)
             total = indices.add(total, indices.multiply(digit, distance))
-        place *= size
+        position *= size
     return total

@@ -19,7 +19,7 @@ from xdsl.traits import SymbolOpInterface
 from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_round
 from xtile.dialects.shared_attributes import index_attribute
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.source import Source, place_of, spelling_of
+from xtile.text.source import Source, span_of, spelling_of
 from xtile.text.value_names import give_name
 
 Rule: TypeAlias = Callable[[Any, Any], None]
@@ -185,14 +185,14 @@ class Rebuilder:
         enclosing block stands before it: loop-invariant code is born outside of the loop.
         """
         block = self._innermost(operands)
-        place = block, key
-        if place not in self._shared:
+        position = block, key
+        if position not in self._shared:
             before, self._open = self._open, self._up_to(block)
             try:
-                self._shared[place] = make()
+                self._shared[position] = make()
             finally:
                 self._open = before
-        return self._shared[place]
+        return self._shared[position]
 
     def index(self, number: int) -> SSAValue:
         """An `index` constant, shared by the function."""
@@ -336,7 +336,7 @@ class Rebuilder:
         return self._diagnostics is not None
 
     def remark(self, message: str, operation: Operation | None = None) -> None:
-        """Tells why the translation chose what it did, at the place."""
+        """Tells why the translation chose what it did, at the position."""
         if self._diagnostics is not None:
             self._diagnostics.add(self._diagnostic(Severity.REMARK, message, operation))
 
@@ -344,7 +344,7 @@ class Rebuilder:
         self, severity: Severity, message: str, operation: Operation | None
     ) -> Diagnostic:
         about = operation or self._current
-        span = None if about is None else place_of(about, self._source)
+        span = None if about is None else span_of(about, self._source)
         return Diagnostic(severity, message, self._source, span)
 
 

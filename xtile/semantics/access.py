@@ -15,45 +15,45 @@ from xtile.semantics.memory import Buffer, Index, Mask
 from xtile.semantics.values import Array, Value, is_array
 
 
-def read(buffer: Buffer, place: Index, mask: Mask) -> Value:
-    """The elements at `place`; work-items that are not active get any element.
+def read(buffer: Buffer, position: Index, mask: Mask) -> Value:
+    """The elements at `position`; work-items that are not active get any element.
 
     Raises:
         UnlocatedError: An active work-item reads outside of the buffer.
     """
-    if isinstance(place, int):
-        buffer.check(place)
-        return buffer.data[place]
+    if isinstance(position, int):
+        buffer.check(position)
+        return buffer.data[position]
     if mask is not None:
-        place = np.where(mask, place, _any_of(place, mask))
-    buffer.check(place)
-    return buffer.data[place]
+        position = np.where(mask, position, _any_of(position, mask))
+    buffer.check(position)
+    return buffer.data[position]
 
 
-def _any_of(place: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]) -> np.int64:
-    """The place of some active work-item; there is one wherever an instruction runs."""
-    place, mask = np.broadcast_arrays(place, mask)
-    return place[mask][0]
+def _any_of(position: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]) -> np.int64:
+    """The position of some active work-item; there is one wherever an instruction runs."""
+    position, mask = np.broadcast_arrays(position, mask)
+    return position[mask][0]
 
 
-def write(buffer: Buffer, place: Index, value: Value, mask: Mask) -> None:
+def write(buffer: Buffer, position: Index, value: Value, mask: Mask) -> None:
     """Writes the active work-items' values.
 
     Raises:
         UnlocatedError: An active work-item writes outside of the buffer.
     """
-    if isinstance(place, int):
-        buffer.check(place)
-        buffer.data[place] = _last(value, mask)
+    if isinstance(position, int):
+        buffer.check(position)
+        buffer.data[position] = _last(value, mask)
         return
     if mask is None:
-        buffer.check(place)
+        buffer.check(position)
         if is_array(value):
-            place, value = np.broadcast_arrays(place, value)
-        buffer.data[place] = value
+            position, value = np.broadcast_arrays(position, value)
+        buffer.data[position] = value
         return
-    place, value, mask = np.broadcast_arrays(place, value, mask)
-    chosen = place[mask]
+    position, value, mask = np.broadcast_arrays(position, value, mask)
+    chosen = position[mask]
     buffer.check(chosen)
     buffer.data[chosen] = value[mask]
 
@@ -69,7 +69,7 @@ def _last(value: Value, mask: Mask) -> Value:
 
 def update(
     buffer: Buffer,
-    place: npt.NDArray[np.int64],
+    position: npt.NDArray[np.int64],
     value: Array,
     function: Callable[[Value, Value], Value],
 ) -> Array:
@@ -77,31 +77,31 @@ def update(
 
     Args:
         buffer: The memory.
-        place: The places of the elements, in the order of the updates.
+        position: The positions of the elements, in the order of the updates.
         value: A value for each.
         function: The update.
 
     Raises:
-        UnlocatedError: A place lies outside of the buffer.
+        UnlocatedError: A position lies outside of the buffer.
     """
-    buffer.check(place)
+    buffer.check(position)
     data = buffer.data
-    old = np.empty(place.shape, data.dtype)
-    for chosen in rounds(place):
-        where = place[chosen]
+    old = np.empty(position.shape, data.dtype)
+    for chosen in rounds(position):
+        where = position[chosen]
         old[chosen] = data[where]
         data[where] = function(old[chosen], value[chosen])
     return old
 
 
-def rounds(place: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-    """The updates in rounds that keep their order; in a round no place occurs twice."""
-    order = np.argsort(place, kind="stable")
-    ordered = place[order]
+def rounds(position: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+    """The updates in rounds that keep their order; in a round no position occurs twice."""
+    order = np.argsort(position, kind="stable")
+    ordered = position[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     lengths = np.diff(np.append(starts, len(ordered)))
     if lengths.max(initial=0) <= 1:
-        return [np.arange(len(place))]
+        return [np.arange(len(position))]
     rank = np.arange(len(ordered)) - np.repeat(starts, lengths)
     by_rank = np.argsort(rank, kind="stable")
     return np.split(order[by_rank], np.cumsum(np.bincount(rank))[:-1])

@@ -61,7 +61,7 @@ class AddressSpace:
         offsets = address - numbers * _RANGE
         shown = numbers if mask is None else _active(numbers, mask)
         keys = [int(key) for key in np.unique(shown)]
-        # What is not active gets the place of something that is.
+        # What is not active gets the position of something that is.
         usable = np.isin(numbers, keys)
         numbers, offsets = np.where(usable, numbers, keys[0]), np.where(usable, offsets, 0)
         if len(keys) == 1:

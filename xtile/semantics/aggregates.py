@@ -20,7 +20,7 @@ from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Array, Value
 
 Combine: TypeAlias = Callable[[Sequence[Value], Sequence[Value]], "list[Array]"]
-"""Applies the function to earlier and to later elements of each tuple, at all places."""
+"""Applies the function to earlier and to later elements of each tuple, at all positions."""
 
 
 class Combination:
@@ -78,9 +78,9 @@ class Combination:
         given = [np.broadcast_to(each, shape).reshape(-1, *inner) for each in (*earlier, *later)]
         made = [np.empty(given[0].shape, dtype) for dtype in self._dtypes]
         count = len(earlier)
-        for place, row in enumerate(zip(*given, strict=True)):
+        for position, row in enumerate(zip(*given, strict=True)):
             for all_, one in zip(made, self._run(state, row[:count], row[count:]), strict=True):
-                all_[place] = one
+                all_[position] = one
         return [each.reshape(shape) for each in made]
 
     def _run(self, state: State, earlier: Sequence[Value], later: Sequence[Value]) -> list[Value]:

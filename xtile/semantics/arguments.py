@@ -35,7 +35,7 @@ class MemrefArgument:
             its element size); None for a null pointer. It is updated in place.
         shape: Mode sizes in elements.
         strides: Strides in elements.
-        offset: The place of the first element in `base`, in elements.
+        offset: The position of the first element in `base`, in elements.
         is_initialized: Whether the kernel may read the memory before it writes it. The sanitizer
             reports reads of what is neither initialized nor written.
     """

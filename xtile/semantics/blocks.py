@@ -46,7 +46,7 @@ class Block:
         columns: The matrix's columns that lie in memory.
         position: The memref's index of the matrix's first row and column, in the matrix's order.
         shape: The memref's shape, in the matrix's order.
-        offset: The place in the buffer of the first element of the part.
+        offset: The position in the buffer of the first element of the part.
         strides: Strides along the matrix's rows and columns, in elements.
         view: The memref.
     """
@@ -87,8 +87,8 @@ class Block:
         strides = (self.strides[0] * size, self.strides[1] * size)
         return np.ndarray((m, n), dtype, buffer.raw.data, self.offset * size, strides)
 
-    def places(self) -> npt.NDArray[np.int64]:
-        """The places in the buffer of the part's elements, in column order."""
+    def positions(self) -> npt.NDArray[np.int64]:
+        """The positions in the buffer of the part's elements, in column order."""
         i = np.arange(self.rows[1] - self.rows[0])[np.newaxis, :]
         j = np.arange(self.columns[1] - self.columns[0])[:, np.newaxis]
         return (self.offset + i * self.strides[0] + j * self.strides[1]).ravel()
@@ -167,5 +167,5 @@ def _block(
         rows = (max(0, -x), min(shape.rows, size0 - x))
     if shape.columns_checked:
         columns = (max(0, -y), min(shape.columns, size1 - y))
-    place = offset + (x + rows[0]) * stride0 + (y + columns[0]) * stride1
-    return Block(row, rows, columns, (x, y), (size0, size1), place, (stride0, stride1), view)
+    position = offset + (x + rows[0]) * stride0 + (y + columns[0]) * stride1
+    return Block(row, rows, columns, (x, y), (size0, size1), position, (stride0, stride1), view)

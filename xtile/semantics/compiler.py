@@ -13,7 +13,7 @@ How to give an operation a meaning:
   executed at all, with a message that says what would be right.
 - The step reads operands from `state.values` and writes results to it. `state.State` says what
   values look like. What is not active by `state.mask` must have no effect and cause no error; its
-  results may be anything. A step raises `UnlocatedError`, which gets the operation's place.
+  results may be anything. A step raises `UnlocatedError`, which gets the operation's location.
 - The last operation of a block, a terminator, needs no handler: its operands are what the block
   yields (`Body.yields`), for the operation around it to use.
 """

@@ -100,10 +100,12 @@ def _block(
             chosen.append(index)
             continue
         axis = len(shape) - 1 - axis if is_transposed else axis
-        place = np.arange(shape[axis]).reshape(
+        position = np.arange(shape[axis]).reshape(
             1, 1, *(-1 if other == axis else 1 for other in range(len(shape)))
         )
-        chosen.append(place + (index if isinstance(index, int) else with_axes(index, len(shape))))
+        chosen.append(
+            position + (index if isinstance(index, int) else with_axes(index, len(shape)))
+        )
     return chosen
 
 

@@ -63,7 +63,7 @@ def _distance(operation: AssumeOp) -> int:
 
 def _contiguous(length: int, along: int, distance: int) -> _Check:
     def is_broken(numbers: Array) -> Array:
-        steps = distance * _place(numbers, length, along)
+        steps = distance * _position(numbers, length, along)
         return numbers != _first_along(numbers, length, along) + steps
 
     return f"contiguous {length} along {along}", is_broken
@@ -72,13 +72,13 @@ def _contiguous(length: int, along: int, distance: int) -> _Check:
 def _divisible(divisor: int, run: tuple[int, int] | None) -> _Check:
     def is_broken(numbers: Array) -> Array:
         is_odd = numbers % divisor != 0
-        return is_odd if run is None else is_odd & (_place(numbers, *run) == 0)
+        return is_odd if run is None else is_odd & (_position(numbers, *run) == 0)
 
     return f"divisible_by {divisor}", is_broken
 
 
-def _place(numbers: Array, length: int, along: int) -> Array:
-    """The place of each element in its group along a dimension."""
+def _position(numbers: Array, length: int, along: int) -> Array:
+    """The position of each element in its group along a dimension."""
     count = int(numbers.shape[AXES + along])
     return with_axes(np.arange(count) % length, numbers.ndim - AXES - along - 1)
 

@@ -15,7 +15,7 @@ import numpy as np
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.core_scattered import Places
+from xtile.semantics.core_scattered import Positions
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import update_elements
 from xtile.semantics.upstream.memref import UPDATES
@@ -40,14 +40,16 @@ def _updating(
             the old element and its operand.
     """
     result = compiler.slot(operation.result)
-    places = Places(operation.memory, operation.indices, operation.mask, operation.value, compiler)
+    positions = Positions(
+        operation.memory, operation.indices, operation.mask, operation.value, compiler
+    )
 
     def step(state: State) -> None:
-        shape = (*state.actors(is_vector=bool(places.shape)), *places.shape)
+        shape = (*state.actors(is_vector=bool(positions.shape)), *positions.shape)
         operands, function = update(state, shape)
-        memory, indices, where = places.find(state)
+        memory, indices, where = positions.find(state)
         old = update_elements(state, operation, memory, indices, operands, function, where)
-        state.values[result] = places.result(old)
+        state.values[result] = positions.result(old)
 
     return step
 

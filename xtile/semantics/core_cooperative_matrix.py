@@ -69,8 +69,8 @@ def _load(operation: CooperativeMatrixLoadOp, compiler: Compiler) -> Step:
     dtype = number_of(matrix.component_type).dtype
 
     def step(state: State) -> None:
-        places = _block(state, start, shape)
-        loaded: Array = spread(read_elements(state, operation, state.values[memory], places), 2)
+        positions = _block(state, start, shape)
+        loaded: Array = spread(read_elements(state, operation, state.values[memory], positions), 2)
         full = np.broadcast_to(loaded, (*loaded.shape[:AXES], *shape))
         state.values[result] = _unpacked(full, matrix, dtype) if is_packed else _as(full, dtype)
 
@@ -107,9 +107,9 @@ def _store(operation: CooperativeMatrixStoreOp, compiler: Compiler) -> Step:
     dtype = number_of(operation.memory.type).dtype
 
     def step(state: State) -> None:
-        places = _block(state, start, shape)
+        positions = _block(state, start, shape)
         stored = _as(state.values[value], dtype)
-        write_elements(state, operation, state.values[memory], places, stored)
+        write_elements(state, operation, state.values[memory], positions, stored)
 
     return step
 

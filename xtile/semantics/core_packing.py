@@ -56,8 +56,8 @@ def _pack(operation: PackOp, compiler: Compiler) -> Step:
         bits = np.moveaxis(_bits(state.values[source], number), axis, -1)
         grouped = bits.reshape(*bits.shape[:-1], -1, count)
         packed = np.zeros(grouped.shape[:-1], np.uint8)
-        for place in range(count):
-            packed |= grouped[..., place] << np.uint8(place * number.bits)
+        for position in range(count):
+            packed |= grouped[..., position] << np.uint8(position * number.bits)
         state.values[result] = np.moveaxis(packed.view(np.int8), -1, axis)
 
     return step
@@ -66,12 +66,12 @@ def _pack(operation: PackOp, compiler: Compiler) -> Step:
 def _unpack(operation: UnpackOp, compiler: Compiler) -> Step:
     source, result = compiler.slots((operation.source, operation.result))
     number, axis = number_of(operation.result.type), AXES + operation.axis.value.data
-    places = np.arange(0, 8, number.bits, dtype=np.uint8)
+    positions = np.arange(0, 8, number.bits, dtype=np.uint8)
     used = np.uint8(2**number.bits - 1)
 
     def step(state: State) -> None:
         packed = np.moveaxis(np.ascontiguousarray(state.values[source]).view(np.uint8), axis, -1)
-        bits = (packed[..., np.newaxis] >> places) & used
+        bits = (packed[..., np.newaxis] >> positions) & used
         flat = bits.reshape(*packed.shape[:-1], -1)
         state.values[result] = np.moveaxis(_numbers(flat, number), -1, axis)
 

@@ -28,7 +28,7 @@ from xtile.semantics.vector.arrays import AXES, as_array, as_number, shape_of, s
 _ALL_BITS = 0xFF
 
 
-class Places:
+class Positions:
     """The elements of memory that are accessed, and which of them.
 
     Args:
@@ -90,29 +90,33 @@ class Places:
 
 def _gather_load(operation: GatherLoadOp, compiler: Compiler) -> Step:
     result = compiler.slot(operation.result)
-    places = Places(operation.memory, operation.indices, operation.mask, operation.result, compiler)
+    positions = Positions(
+        operation.memory, operation.indices, operation.mask, operation.result, compiler
+    )
     kind = AccessKind.READ if operation.order is None else AccessKind.ATOMIC_READ
     padding = None if operation.padding is None else compiler.slot(operation.padding)
     anything = filled(operation.result.type, _ALL_BITS)
 
     def step(state: State) -> None:
-        memory, indices, where = places.find(state)
+        memory, indices, where = positions.find(state)
         loaded: Array = read_elements(state, operation, memory, indices, where, kind)
         if where is not None:
             other = anything if padding is None else state.values[padding]
             loaded = choose(where, loaded, other)
-        state.values[result] = places.result(loaded)
+        state.values[result] = positions.result(loaded)
 
     return step
 
 
 def _scatter_store(operation: ScatterStoreOp, compiler: Compiler) -> Step:
     value = compiler.slot(operation.value)
-    places = Places(operation.memory, operation.indices, operation.mask, operation.value, compiler)
+    positions = Positions(
+        operation.memory, operation.indices, operation.mask, operation.value, compiler
+    )
     kind = AccessKind.WRITE if operation.order is None else AccessKind.ATOMIC_WRITE
 
     def step(state: State) -> None:
-        memory, indices, where = places.find(state)
+        memory, indices, where = positions.find(state)
         write_elements(state, operation, memory, indices, state.values[value], where, kind)
 
     return step

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Attribute, Operation
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
-from xtile.text.source import place_of, source_of
+from xtile.text.source import source_of, span_of
 
 
 class ExecutionError(DiagnosticError):
@@ -35,13 +35,13 @@ def located(operation: Operation, message: str, severity: Severity = Severity.ER
     """
     module = operation.get_toplevel_object()
     source = source_of(module) if isinstance(module, Operation) else None
-    span = place_of(operation, source)
+    span = span_of(operation, source)
     if span is None:
-        message = f"{_place(operation)}: {message}"
+        message = f"{_position(operation)}: {message}"
     return Diagnostic(severity, message, source, span)
 
 
-def _place(operation: Operation) -> str:
+def _position(operation: Operation) -> str:
     """How messages name an operation that no text is known of."""
     location: Attribute | None = operation.location
     while location is not None and not isinstance(location, FileLineColLoc):

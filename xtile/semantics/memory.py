@@ -47,19 +47,19 @@ class Parts:
         """The same memory, counted in elements of `new` bytes instead of `old`."""
         return Parts(self.starts * old // new, self.size * old // new)
 
-    def check(self, place: Index, mask: Mask, name: str) -> None:
+    def check(self, position: Index, mask: Mask, name: str) -> None:
         """Checks that the active work-items stay in their memory.
 
         Args:
-            place: Places in the buffer, whose first axes are those of `starts`.
-            mask: The active work-items, in the shape of the places.
+            position: Positions in the buffer, whose first axes are those of `starts`.
+            mask: The active work-items, in the shape of the positions.
             name: What messages call the memory.
 
         Raises:
             UnlocatedError: One does not.
         """
-        axes = (1,) * (np.ndim(place) - self.starts.ndim)
-        element = place - self.starts.reshape(*self.starts.shape, *axes)
+        axes = (1,) * (np.ndim(position) - self.starts.ndim)
+        element = position - self.starts.reshape(*self.starts.shape, *axes)
         wrong = where_active((element < 0) | (element >= self.size), mask)
         if wrong.any():
             raise UnlocatedError(
@@ -166,21 +166,21 @@ class Buffer:
         if isinstance(elements, int):
             if 0 <= elements < self.data.shape[0]:
                 return
-            place = elements
+            position = elements
         else:
             if elements.size == 0:
                 return
             least, largest = int(elements.min()), int(elements.max())
             if least >= 0 and largest < self.data.shape[0]:
                 return
-            place = least if least < 0 else largest
+            position = least if least < 0 else largest
         if self.is_null:
             raise UnlocatedError(f"{self.name} is not associated: its pointer is null")
         if self.is_freed:
             raise UnlocatedError(f"{self.name} is accessed after its deallocation")
         raise UnlocatedError(
-            f"the access to element {place} lies outside of the memory of {self.name}, which has "
-            f"{self.size} elements"
+            f"the access to element {position} lies outside of the memory of {self.name}, "
+            f"which has {self.size} elements"
         )
 
 
@@ -189,7 +189,7 @@ class View:
 
     Attributes:
         buffer: The memory.
-        offset: The place of the first element.
+        offset: The position of the first element.
         shape: Mode sizes in elements.
         strides: Strides in elements.
     """
@@ -209,11 +209,11 @@ class View:
         self.strides = strides
 
     def element(self, indices: Sequence[Index]) -> Index:
-        """The place in the buffer of the element at a multi-index."""
-        place = self.offset
+        """The position in the buffer of the element at a multi-index."""
+        position = self.offset
         for index, stride in zip(indices, self.strides, strict=True):
-            place = place + index * stride
-        return place
+            position = position + index * stride
+        return position
 
     def merged(self, mask: npt.NDArray[np.bool_], other: Memref) -> Memref:
         """This memref where the mask is set, `other` elsewhere."""

@@ -59,7 +59,7 @@ class Access:
         operation: The instruction.
         kind: What it does.
         buffer: The memory.
-        elements: The places of the elements in the buffer, which may lie outside of it.
+        elements: The positions of the elements in the buffer, which may lie outside of it.
         indices: For each mode the index of each element.
         shape: For each mode the size of the memref that each element was addressed through.
         threads: Who accesses each element. A thread is a work-item, or one trip of a foreach:

@@ -18,11 +18,11 @@ _AXES = 2
 """Axes before those of a vector: rows and lanes."""
 
 
-def element_place(flat: int, shape: tuple[int, ...]) -> str:
+def element_position(flat: int, shape: tuple[int, ...]) -> str:
     """How messages name an element: `element [1, 2]`, or `the value` of what has no dimensions.
 
     Args:
-        flat: The element's place in row-major order.
+        flat: The element's position in row-major order.
         shape: The shape of what it is an element of.
     """
     if not shape:
@@ -41,8 +41,8 @@ def report_broken_promise(state: State, operation: Operation, broken: Array, mes
         message: What is wrong with such an element, as in `the sum does not fit into i32`.
     """
     if state.observer is not None and broken.any():
-        place = element_place(int(broken.argmax()), broken.shape)
-        state.observer.on_broken_promise(operation, f"{message}, in {place}")
+        position = element_position(int(broken.argmax()), broken.shape)
+        state.observer.on_broken_promise(operation, f"{message}, in {position}")
 
 
 Check: TypeAlias = Callable[..., None]

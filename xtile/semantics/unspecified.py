@@ -22,7 +22,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.errors import ExecutionError, UnlocatedError
-from xtile.semantics.promises import element_place
+from xtile.semantics.promises import element_position
 from xtile.semantics.state import State, merged
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Array, Value, with_axes
@@ -179,13 +179,13 @@ def reach(
     if matters.any():
         own = np.unravel_index(int(matters.argmax()), matters.shape)[_axes(operation) :]
         shape = matters.shape[_axes(operation) :]
-        place = element_place(int(np.ravel_multi_index(own, shape)) if shape else 0, shape)
-        of = "" if place == "the value" else f"{place} of "
+        position = element_position(int(np.ravel_multi_index(own, shape)) if shape else 0, shape)
+        of = "" if position == "the value" else f"{position} of "
         message = f"{of}{what} depends on an element that is unspecified"
         state.observer.on_unspecified(operation, message, found.origins)
 
 
-def reach_places(state: State, operation: Operation, pointers: int, mask: int | None) -> None:
+def reach_positions(state: State, operation: Operation, pointers: int, mask: int | None) -> None:
     """Tells the observer if where an operation accesses memory depends on something unspecified."""
     reach(state, operation, mask, "the mask")
     chosen = ALL if mask is None else np.asarray(state.values[mask])

@@ -41,14 +41,14 @@ _COLORS = {
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message about a place in a source.
+    """One message about a location in a source.
 
     Attributes:
         severity: Error, warning, remark or note.
         message: What is wrong and what would be right; without a final full stop or line end.
         source: The text that the message is about; None if there is none.
-        span: The place in `source`; None if the message is about the whole of it.
-        notes: Further places that explain this one, shown below it.
+        span: The location in `source`; None if the message is about the whole of it.
+        notes: Further locations that explain this one, shown below it.
     """
 
     severity: Severity
@@ -64,7 +64,8 @@ class Diagnostic:
         column belongs to the span. A span of one column is shown as `6.8` and one over several
         lines as `6.8-7.3`; such a span is underlined to the end of its first line.
 
-        A place in a file of bytes is the number of its first byte: `file: error: byte 9: message`.
+        A location in a file of bytes is the number of its first byte: `file: error: byte 9:
+        message`.
 
         Args:
             colored: Whether to add terminal colours.
@@ -74,10 +75,12 @@ class Diagnostic:
         message = _printable(shorten(self.message, MAXIMUM_MESSAGE_LENGTH))
         source, span = self.source, self.span
         if source is not None and source.data is not None and span is not None:
-            message = f"{source.byte_place(span.start)}: {message}"
+            message = f"{source.byte_position(span.start)}: {message}"
             span = None
-        place = _place(source, span)
-        lines = [f"{bold}{place}{reset}{paint}{self.severity.value}: {reset}{bold}{message}{reset}"]
+        position = _position(source, span)
+        lines = [
+            f"{bold}{position}{reset}{paint}{self.severity.value}: {reset}{bold}{message}{reset}"
+        ]
         if source is not None and span is not None:
             lines += _excerpt(source, span, colored)
         lines += [note.render(colored) for note in self.notes]
@@ -171,7 +174,7 @@ class Diagnostics:
     def sorted(self) -> list[Diagnostic]:
         """Returns all diagnostics in source order without duplicates.
 
-        Sources keep the order in which they first appeared. What has no place comes after what
+        Sources keep the order in which they first appeared. What has no location comes after what
         has one. If errors were left out, a note at the end says how many.
         """
         ranks: dict[Source | None, int] = {}
@@ -216,7 +219,7 @@ def _order(diagnostic: Diagnostic, ranks: dict[Source | None, int]) -> tuple[int
     return ranks[diagnostic.source], span is None, 0 if span is None else span.start
 
 
-def _place(source: Source | None, span: Span | None) -> str:
+def _position(source: Source | None, span: Span | None) -> str:
     """Returns the beginning of a message up to the severity, such as `file.ir:6.8-23: `."""
     if source is None:
         return ""
@@ -224,12 +227,12 @@ def _place(source: Source | None, span: Span | None) -> str:
         return f"{source.name}: "
     line, column = source.position(span.start)
     last_line, last_column = source.position(max(span.start, span.end - 1))
-    place = f"{source.name}:{line}.{column}"
+    position = f"{source.name}:{line}.{column}"
     if last_line > line:
-        return f"{place}-{last_line}.{last_column}: "
+        return f"{position}-{last_line}.{last_column}: "
     if last_column > column:
-        return f"{place}-{last_column}: "
-    return f"{place}: "
+        return f"{position}-{last_column}: "
+    return f"{position}: "
 
 
 def _excerpt(source: Source, span: Span, colored: bool) -> list[str]:
@@ -274,6 +277,6 @@ def _blank(text: str) -> str:
 
 
 def _underline(marked: str) -> str:
-    """Returns the underline of the marked text; an empty place is marked by one `~`."""
+    """Returns the underline of the marked text; an empty location is marked by one `~`."""
     underline = "".join("\t" if c == "\t" else "~" for c in marked)
     return underline if "~" in underline else "~"

@@ -7,7 +7,7 @@ The comments are those of MLIR's `--verify-diagnostics`:
     // expected-error@below {{on the next line that states no expectation}}
     // expected-error-re {{found {{[0-9]+}} operands}}
     // expected-error@+1 2 {{twice}}
-    // expected-error@unknown {{without a place}}
+    // expected-error@unknown {{without a location}}
 
 In the tensor language's own text a comment begins with `;`.
 """
@@ -24,7 +24,7 @@ from xtile.text.source import Source, Span
 
 _EXPECTATION = re.compile(
     r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?"
-    r"[ \t]*(?:@(?P<place>[+-]\d+|above|below|unknown))?"
+    r"[ \t]*(?:@(?P<position>[+-]\d+|above|below|unknown))?"
     r"[ \t]*(?P<count>\d+)?"
     r"[ \t]*\{\{(?P<text>(?:[^{}\n]|\{\{[^\n]*?\}\}|\{(?!\{)|\}(?!\}))*)\}\}"
 )
@@ -37,15 +37,15 @@ _LOOKALIKE = re.compile(
     r"(?<![A-Za-z])(?=(?P<word>[A-Za-z]++[-_ ][A-Za-z]++(?:[-_]re)?+)(?![\w-])"
     r"(?P<goes_on>[ \t]*(?:\d+[ \t]*)?[@{])?)"
 )
-_PLACE = re.compile(r"[ \t]*@(?P<place>[^\s{]*)")
-_KNOWN_PLACE = re.compile(r"[+-]\d+|above|below|unknown")
+_POSITION = re.compile(r"[ \t]*@(?P<position>[^\s{]*)")
+_KNOWN_POSITION = re.compile(r"[+-]\d+|above|below|unknown")
 _COUNT = re.compile(r"[ \t]*\d*[ \t]*")
 _PATTERN_PART = re.compile(r"\{\{(.*?)\}\}")
 
 
 @dataclass(slots=True)
 class _Expectation:
-    """One expected diagnostic; `line` is None where it has no place."""
+    """One expected diagnostic; `line` is None where it has no location."""
 
     severity: Severity
     pattern: re.Pattern[str]
@@ -95,7 +95,7 @@ def check_expectations(
 
 
 def expected_error_lines(source: Source, comment: str) -> list[int | None]:
-    """Returns the line of every error that the comments of `source` expect; None has no place.
+    """Returns the line of every error that the comments of `source` expect; None has no location.
 
     Args:
         source: The text with the expectations.
@@ -127,7 +127,7 @@ def _expectations(source: Source, comment: str, problems: list[Diagnostic]) -> l
                 severity=Severity(match.group("severity")),
                 pattern=pattern,
                 text=text,
-                line=_target_line(match.group("place"), line, stating),
+                line=_target_line(match.group("position"), line, stating),
                 missing=int(match.group("count") or 1),
                 span=span,
             )
@@ -142,9 +142,9 @@ def _matches(source: Source, comment: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _line_before(text: str, place: int) -> str:
-    """The part of a line before a place."""
-    return text[text.rfind("\n", 0, place) + 1 : place]
+def _line_before(text: str, position: int) -> str:
+    """The part of a line before a location."""
+    return text[text.rfind("\n", 0, position) + 1 : position]
 
 
 def _malformed(source: Source, comment: str) -> Iterator[Diagnostic]:
@@ -185,13 +185,13 @@ def _what_is_wrong(word: str, rest: str) -> str:
     """Says why a word and the `rest` of its line are no expectation."""
     if word not in _WORDS:
         return f"'{word}' states no expectation; did you mean '{_similar(word)}'?"
-    place = _PLACE.match(rest)
-    if place is not None and _KNOWN_PLACE.fullmatch(place["place"]) is None:
+    position = _POSITION.match(rest)
+    if position is not None and _KNOWN_POSITION.fullmatch(position["position"]) is None:
         return (
-            f"'@{place['place']}' is no place; expected @+N, @-N, @above, @below or @unknown "
-            f"after '{word}'"
+            f"'@{position['position']}' is no position; expected @+N, @-N, @above, @below or "
+            f"@unknown after '{word}'"
         )
-    count = _COUNT.match(rest, place.end() if place is not None else 0)
+    count = _COUNT.match(rest, position.end() if position is not None else 0)
     if count is None or not rest.startswith("{{", count.end()):
         return f"the text that '{word}' expects must stand between '{{{{' and '}}}}'"
     return f"the text that '{word}' expects does not end; expected '}}}}' for each '{{{{'"
@@ -211,15 +211,15 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _target_line(place: str | None, line: int, stating: set[int]) -> int | None:
+def _target_line(position: str | None, line: int, stating: set[int]) -> int | None:
     """Returns the line that an expectation at `line` is about, or None for `@unknown`."""
-    if place is None:
+    if position is None:
         return line
-    if place == "unknown":
+    if position == "unknown":
         return None
-    if place not in ("above", "below"):
-        return line + int(place)
-    step = -1 if place == "above" else 1
+    if position not in ("above", "below"):
+        return line + int(position)
+    step = -1 if position == "above" else 1
     line += step
     while line in stating:
         line += step

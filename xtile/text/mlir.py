@@ -1,4 +1,4 @@
-"""Reads and prints MLIR text, with the place of every operation kept."""
+"""Reads and prints MLIR text, with the location of every operation kept."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_mlir(
     stops at the first one.
 
     Args:
-        source: The text; the places of operations and values are recorded in it.
+        source: The text; the locations of operations and values are recorded in it.
         diagnostics: Where errors go.
         context: The dialects to read.
         parser_class: What reads the text; None for MLIR's own forms.
@@ -73,8 +73,8 @@ def read_mlir(
     # xDSL builds operations and attributes from what it has read, and lets every kind of
     # exception pass that their constructors raise for values they did not expect.
     except Exception as error:
-        place = Span(0, 0) if parser is None else parser.place
-        diagnostics.error(source, place, _reason(error))
+        position = Span(0, 0) if parser is None else parser.position
+        diagnostics.error(source, position, _reason(error))
         return None
     attach_source(module, source)
     attach_resources(module, parser.resources)
@@ -143,7 +143,7 @@ def _mlir_text(
 
 
 def _report_parse_error(error: ParseError, source: Source, diagnostics: Diagnostics) -> None:
-    """Adds an error of xDSL's parser and the further places that it names."""
+    """Adds an error of xDSL's parser and the further locations that it names."""
     notes: list[Diagnostic] = []
     if isinstance(error, MultipleSpansParseError):
         for span, text in error.refs:

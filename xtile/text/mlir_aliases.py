@@ -130,8 +130,8 @@ class AliasParser(LocationParser):
 
     def _is_name_ahead(self) -> bool:
         """Whether a name stands after the bracket that is the current token."""
-        place = self._current_token.span.end
-        return _NAME.match(self._lexer.input.content, place) is not None
+        position = self._current_token.span.end
+        return _NAME.match(self._lexer.input.content, position) is not None
 
     def _parse_opaque(self, dialect: str, is_type: bool) -> Attribute:
         """Reads `<...>` of an unknown dialect whose text is no name with parameters."""
@@ -169,17 +169,17 @@ class AliasParser(LocationParser):
         return definition.value
 
     def _read_later_definition(self, name: str) -> bool:
-        """Reads the definition of an alias further on, and returns to the present place."""
+        """Reads the definition of an alias further on, and returns to where it was."""
         if self._later_definitions is None:
             self._later_definitions = {}
             for match in _DEFINITION.finditer(self._lexer.input.content):
                 self._later_definitions.setdefault(match.group(1), match.start(1))
-        place = self._later_definitions.get(name)
-        if place is None:
+        start = self._later_definitions.get(name)
+        if start is None:
             return False
         lexer = self._lexer
         token, position, previous_end = self._current_token, lexer.pos, lexer.previous_end
-        self._resume_from(place)
+        self._resume_from(start)
         self._parse_alias_def()
         lexer.pos, lexer.previous_end = position, previous_end
         self._parser_state.current_token = token

@@ -95,8 +95,9 @@ def splat_constant(type: Attribute, value: Any) -> DenseIntOrFPElementsAttr:
     return equal_elements(type, DenseIntOrFPElementsAttr.from_list(one, [value]).data.data)
 
 
-# In MLIR a place is a range whose ends are equal, and a range may stand wherever a place may. xDSL
-# lists its locations in a closed union, and checks the parts of composed locations against it.
+# In MLIR a location is a range whose ends are equal, and a range may stand wherever a location
+# may. xDSL lists its locations in a closed union, and checks the parts of composed locations
+# against it.
 FileLineColLoc.register(FileLineColRange)
 
 

@@ -71,7 +71,7 @@ class LocationParser(LiteralParser):
         return UnknownLoc()
 
     def _parse_named_location(self, name: str) -> LocationAttr:
-        """Reads what follows a string: the place in a file of that name, or the child of a name."""
+        """Reads what follows a string: line and column in that file, or the child of a name."""
         if self.parse_optional_punctuation(":") is not None:
             return self._parse_file_location(StringAttr(name))
         if self.parse_optional_punctuation("(") is None:
@@ -90,7 +90,7 @@ class LocationParser(LiteralParser):
         end_column = self._parse_column()
         if (end_line, end_column) == (line, column):
             return FileLineColLoc(name, line, column)
-        # MLIR's places are ranges; xDSL's union of locations does not name them.
+        # MLIR's locations are ranges; xDSL's union of locations does not name them.
         return cast(LocationAttr, FileLineColRange(name, line, column, end_line, end_column))
 
     def _parse_line(self) -> IntAttr:

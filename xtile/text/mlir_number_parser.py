@@ -98,11 +98,11 @@ class NumberParser(Parser):
         if number is None:
             return None
         if self._current_token.kind is MLIRTokenKind.COLON:
-            place = self._consume_token().span.end
+            position = self._consume_token().span.end
             element = as_scalar(self.parse_type())
             if element is None:
                 message = "a number must have an integer, an index or a floating-point type"
-                self.raise_error(message, place, self.pos)
+                self.raise_error(message, position, self.pos)
         else:
             element = f64 if number.kind is MLIRTokenKind.FLOAT_LIT else i64
         if isinstance(element, AnyFloat):

@@ -1,4 +1,4 @@
-"""The parser of MLIR text that records the places of what it reads."""
+"""The parser of MLIR text that records the locations of what it reads."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _OTHER_FORMS = {
 
 
 class MlirParser(ResourceParser):
-    """The parser of all of MLIR's text, which records places of operations, operands and arguments.
+    """The parser of all of MLIR's text, which records where operations, operands and arguments are.
 
-    An operation or an argument whose text gives no `loc(...)` gets its place in the source as its
+    An operation or an argument whose text gives no `loc(...)` gets its span in the source as its
     location.
     """
 
@@ -84,7 +84,7 @@ class MlirParser(ResourceParser):
         return self._current_token.kind is MLIRTokenKind.EOF
 
     @property
-    def place(self) -> Span:
+    def position(self) -> Span:
         """What was read of the operation that is being read, or the next token."""
         token = self._current_token.span
         if not self._operation_starts:
@@ -102,10 +102,12 @@ class MlirParser(ResourceParser):
         self._operation_starts.pop()
         name_start = self._name_starts.pop()
         span = Span(start, self.previous_end)
-        places = [self._place_of_operand(operand) for operand in self._operands[first_operand:]]
+        positions = [
+            self._position_of_operand(operand) for operand in self._operands[first_operand:]
+        ]
         self._check_forward_references(operation, self._operands[first_operand:])
         del self._operands[first_operand:]
-        self._source.record(operation, span, _operand_spans(operation, places, span))
+        self._source.record(operation, span, _operand_spans(operation, positions, span))
         has_location = self._location_end == span.end
         if not has_location and isinstance(operation.location, UnknownLocation):
             operation.location = self._location_at(name_start)
@@ -207,14 +209,14 @@ class MlirParser(ResourceParser):
         if not any(isinstance(operand, ForwardDeclaredValue) for operand in operation.operands):
             return
         for operand in operands:
-            if self._place_of_operand(operand)[0] is None:
+            if self._position_of_operand(operand)[0] is None:
                 self.raise_error(
                     f"%{operand.operand_name} is not defined here: only a region of this operation "
                     "defines it",
                     operand.span,
                 )
 
-    def _place_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
+    def _position_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
         """Returns the value of an operand, if it is known in this scope, and where it stands."""
         values = self.ssa_values.get(operand.operand_name, ())
         if operand.index < len(values):
@@ -247,7 +249,7 @@ def _verify_vector_type(type: VectorType[Attribute]) -> None:
 
 
 def _operand_spans(
-    operation: Operation, places: list[tuple[SSAValue | None, Span]], default: Span
+    operation: Operation, positions: list[tuple[SSAValue | None, Span]], default: Span
 ) -> list[Span]:
     """Returns where each operand stands; `default` for one that the text does not show.
 
@@ -255,6 +257,6 @@ def _operand_spans(
     """
     spans: list[Span] = []
     for operand in operation.operands:
-        index = next((i for i, (value, _) in enumerate(places) if value is operand), None)
-        spans.append(default if index is None else places.pop(index)[1])
+        index = next((i for i, (value, _) in enumerate(positions) if value is operand), None)
+        spans.append(default if index is None else positions.pop(index)[1])
     return spans

@@ -25,7 +25,7 @@ def find_deep_nesting(text: str, limit: int, comment: str) -> Span | None:
         comment: What begins a comment that lasts to the end of the line, for example `//`.
 
     Returns:
-        The place of that bracket, or None.
+        The location of that bracket, or None.
     """
     if _is_surely_shallow(text, limit):
         return None

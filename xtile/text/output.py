@@ -9,7 +9,7 @@ import stat
 def write_file(path: str, data: str | bytes) -> None:
     """Writes `data` to `path` so that a failure leaves no half-written file.
 
-    A new file takes the place of the old one in a single step and keeps its permissions. A
+    A new file takes the location of the old one in a single step and keeps its permissions. A
     device or a pipe, such as `/dev/stdout`, is written to directly. Text is encoded as UTF-8.
 
     Raises:

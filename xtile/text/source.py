@@ -1,4 +1,4 @@
-"""Source text, and the places in it that operations and values came from."""
+"""Source text, and the locations in it that operations and values came from."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Source:
         source.data = data
         return source
 
-    def byte_place(self, offset: int) -> str:
+    def byte_position(self, offset: int) -> str:
         """What messages call a byte of a file that is no text."""
         for part, name in self.parts:
             if part.start <= offset < part.end:
@@ -84,7 +84,7 @@ class Source:
         return index + self.first_line, offset - starts[index] + 1
 
     def offset(self, line: int, column: int) -> int | None:
-        """Returns the offset of a line and a column, or None if there is no such place."""
+        """Returns the offset of a line and a column, or None if there is no such location."""
         index = line - self.first_line
         if not 0 <= index < len(self._starts()):
             return None
@@ -130,18 +130,18 @@ class Source:
         self._spans[item] = tuple(offsets)
 
     def record_copy(self, original: Operation, copy: Operation) -> None:
-        """Gives a copy, and the operations in it, the places of the original."""
+        """Gives a copy, and the operations in it, the locations of the original."""
         for before, after in zip(original.walk(), copy.walk(), strict=True):
             if before in self._spans:
                 self._spans[after] = self._spans[before]
 
     def span_of(self, item: Operation | SSAValue) -> Span | None:
-        """Returns the recorded place of an operation or a value, or None."""
+        """Returns the recorded location of an operation or a value, or None."""
         offsets = self._spans.get(item)
         return None if offsets is None else Span(offsets[0], offsets[1])
 
     def operand_span(self, operation: Operation, index: int) -> Span | None:
-        """Returns the recorded place of an operation's operand `index`, or None."""
+        """Returns the recorded location of an operation's operand `index`, or None."""
         offsets = self._spans.get(operation, ())
         first = 2 + 2 * index
         if index < 0 or first + 1 >= len(offsets):
@@ -176,11 +176,11 @@ def source_of(module: Operation) -> Source | None:
     return source if isinstance(source, Source) else None
 
 
-def place_of(operation: Operation, source: Source | None) -> Span | None:
+def span_of(operation: Operation, source: Source | None) -> Span | None:
     """Returns where an operation stands in `source`.
 
     That is its recorded span; else, for an operation that a pass made and gave the location of
-    the one before it, the rest of the line from that location; else the place of the operation
+    the one before it, the rest of the line from that location; else the location of the operation
     around it. None if none of these is known.
     """
     if source is None:
@@ -228,7 +228,7 @@ def _span_of_location(operation: Operation, source: Source) -> Span | None:
 
 
 def clone_with_source(module: ModuleOp) -> ModuleOp:
-    """A copy of a module, with the names of its values and the places of both in the text."""
+    """A copy of a module, with the names of its values and the locations of both in the text."""
     from xtile.text.value_names import clone_with_names
 
     copy, source = clone_with_names(module), source_of(module)

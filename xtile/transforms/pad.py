@@ -271,7 +271,7 @@ def _with_safe_right(number: int) -> Rule:
 def _shape_cast(operation: Operation, padder: _Padder) -> None:
     """A reshape that changes no size but the outermost one of those that it joins or cuts."""
     old, new = _shape(operation.operands[0]), _shape(operation.results[0])
-    if not _keeps_places(old, new):
+    if not _keeps_positions(old, new):
         raise padder.error(
             f"a reshape of {_by(old)} to {_by(new)} has no form for tiles whose sizes are powers "
             "of two; only the outermost of the sizes that it joins may be no power of two"
@@ -279,7 +279,7 @@ def _shape_cast(operation: Operation, padder: _Padder) -> None:
     _rebuild(operation, padder)
 
 
-def _keeps_places(old: Sequence[int], new: Sequence[int]) -> bool:
+def _keeps_positions(old: Sequence[int], new: Sequence[int]) -> bool:
     """Whether the elements of a reshape are where those of the padded one are."""
     sides = [[size for size in shape if size != 1] for shape in (old, new)]
     while all(sides):

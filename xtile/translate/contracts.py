@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
-from xtile.text.source import place_of, source_of, spelling_of
+from xtile.text.source import source_of, span_of, spelling_of
 from xtile.translate.forms import (
     BESIDE,
     BLOCK,
@@ -69,8 +69,8 @@ class Contract:
         """
         source, diagnostics = source_of(module), Diagnostics()
         for function, message in self._problems(found):
-            place = None if function is None else place_of(function, source)
-            diagnostics.error(source, place, message)
+            position = None if function is None else span_of(function, source)
+            diagnostics.error(source, position, message)
         diagnostics.raise_if_errors()
 
     def _problems(self, found: Sequence[Found]) -> Iterator[tuple[Operation | None, str]]:
@@ -180,8 +180,8 @@ def warn_of_left_out(module: ModuleOp, diagnostics: Diagnostics | None = None) -
         else:
             continue
         message = f"{_name(each.operation)} {reason}; it is left out"
-        place = place_of(each.operation, source)
-        warning = Diagnostic(Severity.WARNING, message, source, place)
+        position = span_of(each.operation, source)
+        warning = Diagnostic(Severity.WARNING, message, source, position)
         if diagnostics is None:
             warnings.warn(warning.render(), SourceWarning, stacklevel=3)
         else:

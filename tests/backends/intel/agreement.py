@@ -164,8 +164,11 @@ def _message(
     wrong: npt.NDArray[np.bool_],
     seed: int,
 ) -> str:
-    places = np.flatnonzero(wrong)[:6]
-    lines = [f"  [{place}] {found[place]!r} instead of {outcome.text(place)}" for place in places]
+    positions = np.flatnonzero(wrong)[:6]
+    lines = [
+        f"  [{position}] {found[position]!r} instead of {outcome.text(position)}"
+        for position in positions
+    ]
     return (
         f"memory {index} differs in {int(wrong.sum())} of {wrong.size} elements; "
         f"{SEED_VARIABLE}={seed} repeats this\n" + "\n".join(lines) + f"\n{function}"

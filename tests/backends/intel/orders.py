@@ -104,17 +104,17 @@ class Orders(Sanitizer):
             return
         elements = access.elements[inside]
         threads = np.full(elements.size, _ALL) if access.threads is None else access.threads[inside]
-        _, first, places, counts = np.unique(
+        _, first, positions, counts = np.unique(
             elements, return_index=True, return_inverse=True, return_counts=True
         )
-        threads = np.where(counts[places] > 1, _MANY, threads)
+        threads = np.where(counts[positions] > 1, _MANY, threads)
         if access.kind is AccessKind.ATOMIC_WRITE and access.values is not None:
             bits = (
                 np.ascontiguousarray(access.values[inside])
                 .view(np.uint8)
                 .reshape(elements.size, -1)
             )
-            self.has_mixed |= bool((bits != bits[first][places]).any())
+            self.has_mixed |= bool((bits != bits[first][positions]).any())
         reads, writes = self._last_atomics.setdefault(
             access.buffer, (_Last.of(access.buffer), _Last.of(access.buffer))
         )

@@ -56,11 +56,11 @@ class Outcomes:
         has_overflowed = self._may_overflow & ~np.isfinite(found)
         return are_same(self._expected, found) | is_near | has_overflowed | self.is_undetermined
 
-    def text(self, place: np.intp) -> str:
+    def text(self, position: np.intp) -> str:
         """What an element must be, in words."""
-        number, limit = self._expected[place], _SAFETY * self._distance[place]
-        if self._may_overflow[place]:
-            near = f" or {self._near[place]!r}" if np.isfinite(self._near[place]) else ""
+        number, limit = self._expected[position], _SAFETY * self._distance[position]
+        if self._may_overflow[position]:
+            near = f" or {self._near[position]!r}" if np.isfinite(self._near[position]) else ""
             return f"inf, -inf, NaN{near}, may be off by {limit}"
         return f"{number!r}, may be off by {limit}"
 

@@ -118,7 +118,7 @@ class Arguments:
     def _layout(
         self, type: MemrefType, promises: dict[str, Attribute]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Sizes and strides that a type allows, so that no two elements are in one place."""
+        """Sizes and strides that a type allows, so that no two elements are in one location."""
         size_divisors = _divisors(promises, "shape_gcd", type.order)
         stride_divisors = _divisors(promises, "stride_gcd", type.order)
         for _ in range(_ATTEMPTS):

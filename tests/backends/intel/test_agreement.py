@@ -152,12 +152,12 @@ def test_a_sum_that_may_overflow_is_not_finite_or_the_sum(found: float) -> None:
     assert agreement.undetermined == 0
 
 
-@pytest.mark.parametrize(("place", "found"), [(0, 1e38), (0, 0.0), (1, np.nan), (1, np.inf)])
-def test_nothing_else_is_a_sum_that_may_overflow(place: int, found: float) -> None:
+@pytest.mark.parametrize(("position", "found"), [(0, 1e38), (0, 0.0), (1, np.nan), (1, np.inf)])
+def test_nothing_else_is_a_sum_that_may_overflow(position: int, found: float) -> None:
     function, arguments = _sum_of_large_numbers()
 
     def change(memory: list[Memory]) -> None:
-        memory[1][place] = found
+        memory[1][position] = found
 
     with pytest.raises(AssertionError, match="memory 1 differs in 1 of 2 elements"):
         check_agreement(function, arguments, _changing(function, change))
@@ -166,8 +166,8 @@ def test_nothing_else_is_a_sum_that_may_overflow(place: int, found: float) -> No
 def test_what_is_computed_of_a_sum_that_may_overflow_may_be_what_follows() -> None:
     function, arguments = _sum_of_large_numbers("hadamard %one, %B, %B, %one, %C")
 
-    def change(memory: list[Memory], place: int) -> None:
-        memory[2][place] = np.nan
+    def change(memory: list[Memory], position: int) -> None:
+        memory[2][position] = np.nan
 
     run = _changing(function, lambda memory: change(memory, 0))
     assert check_agreement(function, arguments, run) is not None

@@ -40,10 +40,10 @@ def test_gives_the_same_numbers(name: str, kernels: Kernels) -> None:
     for index, (first, second) in enumerate(zip(expected, found, strict=True), 2):
         instruction = (function.parameters[index].name_hint or "").removeprefix("to_")
         limit = _limit(instruction, type_, _element_type(function, index), first)
-        for place in np.flatnonzero(~_agree(instruction, first, second, limit))[:3]:
+        for position in np.flatnonzero(~_agree(instruction, first, second, limit))[:3]:
             wrong.append(
-                f"{instruction} {a[place]!r}, {b[place]!r}: {second[place]!r} instead of "
-                f"{first[place]!r}, may be off by {limit[place]}"
+                f"{instruction} {a[position]!r}, {b[position]!r}: {second[position]!r} instead of "
+                f"{first[position]!r}, may be off by {limit[position]}"
             )
     assert not wrong, "\n".join([f"{SEED_VARIABLE}={seed} repeats this", *wrong])
 

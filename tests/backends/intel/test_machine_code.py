@@ -330,9 +330,9 @@ def _of_compilers_own_function(name: str) -> bytes:
     vector, pair = VectorType(i32, [8]), VectorType(i32, [2])
     pointer = PointerType(vector, "CrossWorkgroup")
     function = SpirvFuncOp("k", FunctionType.from_lists([i64, pointer, pair], []))
-    address, out, place = function.entry_block.args
+    address, out, position = function.entry_block.args
     number = operation("Constant", i32, 255)
-    arguments = (address, number, number, number, place)
+    arguments = (address, number, number, number, position)
     words = operation("FunctionCall", vector, name, *arguments)
     function.entry_block.add_ops(
         [words, operation("Store", None, out, words), operation("Return", None)]

@@ -48,7 +48,7 @@ def test_indices_take_no_place() -> None:
 
 
 def test_a_loop_carries_what_it_needs_again() -> None:
-    """Sums in a loop take the place of those before them."""
+    """Sums in a loop take the location of those before them."""
     f = function()
     entry, (pointer, condition) = f.entry_block, f.entry_block.args
     header, body, end = Block(arg_types=[V8, V8]), Block(), Block()

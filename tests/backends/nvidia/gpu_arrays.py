@@ -115,7 +115,7 @@ CupyStream.__module__ = "cupy.cuda.stream"
 
 
 def install_torch(monkeypatch: pytest.MonkeyPatch, stream: int = 0) -> None:
-    """Puts something in torch's place that knows the current stream."""
+    """Puts something in torch's location that knows the current stream."""
 
     def current_stream(ordinal: int) -> Any:
         return SimpleNamespace(cuda_stream=stream)

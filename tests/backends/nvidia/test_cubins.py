@@ -22,7 +22,7 @@ DEBUG_INFORMATION = (
     'line = 1, name = "f", linkageName = "f", compileUnit = <file = <"k.ir" in "/tmp">>, '
     "scopeLine = 1>>: error: it is wrong"
 )
-"""How tileiras 13.5.37 writes the place of an error."""
+"""How tileiras 13.5.37 writes the location of an error."""
 
 
 class FakeTool:
@@ -128,9 +128,9 @@ def test_more_time_is_another_attempt(tool: FakeTool, cache: Cache) -> None:
 def test_temporary_files_are_removed(tool: FakeTool, cache: Cache) -> None:
     tool.does(f'echo "$TMPDIR" > {tool.directory}/place', 'touch "$TMPDIR/x"', "exit 1")
     failure_of(cache)
-    place = Path((tool.directory / "place").read_text().strip())
-    assert place.name.startswith("xtile-tileiras-")
-    assert not place.exists()
+    position = Path((tool.directory / "place").read_text().strip())
+    assert position.name.startswith("xtile-tileiras-")
+    assert not position.exists()
 
 
 def test_no_cubin(tool: FakeTool, cache: Cache) -> None:
@@ -149,7 +149,7 @@ def test_an_error_with_a_place(tool: FakeTool, cache: Cache) -> None:
             build_cubin(b"bytecode", "sm_90", cache, source=SOURCE)
         (diagnostic,) = raised.value.diagnostics
         assert diagnostic.render() == ("kernels/k.ir:2.5: error: it is wrong\n    nothing\n    ~")
-    # Where the text is not known, the place is written as compilers write it.
+    # Where the text is not known, the location is written as compilers write it.
     assert failure_of(cache).endswith("\n/tmp/k.ir:2:5: error: it is wrong")
 
 

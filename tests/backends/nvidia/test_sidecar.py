@@ -190,9 +190,9 @@ def test_random_damage() -> None:
     generator = random.Random(1)
     errors = 0
     for _ in range(400):
-        place = generator.randrange(len(text))
+        position = generator.randrange(len(text))
         inserted = generator.choice(['"', "{", "]", "0", "", "null", ":", "x"])
-        damaged = text[:place] + inserted + text[place + generator.randrange(12) :]
+        damaged = text[:position] + inserted + text[position + generator.randrange(12) :]
         try:
             decode(Source("k.cubin.json", damaged), CODE)
         except DiagnosticError:

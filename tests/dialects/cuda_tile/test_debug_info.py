@@ -51,7 +51,7 @@ def test_aliases() -> None:
 
 
 def test_in_full() -> None:
-    """Without aliases, a place holds everything that it lies in."""
+    """Without aliases, a position holds everything that it lies in."""
     text = printed(TEXT, local_scope=True)
     assert "#loc" not in text
     scope = (

@@ -66,8 +66,8 @@ def copy_kernel() -> ModuleOp:
     kernel = Kernel(GLOBAL, GLOBAL, i64)
     source, target, index = kernel.parameters
     source.name_hint = "source"
-    place = kernel.value("InBoundsPtrAccessChain", GLOBAL, source, index)
-    element = kernel.value("Load", f32, place, ("Aligned", 4))
+    position = kernel.value("InBoundsPtrAccessChain", GLOBAL, source, index)
+    element = kernel.value("Load", f32, position, ("Aligned", 4))
     element.name_hint = "element"
     kernel.add("Store", None, target, element, ("Aligned", 4))
     return kernel.finish()

@@ -106,13 +106,13 @@ def test_headers(data: bytes, message: str) -> None:
     assert message in error_of(data)
 
 
-def replaced(data: bytes, place: int, word: int) -> bytes:
-    """A binary with another word at a place in bytes."""
-    return data[:place] + word.to_bytes(4, "little") + data[place + 4 :]
+def replaced(data: bytes, position: int, word: int) -> bytes:
+    """A binary with another word at a position in bytes."""
+    return data[:position] + word.to_bytes(4, "little") + data[position + 4 :]
 
 
 @pytest.mark.parametrize(
-    ("place", "word", "message"),
+    ("position", "word", "message"),
     [
         (20, 0x0000_0011, "byte 20: OpCapability: an instruction has at least one word"),
         (20, 0xFFFF_0011, "byte 20: OpCapability: has 65535 words, but only "),
@@ -120,8 +120,8 @@ def replaced(data: bytes, place: int, word: int) -> bytes:
         (12, 3, "ids are from 1 to 2 by the header, got "),
     ],
 )
-def test_words(place: int, word: int, message: str) -> None:
-    assert message in error_of(replaced(encode(copy_kernel()), place, word))
+def test_words(position: int, word: int, message: str) -> None:
+    assert message in error_of(replaced(encode(copy_kernel()), position, word))
 
 
 def function(body: str) -> str:

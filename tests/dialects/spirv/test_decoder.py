@@ -88,7 +88,7 @@ def test_random_modules(seed: int) -> None:
 
 def test_either_byte_order() -> None:
     data = encode(copy_kernel())
-    swapped = b"".join(data[place : place + 4][::-1] for place in range(0, len(data), 4))
+    swapped = b"".join(data[position : position + 4][::-1] for position in range(0, len(data), 4))
     assert encode(decode(swapped)) == data
 
 

@@ -191,12 +191,12 @@ def test_an_atomic_maximum() -> None:
 @pytest.mark.parametrize("is_store", [False, True])
 def test_atomics_of_64_bits(is_store: bool) -> None:
     kernel = Kernel(PointerType(i64, "CrossWorkgroup"), i64)
-    place, value = kernel.parameters
+    position, value = kernel.parameters
     scope, semantics = kernel.constant(i32, 1), kernel.constant(i32, 0)
     if is_store:
-        kernel.add("AtomicStore", None, place, scope, semantics, value)
+        kernel.add("AtomicStore", None, position, scope, semantics, value)
     else:
-        kernel.add("AtomicIAdd", i64, place, scope, semantics, value)
+        kernel.add("AtomicIAdd", i64, position, scope, semantics, value)
     module = kernel.finish()
     assert "Int64Atomics" in capabilities(module)
     assert problems_of(encode(module)) == ""

@@ -354,17 +354,17 @@ def test_texts_without_functions(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "place"),
+    ("data", "position"),
     [
         (b"func @f() {\n  \xff\n}", "f.ir:2.3: error: byte 0xff at offset 14"),
         (b"\xc3", "f.ir:1.1: error: byte 0xc3 at offset 0"),
         (b"; \xed\xa0\x80", "f.ir:1.3: error: byte 0xed at offset 2"),
     ],
 )
-def test_invalid_utf_8(data: bytes, place: str) -> None:
+def test_invalid_utf_8(data: bytes, position: str) -> None:
     with pytest.raises(DiagnosticError) as error:
         source_from_bytes("f.ir", data)
-    assert str(error.value).startswith(f"{place} is not valid UTF-8; save the file as UTF-8\n")
+    assert str(error.value).startswith(f"{position} is not valid UTF-8; save the file as UTF-8\n")
 
 
 def test_a_byte_order_mark_is_skipped() -> None:

@@ -20,7 +20,7 @@ def diagnostics_of(text: str) -> Diagnostics:
 
 
 def messages(text: str) -> list[str]:
-    """Each diagnostic's place and message, with those of its notes behind it."""
+    """Each diagnostic's location and message, with those of its notes behind it."""
     lines = diagnostics_of(text).render().splitlines()
     return [line.removeprefix("f.ir:") for line in lines if line.startswith("f.ir:")]
 
@@ -77,7 +77,7 @@ def test_redefinitions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "place", "first"),
+    ("body", "position", "first"),
     [
         ("%y = neg %x : f32\n%y = neg %x : f32", "3.1-2", "2.1-2"),
         ("for %x=%i,%i {\n}", "2.5-6", "1.9-10"),
@@ -86,9 +86,9 @@ def test_redefinitions() -> None:
         ("foreach_tile (%m)=(%i),(%i) as (%m)<=(16) {\n}", "2.33-34", "2.15-16"),
     ],
 )
-def test_redefinitions_by_regions(body: str, place: str, first: str) -> None:
+def test_redefinitions_by_regions(body: str, position: str, first: str) -> None:
     name = "%n" if "%n" in body else "%m" if "%m" in body else "%x" if "%y" not in body else "%y"
-    assert messages_in(body) == [f"{place}: error: {name} {REDEFINED}", f"{first}: {FIRST}"]
+    assert messages_in(body) == [f"{position}: error: {name} {REDEFINED}", f"{first}: {FIRST}"]
 
 
 def test_siblings_may_use_a_name_anew() -> None:

@@ -1,4 +1,4 @@
-"""Every construct's text: the examples of the operations' docstrings, types, constants, places.
+"""Every construct's text: the examples of the operations' docstrings, types, constants, locations.
 
 A text is read, printed and read again, as `.ir` and as MLIR in both of its forms.
 """
@@ -355,7 +355,7 @@ def test_locations_of_instructions() -> None:
     text = "\n\n func @f() {\n  parallel {\n    %x = subgroup_local_id : i32 barrier\n  }\n}\n"
     module = module_from_ir(text, "dir/f.ir")
     assert [str(location) for location in locations(module)] == [
-        f'loc("dir/f.ir":{place})' for place in ("3:2", "4:3", "5:10", "5:34")
+        f'loc("dir/f.ir":{position})' for position in ("3:2", "4:3", "5:10", "5:34")
     ]
     mlir = mlir_text(module, debuginfo=True, local_scope=True)
     assert '%x = tensorlang.subgroup_local_id : i32 loc("dir/f.ir":5:10)' in mlir

@@ -80,14 +80,14 @@ def points(body: Body) -> None:
     address, mask = body.value(i64), body.value(VectorType(i1, [16]))
     offsets = body.value(VectorType(IndexType(), [16]))
     value = body.value(VectorType(f32, [16]))
-    places = body(ops.CreateDescOp(address, offsets, parsed(POINTS)))
-    places = body(ops.UpdateOffsetOp(places, offsets))
-    body(ops.PrefetchOp(places, l1_hint=CachePolicy.CACHED))
+    positions = body(ops.CreateDescOp(address, offsets, parsed(POINTS)))
+    positions = body(ops.UpdateOffsetOp(positions, offsets))
+    body(ops.PrefetchOp(positions, l1_hint=CachePolicy.CACHED))
     body(ops.PrefetchOp(address, offsets, offset_align_byte=4))
-    body(ops.LoadGatherOp(places, None, mask, VectorType(f32, [16])))
+    body(ops.LoadGatherOp(positions, None, mask, VectorType(f32, [16])))
     body(ops.LoadGatherOp(address, offsets, mask, VectorType(f32, [16]), chunk_size=1))
-    body(ops.StoreScatterOp(value, places, None, mask, l1_hint=CachePolicy.WRITE_BACK))
-    body(ops.AtomicRMWOp(AtomicRMWKind.addf, places, mask, value))
+    body(ops.StoreScatterOp(value, positions, None, mask, l1_hint=CachePolicy.WRITE_BACK))
+    body(ops.AtomicRMWOp(AtomicRMWKind.addf, positions, mask, value))
 
 
 def shared_memory(body: Body) -> None:

@@ -85,7 +85,9 @@ def test_everything_is_held_equally_often(
     for count in holders.unit_layout:
         number *= count
     held = Counter(
-        place for holder in range(number) for place in layout.element_coordinates(holder, shape)
+        position
+        for holder in range(number)
+        for position in layout.element_coordinates(holder, shape)
     )
     assert set(held) == set(product(*(range(size) for size in shape)))
     assert len(set(held.values())) == 1

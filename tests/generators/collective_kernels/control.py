@@ -7,7 +7,13 @@ from collections.abc import Callable
 from xdsl.ir import Attribute
 
 from tests.generators.collective_kernels.linear_algebra import readable, size, writable
-from tests.generators.collective_kernels.numbers import condition, elements, may_read, number, place
+from tests.generators.collective_kernels.numbers import (
+    condition,
+    elements,
+    may_read,
+    number,
+    position,
+)
 from tests.generators.collective_kernels.scope import Scope, View
 from tests.generators.tensorlang.choices import INTEGERS
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, INDEX, type_text
@@ -82,7 +88,7 @@ def store(scope: Scope) -> None:
     view = scope.choice(views)
     value = number(scope, view.element)
     view.root.is_updated = True
-    scope.lines.append(f"store {value}, {view.name}[{', '.join(place(scope, view))}]")
+    scope.lines.append(f"store {value}, {view.name}[{', '.join(position(scope, view))}]")
 
 
 def foreach(scope: Scope) -> None:
@@ -96,12 +102,12 @@ def foreach(scope: Scope) -> None:
     lower = ",".join(scope.index(0) for _ in shape)
     upper = ",".join(scope.index(n) for n in shape)
     scope.lines.append(f"foreach ({','.join(names)})=({lower}),({upper}) {{")
-    place_ = ",".join(names)
-    value = scope.emit(f"load {source.name}[{place_}]", type_)
+    position_ = ",".join(names)
+    value = scope.emit(f"load {source.name}[{position_}]", type_)
     for _ in range(scope.random.randint(1, 3)):
         # What is taken away again leaves only rounding errors, which may be any.
         value = scope.emit(f"{scope.choice(('add', 'mul'))} {value}, {scale}", type_)
-    scope.lines += [f"store {value}, {output.name}[{place_}]", "}"]
+    scope.lines += [f"store {value}, {output.name}[{position_}]", "}"]
     _written(output)
 
 

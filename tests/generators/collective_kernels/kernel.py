@@ -68,17 +68,17 @@ class Parameter:
             dtype
         )
         if self.is_filled:
-            places = GUARD + self.offset + places_of(self.shape, self.strides)
-            memory[places] = numbers(random, dtype, places.size)
+            positions = GUARD + self.offset + positions_of(self.shape, self.strides)
+            memory[positions] = numbers(random, dtype, positions.size)
         return MemrefArgument(memory, self.shape, self.strides, GUARD)
 
 
-def places_of(shape: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int64]:
+def positions_of(shape: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int64]:
     """Where the elements of a memref lie in its memory."""
-    places = np.zeros(1, np.int64)
+    positions = np.zeros(1, np.int64)
     for size, stride in zip(shape, strides, strict=True):
-        places = (places[:, None] + stride * np.arange(size)).reshape(-1)
-    return places
+        positions = (positions[:, None] + stride * np.arange(size)).reshape(-1)
+    return positions
 
 
 @dataclass(frozen=True)

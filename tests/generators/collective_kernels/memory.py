@@ -134,9 +134,9 @@ def subview(scope: Scope, source: View) -> View | None:
     strides: list[tuple[int, int]] = []
     offset = source.offset
     for mode, size in enumerate(source.shape):
-        first, place, largest = _first(scope, size)
+        first, position, largest = _first(scope, size)
         stride = source.strides[mode]
-        offset = None if offset is None or place is None else offset + place * stride
+        offset = None if offset is None or position is None else offset + position * stride
         if scope.chance(0.25):
             slices.append(first)
             continue
@@ -154,8 +154,12 @@ def _first(scope: Scope, size: int) -> tuple[str, int | None, int]:
     if fitting and scope.chance(0.5):
         name, turns = scope.choice(fitting)
         return name, None, size - turns + 1
-    place = 0 if scope.chance(0.5) else scope.random.randrange(size)
-    return (str(place) if scope.chance(0.5) else scope.index(place)), place, size - place
+    position = 0 if scope.chance(0.5) else scope.random.randrange(size)
+    return (
+        (str(position) if scope.chance(0.5) else scope.index(position)),
+        position,
+        size - position,
+    )
 
 
 def halves(scope: Scope, source: View) -> list[View]:

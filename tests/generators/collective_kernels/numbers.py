@@ -40,10 +40,10 @@ def _loaded(scope: Scope, type: Attribute) -> str | None:
         return None
     view = scope.choice(views)
     view.root.is_read = True
-    return scope.emit(f"load {view.name}[{', '.join(place(scope, view))}]", type)
+    return scope.emit(f"load {view.name}[{', '.join(position(scope, view))}]", type)
 
 
-def place(scope: Scope, view: View) -> list[str]:
+def position(scope: Scope, view: View) -> list[str]:
     """The indices of an element."""
     indices: list[str] = []
     for size in view.shape:

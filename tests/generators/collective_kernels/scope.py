@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from xdsl.ir import Attribute
 
-from tests.generators.collective_kernels.kernel import Parameter, places_of
+from tests.generators.collective_kernels.kernel import Parameter, positions_of
 from xtile.dialects.tensorlang.types import (
     COMPLEX_TYPES,
     DYNAMIC,
@@ -55,7 +55,7 @@ class View:
         shape: Its sizes at run time.
         strides: Its strides at run time.
         root: The memory that it is a part of.
-        offset: The place of its first element; None if that is another one in each iteration.
+        offset: The position of its first element; None if that is another one in each iteration.
     """
 
     name: str
@@ -76,8 +76,8 @@ class View:
             return False
         if self.offset is None or other.offset is None:
             return True
-        mine = self.offset + places_of(self.shape, self.strides)
-        others = other.offset + places_of(other.shape, other.strides)
+        mine = self.offset + positions_of(self.shape, self.strides)
+        others = other.offset + positions_of(other.shape, other.strides)
         return bool(np.isin(mine, others).any())
 
 
@@ -201,7 +201,7 @@ class Scope:
             source: What it is a view of.
             shape: The size of each mode in the type, and at run time.
             strides: The same of the strides.
-            offset: The place of its first element.
+            offset: The position of its first element.
         """
         written: list[int] = []
         least = 1

@@ -1,7 +1,7 @@
 """Builds one random function: the values in reach, the regions, and who executes them.
 
 The builder knows which work-items agree on a value, because the language asks for uniform values
-in many places, and makes what an instruction needs where nothing suitable is in reach.
+in many positions, and makes what an instruction needs where nothing suitable is in reach.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Atomic updates: each mode and type, masks, repeated places, and views."""
+"""Atomic updates: each mode and type, masks, repeated positions, and views."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def parameters(type: str) -> str:
 @pytest.mark.parametrize("mode", INTEGERS)
 def test_integers(mode: str, type: str) -> None:
     x, c = random_integers(type, COUNT), random_integers(type, 4)
-    places = np.array([0, 1, 2, 1, 3, 0, 1, 1], np.int32)
+    positions = np.array([0, 1, 2, 1, 3, 0, 1, 1], np.int32)
     expected, olds = [int(each) for each in c], []
-    for value, place in zip(x, places, strict=True):
-        olds.append(expected[place])
-        combined = INTEGERS[mode](expected[place], int(value))
-        expected[place] = int(NUMBERS[type].number(combined))
+    for value, position in zip(x, positions, strict=True):
+        olds.append(expected[position])
+        combined = INTEGERS[mode](expected[position], int(value))
+        expected[position] = int(NUMBERS[type].number(combined))
     old = blank(COUNT, dtype=c.dtype)
-    run(parameters(type), updating(mode, type), x, places, c, old)
+    run(parameters(type), updating(mode, type), x, positions, c, old)
     assert c.tolist() == expected
     assert old.tolist() == olds
 
@@ -73,20 +73,20 @@ FLOATS = [*(("addf", type) for type in ("f16", "bf16", "f32", "f64")), ("xchg", 
 @pytest.mark.parametrize(("mode", "type"), [*FLOATS, ("xchg", "f64")])
 def test_floats(mode: str, type: str) -> None:
     x, c = random_floats(type, COUNT), random_floats(type, 4)
-    places = np.array([0, 1, 2, 1, 3, 0, 1, 1], np.int32)
+    positions = np.array([0, 1, 2, 1, 3, 0, 1, 1], np.int32)
     expected = c.copy()
-    for value, place in zip(x, places, strict=True):
-        expected[place] = expected[place] + value if mode == "addf" else value
-    run(parameters(type), updating(mode, type), x, places, c, blank(COUNT, dtype=c.dtype))
+    for value, position in zip(x, positions, strict=True):
+        expected[position] = expected[position] + value if mode == "addf" else value
+    run(parameters(type), updating(mode, type), x, positions, c, blank(COUNT, dtype=c.dtype))
     # Each sum is rounded to the type, one after another.
     np.testing.assert_array_equal(c, expected)
 
 
 def test_masked_elements_are_not_updated() -> None:
     x, c = np.ones(COUNT, np.int32), np.zeros(4, np.int32)
-    places = np.array([0, 99, 2, 1, -99, 0, 1, 1], np.int32)
+    positions = np.array([0, 99, 2, 1, -99, 0, 1, 1], np.int32)
     old = np.zeros(COUNT, np.int32)
-    run(parameters("i32"), updating("add", "i32", mask=True), x, places, c, old)
+    run(parameters("i32"), updating("add", "i32", mask=True), x, positions, c, old)
     assert c.tolist() == [2, 3, 1, 0]
     assert old.tolist() == [0, -1, 0, 0, -1, 1, 1, 2]
 

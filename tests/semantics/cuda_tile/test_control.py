@@ -13,7 +13,7 @@ OUT = "%o: tile<ptr<i32>>"
 
 
 def store(value: str, at: int = 0) -> str:
-    """Stores an i32 at a place of %o."""
+    """Stores an i32 at a position of %o."""
     name = value.strip("%").replace("#", "_")
     return f"""
     %at_{name} = constant <i32: {at}> : tile<i32>

@@ -1,4 +1,4 @@
-"""Places in the grid, global variables, prints, and launches."""
+"""Positions in the grid, global variables, prints, and launches."""
 
 from __future__ import annotations
 

@@ -65,15 +65,15 @@ class View:
     def elements(self) -> Iterator[tuple[tuple[int, ...], int | None]]:
         """For each element of the tile its place in memory, or None outside of the tensor."""
         for element in product(*map(range, self.tile)):
-            place: int | None = 0
+            position: int | None = 0
             for dimension, i in enumerate(element):
                 at = self._coordinate(dimension, i)
                 along = self.order[dimension]
                 if not 0 <= at < self.shape[along]:
-                    place = None
-                elif place is not None:
-                    place += at * self.strides[along]
-            yield element, place
+                    position = None
+                elif position is not None:
+                    position += at * self.strides[along]
+            yield element, position
 
     def _coordinate(self, dimension: int, i: int) -> int:
         index = self.index[dimension]
@@ -172,9 +172,9 @@ def test_loads(kind: str, sanitize: bool) -> None:
         a = memory_of(view)
         before, access = prelude(view, " padding_value = zero,")
         target, tile = flat_target(view)
-        place, types = access.split("|")
+        position, types = access.split("|")
         body = f"""{before}\n{target}
-        %x, %l = load_view_tko weak {place} : {types} -> tile<{tile}xi32>, token
+        %x, %l = load_view_tko weak {position} : {types} -> tile<{tile}xi32>, token
         %s = store_ptr_tko weak %q, %x : tile<{tile}xptr<i32>>, tile<{tile}xi32> -> token
         """
         b = np.full(view.tile, PADDING, np.int32)
@@ -193,10 +193,10 @@ def test_stores(kind: str, sanitize: bool) -> None:
         a = memory_of(view)
         before, access = prelude(view)
         target, tile = flat_target(view)
-        place, types = access.split("|")
+        position, types = access.split("|")
         body = f"""{before}\n{target}
         %x, %l = load_ptr_tko weak %q : tile<{tile}xptr<i32>> -> tile<{tile}xi32>, token
-        %s = store_view_tko weak %x, {place} : tile<{tile}xi32>, {types} -> token
+        %s = store_view_tko weak %x, {position} : tile<{tile}xi32>, {types} -> token
         """
         # Rows that are stored twice have the same numbers, so that no order of them shows.
         b = np.full(view.tile, PADDING, np.int32)
@@ -215,10 +215,10 @@ def test_atomic_updates(kind: str) -> None:
         a = memory_of(view)
         before, access = prelude(view)
         target, tile = flat_target(view)
-        place, types = access.split("|")
+        position, types = access.split("|")
         body = f"""{before}\n{target}
         %x, %l = load_ptr_tko weak %q : tile<{tile}xptr<i32>> -> tile<{tile}xi32>, token
-        %s = atomic_red_view_tko relaxed device {place}, add, %x
+        %s = atomic_red_view_tko relaxed device {position}, add, %x
           : tile<{tile}xi32>, {types} -> token
         """
         b = fresh_generator().integers(-99, 99, view.tile).astype(np.int32)

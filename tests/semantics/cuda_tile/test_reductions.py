@@ -147,7 +147,7 @@ def test_several_tiles_are_scanned_in_order(reverse: bool) -> None:
             assert (offset - int(offsets[row, i])) % 2**32 == 0
 
 
-def largest_with_place(
+def largest_with_position(
     x: SSAValue, x_before: SSAValue, i: SSAValue, i_before: SSAValue
 ) -> tuple[list[Operation], list[SSAValue]]:
     """The larger number and its place; of equal ones the first, as it came before."""
@@ -155,26 +155,26 @@ def largest_with_place(
         ComparisonPredicate.GREATER_THAN, ComparisonOrdering.ORDERED, x, x_before
     )
     value = core.SelectOp(compare.result, x, x_before)
-    place = core.SelectOp(compare.result, i, i_before)
-    return [compare, value, place], [value.result, place.result]
+    position = core.SelectOp(compare.result, i, i_before)
+    return [compare, value, position], [value.result, position.result]
 
 
 def test_the_place_of_the_largest_number() -> None:
     values = fresh_generator().integers(0, 6, (16, 32)).astype(np.float32)
-    places = np.broadcast_to(np.arange(32, dtype=np.int32), values.shape)
-    reduction = reduce_of(1, ["f32", "i32"], [-np.inf, -1], largest_with_place)
-    largest, place = evaluate(reduction, (values, "f32"), (places, "i32"))
+    positions = np.broadcast_to(np.arange(32, dtype=np.int32), values.shape)
+    reduction = reduce_of(1, ["f32", "i32"], [-np.inf, -1], largest_with_position)
+    largest, position = evaluate(reduction, (values, "f32"), (positions, "i32"))
     assert np.array_equal(largest, values.max(1))
-    assert np.array_equal(place, values.argmax(1))
+    assert np.array_equal(position, values.argmax(1))
 
 
 def test_a_result_that_depends_on_the_order_is_reported() -> None:
-    reduction = reduce_of(0, ["f32", "i32"], [-np.inf, -1], largest_with_place)
+    reduction = reduce_of(0, ["f32", "i32"], [-np.inf, -1], largest_with_position)
 
     def messages(values: list[float]) -> list[str]:
         observer = Sanitizer()
-        places = np.arange(len(values), dtype=np.int32)
-        tiles = (np.array(values, np.float32), "f32"), (places, "i32")
+        positions = np.arange(len(values), dtype=np.int32)
+        tiles = (np.array(values, np.float32), "f32"), (positions, "i32")
         evaluate(reduction, *tiles, observer=observer)
         return [report.message for report in observer.reports]
 
@@ -219,11 +219,11 @@ def through_other_shapes(
     """The sum of the two parts of a tile of both: not one operation for each element."""
     rows = [core.ReshapeOp(value, (1,)) for value in (element, accumulated)]
     both = core.CatOp(rows[0].result, rows[1].result, 0)
-    places = [core.ConstantOp(constant_attribute(tile((), "i32"), [i])) for i in range(2)]
-    parts = [core.ExtractOp(both.result, [place.result], (1,)) for place in places]
+    positions = [core.ConstantOp(constant_attribute(tile((), "i32"), [i])) for i in range(2)]
+    parts = [core.ExtractOp(both.result, [position.result], (1,)) for position in positions]
     numbers = [core.ReshapeOp(part.result, ()) for part in parts]
     total = floating_point.AddFOp(numbers[0].result, numbers[1].result)
-    return [*rows, both, *places, *parts, *numbers, total], [total.result]
+    return [*rows, both, *positions, *parts, *numbers, total], [total.result]
 
 
 def test_a_region_that_changes_shapes() -> None:

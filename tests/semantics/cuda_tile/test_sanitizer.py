@@ -307,9 +307,9 @@ class TestContent:
         ((message, _),) = reports(A, lines, Output(array()))
         assert "is read, but nothing was written to it" in message
 
-    @pytest.mark.parametrize("place", range(4))
+    @pytest.mark.parametrize("position", range(4))
     @pytest.mark.parametrize("is_first", [True, False])
-    def test_a_word_that_keeps_some_of_its_elements(self, place: int, is_first: bool) -> None:
+    def test_a_word_that_keeps_some_of_its_elements(self, position: int, is_first: bool) -> None:
         """Atomic updates of small elements exchange whole words, and change one element of each."""
         exchange = """
         %w = ptr_to_ptr %a : tile<ptr<i8>> -> tile<ptr<i32>>
@@ -319,14 +319,14 @@ class TestContent:
           : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
         """
         access = f"""
-        %i = constant <i32: {place}> : tile<i32>
+        %i = constant <i32: {position}> : tile<i32>
         %p = offset %a, %i : tile<ptr<i8>>, tile<i32> -> tile<ptr<i8>>
         %y, %y_t = load_ptr_tko weak %p : tile<ptr<i8>> -> tile<i8>, token
         """
         lines = access + exchange if is_first else exchange + access
         parameters = "%a: tile<ptr<i8>>"
         found = [message for message, _ in reports(parameters, lines, np.zeros(8, np.int8))]
-        assert len(found) == (place == 1)
+        assert len(found) == (position == 1)
         assert all("element [1] of memory %a is accessed" in message for message in found)
         # A store of the element does conflict, as the word may be exchanged before it.
         store = """
@@ -336,7 +336,7 @@ class TestContent:
         lines = access + (store + exchange if is_first else exchange + store)
         found = [" ".join(each) for each in reports(parameters, lines, np.zeros(8, np.int8))]
         assert any(
-            f"element [{place}] of memory %a" in text
+            f"element [{position}] of memory %a" in text
             and ("store_ptr_tko" in text and "atomic_cas_tko" in text)
             for text in found
         )
@@ -360,7 +360,7 @@ def assumed(predicate: str, values: str, type: str = "4xi32") -> list[str]:
 
 class TestAssumptions:
     @pytest.mark.parametrize(
-        ("predicate", "holds", "broken", "place"),
+        ("predicate", "holds", "broken", "position"),
         [
             ("bounded<0, ?>", "[0, 1, 2, 3]", "[0, -1, 2, 3]", 1),
             ("bounded<?, 3>", "[0, 1, -2, 3]", "[0, 1, 2, 4]", 3),
@@ -372,11 +372,11 @@ class TestAssumptions:
             ("same_elements<[1]>", "[7, 8, 3, 4]", "", 0),
         ],
     )
-    def test_tiles(self, predicate: str, holds: str, broken: str, place: int) -> None:
+    def test_tiles(self, predicate: str, holds: str, broken: str, position: int) -> None:
         assert not assumed(predicate, holds)
         if broken:
             (message,) = assumed(predicate, broken)
-            what = f"{predicate} is assumed, but does not hold, in element [{place}]"
+            what = f"{predicate} is assumed, but does not hold, in element [{position}]"
             assert message == f"{what}; in work-group (0,0,0)"
 
     def test_matrices(self) -> None:

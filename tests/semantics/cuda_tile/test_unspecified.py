@@ -230,7 +230,7 @@ def sink_messages(sink: str, which: str) -> list[str]:
 @pytest.mark.parametrize("sink", SINKS)
 def test_what_decides_or_leaves_the_kernel(sink: str) -> None:
     assert sink_messages(sink, "good") == []
-    # What is unspecified may be a size or place that there is not, which is an error, too.
+    # What is unspecified may be a size or position that there is not, which is an error, too.
     assert (
         f"{SINKS[sink]} depends on an element that is unspecified; in work-group (0,0,0)"
     ) in sink_messages(sink, "bad")

@@ -56,15 +56,17 @@ def test_strided_arguments(rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(whole, expected)
 
 
-@pytest.mark.parametrize(("index", "place"), [("%big", "7"), ("%minus", "-1")])
-def test_accesses_outside_of_the_memory(index: str, place: str) -> None:
+@pytest.mark.parametrize(("index", "position"), [("%big", "7"), ("%minus", "-1")])
+def test_accesses_outside_of_the_memory(index: str, position: str) -> None:
     text = kernel(
         "%a: memref<7xf32>",
         f"""%big = arith.constant 7 : index
         %minus = arith.constant -1 : index
         %v = memref.load %a[{index}] : memref<7xf32>""",
     )
-    with pytest.raises(ExecutionError, match=f"element {place} lies outside of the memory of %a"):
+    with pytest.raises(
+        ExecutionError, match=f"element {position} lies outside of the memory of %a"
+    ):
         run(text, np.zeros(7, np.float32))
 
 

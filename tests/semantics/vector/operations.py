@@ -77,17 +77,17 @@ def _memref(type: str) -> str:
     return f"memref<{'x'.join(map(str, (WORK_ITEMS, *shape)))}x{element}>"
 
 
-def _place(type: str) -> str:
+def _position(type: str) -> str:
     return ", ".join(["%x", *["%zero"] * len(shape_and_element(type)[0])])
 
 
 def _load(memref: str, type: str) -> str:
     if not type.startswith("vector"):
         return f"memref.load {memref}[%x] : {_memref(type)}"
-    return f"vector.load {memref}[{_place(type)}] : {_memref(type)}, {type}"
+    return f"vector.load {memref}[{_position(type)}] : {_memref(type)}, {type}"
 
 
 def _store(value: str, memref: str, type: str) -> str:
     if not type.startswith("vector"):
         return f"memref.store {value}, {memref}[%x] : {_memref(type)}"
-    return f"vector.store {value}, {memref}[{_place(type)}] : {_memref(type)}, {type}"
+    return f"vector.store {value}, {memref}[{_position(type)}] : {_memref(type)}, {type}"

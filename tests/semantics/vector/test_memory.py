@@ -89,29 +89,33 @@ def test_stores_under_a_mask(operation: str, memory: Array, rng: np.random.Gener
 @pytest.mark.parametrize("element", ["index", "i32", "i8"])
 def test_gathers(element: str, memory: Array, rng: np.random.Generator) -> None:
     mask, other = random_operand(rng, "vector<2x3xi1>"), random_operand(rng, "vector<2x3xf32>")
-    places = random_operand(rng, f"vector<2x3x{element}>") % 7
+    positions = random_operand(rng, f"vector<2x3x{element}>") % 7
     found = evaluate(
         f"vector.gather %a[%x, %x][{{0}}], {{1}}, {{2}} : {MEMORY}, vector<2x3x{element}>, "
         "vector<2x3xi1>, vector<2x3xf32> into vector<2x3xf32>",
-        [(f"vector<2x3x{element}>", places), ("vector<2x3xi1>", mask), ("vector<2x3xf32>", other)],
+        [
+            (f"vector<2x3x{element}>", positions),
+            ("vector<2x3xi1>", mask),
+            ("vector<2x3xf32>", other),
+        ],
         "vector<2x3xf32>",
         memories={"%a": (MEMORY, memory)},
     )
     for i in range(WORK_ITEMS):
-        read: Array = memory[i][i + places[i]]
+        read: Array = memory[i][i + positions[i]]
         np.testing.assert_array_equal(found[i], np.where(mask[i], read, other[i]))
 
 
 def test_scatters(memory: Array, rng: np.random.Generator) -> None:
     mask, value = random_operand(rng, "vector<4xi1>"), random_operand(rng, "vector<4xf32>")
-    places = np.stack([rng.permutation(7)[:4] for _ in range(WORK_ITEMS)]).astype(np.int32)
+    positions = np.stack([rng.permutation(7)[:4] for _ in range(WORK_ITEMS)]).astype(np.int32)
     expected = memory.copy()
     for i in range(WORK_ITEMS):
-        expected[i, i + places[i][mask[i]]] = value[i][mask[i]]
+        expected[i, i + positions[i][mask[i]]] = value[i][mask[i]]
     evaluate(
         f"vector.scatter %a[%x, %x][{{0}}], {{1}}, {{2}} : {MEMORY}, vector<4xi32>, vector<4xi1>, "
         "vector<4xf32>",
-        [("vector<4xi32>", places), ("vector<4xi1>", mask), ("vector<4xf32>", value)],
+        [("vector<4xi32>", positions), ("vector<4xi1>", mask), ("vector<4xf32>", value)],
         memories={"%a": (MEMORY, memory)},
     )
     np.testing.assert_array_equal(memory, expected)

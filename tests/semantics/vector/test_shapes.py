@@ -1,4 +1,4 @@
-"""Elements in other places, and as other types."""
+"""Elements in other positions, and as other types."""
 
 from __future__ import annotations
 

@@ -40,20 +40,20 @@ def test_whole_blocks(type: str, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(loaded[lane], matrix[5:13, 11:27])
 
 
-@pytest.mark.parametrize("place", [(-3, -7), (20, 30), (-8, 0), (24, 0), (3, 40), (-20, 90)])
-def test_what_lies_outside_is_zero(place: tuple[int, int], rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("position", [(-3, -7), (20, 30), (-8, 0), (24, 0), (3, 40), (-20, 90)])
+def test_what_lies_outside_is_zero(position: tuple[int, int], rng: np.random.Generator) -> None:
     matrix = random_array(rng, (24, 40), "f32")
-    offsets = f"{place[0]}, {place[1]}"
+    offsets = f"{position[0]}, {position[1]}"
     loaded = load_block(matrix, descriptor(8, 16, "f32"), "", (8, 16), "f32", offsets)
-    np.testing.assert_array_equal(loaded[3], padded(matrix, *place, 8, 16))
+    np.testing.assert_array_equal(loaded[3], padded(matrix, *position, 8, 16))
 
 
-@pytest.mark.parametrize("place", [(5, 11), (-3, -7), (20, 30), (-20, 90)])
-def test_parts_of_lanes_are_columns(place: tuple[int, int], rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("position", [(5, 11), (-3, -7), (20, 30), (-20, 90)])
+def test_parts_of_lanes_are_columns(position: tuple[int, int], rng: np.random.Generator) -> None:
     matrix = random_array(rng, (24, 40), "f16")
-    offsets = f"{place[0]}, {place[1]}"
+    offsets = f"{position[0]}, {position[1]}"
     parts = load_block(matrix, descriptor(8, 16, "f16"), "", (8,), "f16", offsets)
-    np.testing.assert_array_equal(parts, padded(matrix, *place, 8, 16).T)
+    np.testing.assert_array_equal(parts, padded(matrix, *position, 8, 16).T)
 
 
 def test_parts_of_bytes_are_pairs_of_columns(rng: np.random.Generator) -> None:
@@ -133,10 +133,10 @@ def test_without_a_check_of_the_boundary(rng: np.random.Generator) -> None:
         load_block(matrix, type_, "", (2, 8), "f32", "6, 12")
 
 
-@pytest.mark.parametrize("place", [(5, 11), (-3, -7), (20, 30), (-20, 90)])
+@pytest.mark.parametrize("position", [(5, 11), (-3, -7), (20, 30), (-20, 90)])
 @pytest.mark.parametrize("is_for_lane", [False, True])
 def test_stores_leave_out_what_lies_outside(
-    place: tuple[int, int], is_for_lane: bool, rng: np.random.Generator
+    position: tuple[int, int], is_for_lane: bool, rng: np.random.Generator
 ) -> None:
     source = random_array(rng, (8, 16), "f32")
     target = undefined((24, 40), "f32")
@@ -147,11 +147,11 @@ def test_stores_leave_out_what_lies_outside(
         f"""%s = xegpu.create_nd_tdesc %a : memref<8x16xf32> -> {type_}
         %t = xegpu.create_nd_tdesc %b : memref<24x40xf32> -> {type_}
         %v = xegpu.load_nd %s[0, 0] : {type_} -> {vector}
-        xegpu.store_nd %v, %t[{place[0]}, {place[1]}] : {vector}, {type_}""",
+        xegpu.store_nd %v, %t[{position[0]}, {position[1]}] : {vector}, {type_}""",
     )
     run(text, source, target, block=(LANES, 1, 1))
     expected = undefined((64, 200), "f32")
-    expected[20 + place[0] : 28 + place[0], 20 + place[1] : 36 + place[1]] = source
+    expected[20 + position[0] : 28 + position[0], 20 + position[1] : 36 + position[1]] = source
     np.testing.assert_array_equal(target, expected[20:44, 20:60])
 
 

@@ -240,9 +240,9 @@ def test_atomic_updates(kind: str, type: str, rng: np.random.Generator) -> None:
     with np.errstate(over="ignore"):
         for i in range(64):
             if MASK[i % LANES]:
-                place = offsets[i % LANES]
-                before[i] = expected[place]
-                expected[place] = update(expected[place], values[i], kind)
+                position = offsets[i % LANES]
+                before[i] = expected[position]
+                expected[position] = update(expected[position], values[i], kind)
     points = f"!xegpu.tensor_desc<16x{type}, #xegpu.scatter_tdesc_attr<>>"
     text = kernel(
         f"%m: memref<8x{type}>, %v: memref<64x{type}>, %old: memref<64x{type}>",

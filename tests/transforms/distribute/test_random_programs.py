@@ -137,15 +137,15 @@ class Writer:
         dimension = self.random.choice("01")
         text = self.update("cumsum", "", self.matrix(), self.matrix())
         words = text.split()
-        place = 2 if words[1] == "atomic" else 1
-        return " ".join([*words[:place], dimension, *words[place:]])
+        position = 2 if words[1] == "atomic" else 1
+        return " ".join([*words[:position], dimension, *words[position:]])
 
     def store(self) -> str:
         source, target, value = self.vector(), self.vector(), self.name()
-        places = [self.random.choice(["%c0", "%c1"]) for _ in range(2)]
+        positions = [self.random.choice(["%c0", "%c1"]) for _ in range(2)]
         return (
-            f"{value} = memref.load {source}[{places[0]}] : {TYPES[source]}\n"
-            f"memref.store {value}, {target}[{places[1]}] : {TYPES[target]}"
+            f"{value} = memref.load {source}[{positions[0]}] : {TYPES[source]}\n"
+            f"memref.store {value}, {target}[{positions[1]}] : {TYPES[target]}"
         )
 
     def atomic(self) -> str:

@@ -79,14 +79,14 @@ class Writer:
 
     def load(self, type: str | None = None) -> str:
         type = type or self.random.choice(TYPES)
-        at = self.random.choice(["%i,%j", "%zero,%j", "%i,%zero", self.places()])
+        at = self.random.choice(["%i,%j", "%zero,%j", "%i,%zero", self.positions()])
         return self.emit(f"load %x_{type}[{at}]", type)
 
-    def places(self) -> str:
+    def positions(self) -> str:
         """Two indices that are inside of each memref."""
-        return ",".join(self.place(limit) for limit in ("%rows", "%columns"))
+        return ",".join(self.position(limit) for limit in ("%rows", "%columns"))
 
-    def place(self, limit: str) -> str:
+    def position(self, limit: str) -> str:
         index = self.random.choice(["%i", "%j", self.random.choice(self.values["index"])])
         last = self.emit(f"sub {limit}, %one", "index")
         if self.random.random() < 0.5:

@@ -73,13 +73,13 @@ def test_gathers(case: tuple[Shape, Shape, int, str, str]) -> None:
     source, positions, axis, element, position = case
     rng = fresh_generator()
     x = rng.integers(-9, 9, source).astype(DTYPES[element])
-    places = rng.integers(0, source[axis], positions).astype(DTYPES[position])
+    chosen = rng.integers(0, source[axis], positions).astype(DTYPES[position])
     here, there = (np.full(positions, 77).astype(x.dtype) for _ in range(2))
     text = gather(*case)
-    run(read(text), x, places, here)
-    run_entry(text, lowered(text), x, places, there)
+    run(read(text), x, chosen, here)
+    run_entry(text, lowered(text), x, chosen, there)
     part = tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(positions))
-    np.testing.assert_array_equal(here, np.take_along_axis(x[part], places.astype(int), axis))
+    np.testing.assert_array_equal(here, np.take_along_axis(x[part], chosen.astype(int), axis))
     np.testing.assert_array_equal(there, here)
 
 
@@ -152,9 +152,9 @@ def test_pointers_are_gathered() -> None:
         "%table: memref<2x!core.ptr<f32>>, %p: memref<4xi32>, %o: memref<4xf32>", body
     )
     rows: Any = fresh_generator().standard_normal((2, 3)).astype(np.float32)
-    places = np.array([1, 0, 0, 1], np.int32)
+    chosen = np.array([1, 0, 0, 1], np.int32)
     here, there = (np.full(4, np.nan, np.float32) for _ in range(2))
-    run(read(text), list(rows), places, here)
-    run_entry(text, lowered(text), list(rows), places, there)
-    np.testing.assert_array_equal(here, rows[places, 0])
+    run(read(text), list(rows), chosen, here)
+    run_entry(text, lowered(text), list(rows), chosen, there)
+    np.testing.assert_array_equal(here, rows[chosen, 0])
     np.testing.assert_array_equal(there, here)

@@ -184,9 +184,9 @@ def _check(name: str, case: Case, kernels: TileKernels) -> None:
         wrong &= expected != found
     if function in _ULPS:
         wrong &= ~_near(expected, found, result, _ULPS[function])
-    places = np.flatnonzero(wrong)[:5]
+    positions = np.flatnonzero(wrong)[:5]
     assert not wrong.any(), "; ".join(
-        f"{[array[i] for array in given]}: {found[i]} instead of {expected[i]}" for i in places
+        f"{[array[i] for array in given]}: {found[i]} instead of {expected[i]}" for i in positions
     )
 
 
@@ -231,20 +231,20 @@ def test_assembler(family: str, kernels: dict[str, TileKernels]) -> None:
 def test_extended(name: str, type: str) -> None:
     second = "i1" if name.startswith("add") else type
     types = f"<<{type}>>, <<{second}>>" if second == "i1" else f"<<{type}>>"
-    for place, result in enumerate((type, second)):
+    for position, result in enumerate((type, second)):
         text = f"arith.{name} {{0}}, {{1}} : {types}"
         parameters, body = on_tile(text, (type, type), result)
-        body = body.replace("%r = ", "%r:2 = ").replace("store %r,", f"store %r#{place},")
+        body = body.replace("%r = ", "%r:2 = ").replace("store %r,", f"store %r#{position},")
         case = (text, (type, type), result)
         _check(f"{name}_{type}", case, TileKernels({f"{name}_{type}": (parameters, body)}))
 
 
 @pytest.mark.parametrize("type", FLOATS)
 def test_sine_and_cosine(type: str) -> None:
-    for place in (0, 1):
+    for position in (0, 1):
         text = f"math.sincos {{0}} : <<{type}>>"
         parameters, body = on_tile(text, (type,), type)
-        body = body.replace("%r = ", "%r:2 = ").replace("store %r,", f"store %r#{place},")
+        body = body.replace("%r = ", "%r:2 = ").replace("store %r,", f"store %r#{position},")
         name = f"sincos_{type}"
         _check(name, (text, (type,), type), TileKernels({name: (parameters, body)}))
 

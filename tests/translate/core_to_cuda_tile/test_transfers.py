@@ -211,10 +211,12 @@ class _Copy:
         indices = ["%k", *(names[start] for start in self.starts[1:])]
         tile = [self.tile[axis] for axis in self.order]
         vector = f"vector<{'x'.join(map(str, tile))}x{self.type}>"
-        places = ", ".join(f"d{axis}" for axis in self.order)
+        positions = ", ".join(f"d{axis}" for axis in self.order)
         dims = ", ".join(f"d{i}" for i in range(self.rank))
         bounds = ", ".join(["false"] * self.rank)
-        rest = f"{{in_bounds = [{bounds}], permutation_map = affine_map<({dims}) -> ({places})>}}"
+        rest = (
+            f"{{in_bounds = [{bounds}], permutation_map = affine_map<({dims}) -> ({positions})>}}"
+        )
         mask = ""
         if self.has_mask:
             sizes = ", ".join(str(self.random.randint(0, size)) for size in self.tile)

@@ -1,4 +1,4 @@
-"""Why matrices are not accessed by blocks or multiplied on the matrix unit, told at the place."""
+"""Why matrices are not accessed by blocks or multiplied on the matrix unit."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def make_visible(function: FuncOp) -> None:
 
 
 class _Visible:
-    """Adds to a function; in SPMD regions, each work-item and each subgroup has its own place."""
+    """Adds to a function; in SPMD regions, each work-item and subgroup has its own location."""
 
     def __init__(self, body: Block) -> None:
         self._body = body
@@ -150,7 +150,7 @@ class _Visible:
         elif is_number(type_):
             yield from self._store_number(value)
 
-    def _place(self) -> tuple[list[Operation], SSAValue]:
+    def _location(self) -> tuple[list[Operation], SSAValue]:
         if self._work_item is not None:
             return [], self._work_item
         zero = _constant(0)
@@ -158,18 +158,18 @@ class _Visible:
 
     def _store_number(self, value: SSAValue) -> Iterator[Operation]:
         memory = self._parameter(MemrefType.get(value.type, [_MOST_WORK_ITEMS]))
-        made, place = self._place()
+        made, location = self._location()
         yield from made
-        yield StoreOp.build(operands=[value, memory, [place]])
+        yield StoreOp.build(operands=[value, memory, [location]])
 
     def _store_bool(self, value: SSAValue) -> Iterator[Operation]:
         memory = self._parameter(MemrefType.get(I8, [_MOST_WORK_ITEMS]))
-        made, place = self._place()
+        made, location = self._location()
         yield from made
         zero, one = _constant(0, I8), _constant(1, I8)
         yield zero
-        yield StoreOp.build(operands=[zero.result, memory, [place]])
-        store = StoreOp.build(operands=[one.result, memory, [place]])
+        yield StoreOp.build(operands=[zero.result, memory, [location]])
+        store = StoreOp.build(operands=[one.result, memory, [location]])
         then = Region([Block([one, store])])
         yield IfOp.build(operands=[value], result_types=[[]], regions=[then, Region()])
 

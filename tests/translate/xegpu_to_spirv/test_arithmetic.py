@@ -133,9 +133,9 @@ def _check(
     wrong = ~same(expected, found)
     if name.partition("_")[0] in _HAS_ANY_ZERO:
         wrong &= expected != found
-    places = np.flatnonzero(wrong)[:5]
+    locations = np.flatnonzero(wrong)[:5]
     assert not wrong.any(), f"{SEED_VARIABLE}={seed}: " + "; ".join(
-        f"{[array[i] for array in given]}: {found[i]} instead of {expected[i]}" for i in places
+        f"{[array[i] for array in given]}: {found[i]} instead of {expected[i]}" for i in locations
     )
 
 

@@ -33,7 +33,7 @@ _SPACES = {"": "", "3": ", 3"}
 
 
 def _update(kind: str, type: str) -> LaneKernel:
-    """Each work-item updates one of a few places in global memory, then one in local memory."""
+    """Each work-item updates one of a few locations in global memory, then one in local memory."""
     body = f"""
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
@@ -98,7 +98,7 @@ def _operands(
     random: np.random.Generator, kind: str, dtype: np.dtype[Any], where: Array
 ) -> tuple[Array, Array]:
     if kind == "assign":
-        # All work-items of a place store one number.
+        # All work-items of a location store one number.
         numbers = random.integers(-100, 100, _PLACES).astype(dtype)
         return numbers[where], np.zeros(_PLACES, dtype)
     if dtype.kind == "i":

@@ -179,9 +179,9 @@ def test_functions(name: str, kernels: LaneKernels) -> None:
         # The formula takes the logarithm of a number near 1, which it does not know exactly.
         limit = np.maximum(limit, units * unit_in_last_place(np.ones(1), whole))
     wrong = ~(np.abs(found - exact) <= limit)
-    places = np.flatnonzero(wrong)[:5]
+    locations = np.flatnonzero(wrong)[:5]
     assert not wrong.any(), f"{SEED_VARIABLE}={seed}: " + "; ".join(
-        f"{[array[i] for array in given]}: {found[i]} instead of {exact[i]}" for i in places
+        f"{[array[i] for array in given]}: {found[i]} instead of {exact[i]}" for i in locations
     )
 
 

@@ -303,7 +303,7 @@ def test_values_that_are_carried(name: str, type: str, kernels: LaneKernels) -> 
 
 
 def test_memrefs_that_are_carried() -> None:
-    """Two memrefs of different places and strides change places."""
+    """Two memrefs of different locations and strides change locations."""
     body = """
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
@@ -331,12 +331,12 @@ def test_memrefs_that_are_carried() -> None:
     kernel = LaneKernel("%m: memref<8x9xf32>, %n: index, %out: memref<1xf32>", body)
     kernels = LaneKernels({"k": kernel})
     memory = np.arange(72, dtype=np.float32).reshape(8, 9)
-    for n, place in ((1, (6, 1)), (2, (6, 2)), (3, (4, 6))):
+    for n, location in ((1, (6, 1)), (2, (6, 2)), (3, (4, 6))):
         given = memory, np.int64(n), unwritten(1, "f32")
         _, (expected, found) = kernels.on_both("k", *given)
         assert found[0] == expected[0]
         # With an even number of swaps, %b is second; with one, it is first.
-        assert found[0] == memory[place]
+        assert found[0] == memory[location]
 
 
 # --- what is written ---

@@ -110,9 +110,9 @@ def _check(name: str, kernels: LaneKernels, count: int, groups: int) -> None:
         name, *given, unwritten(count, result), grid=(groups, 1, 1)
     )
     wrong = ~same(expected, found)
-    places = np.flatnonzero(wrong)[:5]
+    locations = np.flatnonzero(wrong)[:5]
     assert not wrong.any(), f"{SEED_VARIABLE}={seed}: " + "; ".join(
-        f"{given[0][i]!r}: {found[i]!r} instead of {expected[i]!r}" for i in places
+        f"{given[0][i]!r}: {found[i]!r} instead of {expected[i]!r}" for i in locations
     )
 
 

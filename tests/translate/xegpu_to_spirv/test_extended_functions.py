@@ -115,8 +115,8 @@ def _check(name: str, type: str, kernels: LaneKernels, groups: int) -> None:
             atol=units * (epsilon if short == "mix" else float(np.finfo(dtype).smallest_subnormal)),
             equal_nan=True,
         )
-    places = np.flatnonzero(~near)[:5]
-    assert near.all(), [(*[array[i] for array in given], found[i], expected[i]) for i in places]
+    locations = np.flatnonzero(~near)[:5]
+    assert near.all(), [(*[array[i] for array in given], found[i], expected[i]) for i in locations]
 
 
 def test_modules_are_valid(numbers: LaneKernels, vectors: LaneKernels) -> None:

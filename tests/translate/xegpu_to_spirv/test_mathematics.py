@@ -132,9 +132,9 @@ def _check(name: str, kernels: LaneKernels, count: int, groups: int) -> None:
     )
     function = name.partition("_")[0]
     wrong = ~_near(expected, found, _limit(function, result, expected))
-    places = np.flatnonzero(wrong)[:5]
+    locations = np.flatnonzero(wrong)[:5]
     assert not wrong.any(), f"{SEED_VARIABLE}={seed}: " + "; ".join(
-        f"{[array[i] for array in given]}: {found[i]} instead of {expected[i]}" for i in places
+        f"{[array[i] for array in given]}: {found[i]} instead of {expected[i]}" for i in locations
     )
 
 

@@ -149,10 +149,10 @@ def test_lengths_and_types(name: str, lengths: LaneKernels) -> None:
     count = int(length)
     dtype = np.dtype(DTYPES[type_])
     memory = random.integers(0, 2 if type_ == "i1" else 100, count).astype(dtype)
-    place = int(random.integers(count))
-    *_, (_, found) = lengths.on_both(name, memory, np.int64(place), unwritten(count, type_))
+    location = int(random.integers(count))
+    *_, (_, found) = lengths.on_both(name, memory, np.int64(location), unwritten(count, type_))
     expected = memory[::-1].copy()
-    expected[count // 2] = memory[place]
+    expected[count // 2] = memory[location]
     np.testing.assert_array_equal(found, expected)
 
 

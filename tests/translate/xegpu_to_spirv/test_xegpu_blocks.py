@@ -85,8 +85,8 @@ LOADS = {
     "a_row_of_a_matrix": Load((4, 256), "64x*", 4, "f16", "17"),
     "a_slice": Load((3, 32, 64), "8x16x*", 8, "f16", "2, 3"),
     **{
-        f"outside_{i}": Load((20, 24), "8x16x*", 8, "f32", place)
-        for i, place in enumerate(
+        f"outside_{i}": Load((20, 24), "8x16x*", 8, "f32", location)
+        for i, location in enumerate(
             ("-3, 0", "16, 4", "0, -5", "0, 20", "-8, 24", "40, -90", "18, 22")
         )
     },
@@ -156,8 +156,8 @@ STORES = {
     "pairs_of_bytes": Store((20, 64), "8x32", 16, "i8"),
     "one_dimension": Store((256,), "64", 4, "f32", "17"),
     **{
-        f"outside_{i}": Store((20, 24), "8x16", 8, "f32", place)
-        for i, place in enumerate(("-3, 0", "16, 4", "0, -5", "0, 20", "18, 22"))
+        f"outside_{i}": Store((20, 24), "8x16", 8, "f32", location)
+        for i, location in enumerate(("-3, 0", "16, 4", "0, -5", "0, 20", "18, 22"))
     },
 }
 

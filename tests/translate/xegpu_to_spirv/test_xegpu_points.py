@@ -184,14 +184,14 @@ _MATRIX_ACCESSES = {
 }
 
 
-def _matrix_kernel(layout: str, length: str, place: str, how: str, type: str) -> LaneKernel:
+def _matrix_kernel(layout: str, length: str, location: str, how: str, type: str) -> LaneKernel:
     """Stores a matrix row by row, and loads it in another way."""
     matrix = f"!xegpu.mem_desc<16x64xf16{_LAYOUTS[layout]}>"
     to_vector = {
         "f16": "%w = vector.broadcast %v : f16 to vector<1xf16>",
         "vector<1x8xf16>": "%w = vector.shape_cast %v : vector<1x8xf16> to vector<8xf16>",
     }.get(type, f"%w = vector.shape_cast %v : {type} to {type}")
-    index = ", index" if "lane" in place else ""
+    index = ", index" if "lane" in location else ""
     return LaneKernel(
         f"%in: memref<16x64xf16>, %out: memref<16x{length}xf16>",
         f"""{_START}
@@ -204,7 +204,7 @@ def _matrix_kernel(layout: str, length: str, place: str, how: str, type: str) ->
         }}
         gpu.barrier
         xegpu.fence memory_kind = slm, fence_scope = workgroup
-        %v = xegpu.load_matrix %d{place} {how} : {matrix}{index} -> {type}
+        %v = xegpu.load_matrix %d{location} {how} : {matrix}{index} -> {type}
         {to_vector}
         vector.store %w, %out[%lane, %c0] : memref<16x{length}xf16>, vector<{length}xf16>""",
         (16, 1, 1),
@@ -338,7 +338,7 @@ _MATRIX = """%d = xegpu.create_mem_desc %s : memref<4096xi8, 3> -> !xegpu.mem_de
 
 
 @pytest.mark.parametrize(
-    ("place", "how", "shape"),
+    ("location", "how", "shape"),
     [
         ("[0, 0]", "", "2x8"),
         ("[%c0, 8]", "", "1x16"),
@@ -356,12 +356,12 @@ _MATRIX = """%d = xegpu.create_mem_desc %s : memref<4096xi8, 3> -> !xegpu.mem_de
     ],
 )
 @pytest.mark.parametrize("name", ["load_matrix", "store_matrix"])
-def test_parts_of_a_subgroup_are_refused(name: str, place: str, how: str, shape: str) -> None:
-    types = "!xegpu.mem_desc<16x64xf32>" + ", index" * place.count("%")
+def test_parts_of_a_subgroup_are_refused(name: str, location: str, how: str, shape: str) -> None:
+    types = "!xegpu.mem_desc<16x64xf32>" + ", index" * location.count("%")
     vector = f"vector<{shape}xf32>"
     access = {
-        "load_matrix": f"%r = xegpu.load_matrix %d{place} {how} : {types} -> {vector}",
-        "store_matrix": f"xegpu.store_matrix %v, %d{place} {how} : {vector}, {types}",
+        "load_matrix": f"%r = xegpu.load_matrix %d{location} {how} : {types} -> {vector}",
+        "store_matrix": f"xegpu.store_matrix %v, %d{location} {how} : {vector}, {types}",
     }[name]
     body = f"%lane = gpu.lane_id\n{_MATRIX}\n%v = ub.poison : {vector}\n{access}"
     with pytest.raises(DiagnosticError) as raised:

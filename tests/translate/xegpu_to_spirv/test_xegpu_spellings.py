@@ -238,9 +238,9 @@ def test_long_loads_are_cut_for_inline_assembly() -> None:
     (load,) = assemblies_in(text)
     assert "d16.16x16nn" in load
     numbers = {name: int(n) for name, n in re.findall(r"(%\S+) = OpConstant %\S+ (\d+)", text)}
-    places = re.findall(r"OpAsmCallINTEL %\S+ %\S+ %\S+ %\S+ %\S+ %\S+ (%\S+) (%\S+)", text)
+    locations = re.findall(r"OpAsmCallINTEL %\S+ %\S+ %\S+ %\S+ %\S+ %\S+ (%\S+) (%\S+)", text)
     # Block after block, and the rows of each in two parts.
-    assert [(numbers[x], numbers[y]) for x, y in places] == [(0, 0), (0, 16), (16, 0), (16, 16)]
+    assert [(numbers[x], numbers[y]) for x, y in locations] == [(0, 0), (0, 16), (16, 0), (16, 16)]
 
 
 def test_products_as_functions_with_blocks_in_inline_assembly() -> None:
@@ -341,8 +341,8 @@ def test_rows_are_read_and_written_together() -> None:
     assert text.count("OpSubgroupBlockWriteINTEL") == 1
     assert "OpCapability SubgroupBufferBlockIOINTEL" in text
     numbers = {name: int(n) for name, n in re.findall(r"(%\S+) = OpConstant %\S+ (\d+)", text)}
-    places = re.findall(r"OpInBoundsPtrAccessChain %\S+ %\S+ (%\S+)", text)
-    assert [numbers[place] for place in places] == [3 * 64 + 16, 3 * 64 + 32]
+    locations = re.findall(r"OpInBoundsPtrAccessChain %\S+ %\S+ (%\S+)", text)
+    assert [numbers[location] for location in locations] == [3 * 64 + 16, 3 * 64 + 32]
 
 
 # --- what has no instruction ---

@@ -41,10 +41,10 @@ def build_options(module: Operation, target: Target, lanes: int) -> str:
 
 
 def most_alive(body: Region) -> int:
-    """The most bytes of a lane's numbers that are needed later, at any place of a function.
+    """The most bytes of a lane's numbers that are needed later, at any location of a function.
 
     Only vectors and floats count: what is counted in, and addresses, are mostly the same for all
-    lanes, and take no place. Constants take none either.
+    lanes, and take no location. Constants take none either.
     """
     sizes = {value: size for value in _values(body) if (size := _size(value.type))}
     ends = _alive_at_ends(body, sizes.keys())

@@ -131,7 +131,7 @@ def compile_program(
         for operation in lowered.walk()
         if operation.name == _ENTRY
     }
-    # The places in the text let the assembler name them, and profilers show them.
+    # The locations in the text let the assembler name them, and profilers show them.
     return Program(encode(lowered, line_info=True), kernels)
 
 

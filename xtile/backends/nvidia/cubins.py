@@ -37,7 +37,7 @@ def build_cubin(
 
     Raises:
         DeviceError: The assembler is missing or fails; the message has what it said.
-        DiagnosticError: What it refuses has a place in the text.
+        DiagnosticError: What it refuses has a location in the text.
     """
     tool = find_tileiras()
     optimization = DEFAULT_LEVEL if level is None else level
@@ -65,7 +65,7 @@ def build_cubin(
 def _explained(
     failure: BuildError, builder: str, source: Source | None, *, is_remembered: bool = False
 ) -> DeviceError | DiagnosticError:
-    """The error for users: places in the text if the assembler names any, or all that it said."""
+    """The error for users: with locations if the assembler names any, or all that it said."""
     found = [] if source is None else located(failure.log, source)
     if found:
         return DiagnosticError(found)

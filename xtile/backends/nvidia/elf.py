@@ -1,7 +1,7 @@
 """Whether a cubin is a whole ELF file for NVIDIA's GPUs.
 
-The driver believes what the headers of a cubin say of the places in it, and reads beyond the end of
-one that was cut off: driver 580 ends the process with a segmentation fault.
+The driver believes what the headers of a cubin say of the locations in it, and reads beyond the
+end of one that was cut off: driver 580 ends the process with a segmentation fault.
 
 Source: System V ABI, "Object Files", ELF-64; the machine 190 is EM_CUDA.
 """

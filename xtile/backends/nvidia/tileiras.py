@@ -1,7 +1,7 @@
 """`tileiras`, NVIDIA's assembler: from the bytecode of CUDA Tile IR to machine code.
 
-It runs in a process of its own with a limit of time. What it says about places in the kernel's text
-becomes located errors.
+It runs in a process of its own with a limit of time. What it says about locations in the kernel's
+text becomes located errors.
 
 Source: tileiras 13.5.37, `tileiras --help`; it ends with 3 where it refuses the bytecode and with 5
 where it cannot compile it.
@@ -69,12 +69,12 @@ def assemble(
         return cubin_path.read_bytes()
 
 
-_PLACE = re.compile(
+_POSITION = re.compile(
     r'^(?:\#cuda_tile\.di_loc<)?loc\("(?P<file>[^"\n]*)":(?P<line>\d+):(?P<column>\d+)\)'
     r"(?:[ ]in[ ].*?>>)?:?[ ](?P<severity>error|warning):[ ](?P<message>.*)$",
     re.MULTILINE,
 )
-"""How a message begins that has a place: that of a file, or one of debug information."""
+"""How a message begins that has a location: that of a file, or one of debug information."""
 
 
 def located(log: str, source: Source) -> list[Diagnostic]:
@@ -86,14 +86,14 @@ def located(log: str, source: Source) -> list[Diagnostic]:
     """
     return [
         Diagnostic(Severity.ERROR, match["message"], source, span)
-        for match in _PLACE.finditer(log)
+        for match in _POSITION.finditer(log)
         if match["severity"] == "error"
         for span in _spans(match, source)
     ]
 
 
 def _spans(match: re.Match[str], source: Source) -> Iterator[Span]:
-    """The place of a message, if it lies in the text."""
+    """The location of a message, if it lies in the text."""
     if Path(match["file"]).name != Path(source.name).name:
         return
     line, column = int(match["line"]), int(match["column"])
@@ -111,8 +111,8 @@ def _spans(match: re.Match[str], source: Source) -> Iterator[Span]:
 
 def shortened(log: str) -> str:
     """A log in which places are written as compilers write them: `file:line:column: error: ...`."""
-    return _PLACE.sub(_short_place, log)
+    return _POSITION.sub(_short_position, log)
 
 
-def _short_place(match: re.Match[str]) -> str:
+def _short_position(match: re.Match[str]) -> str:
     return "{file}:{line}:{column}: {severity}: {message}".format(**match.groupdict())

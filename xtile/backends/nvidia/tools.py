@@ -98,15 +98,15 @@ def mismatch(tool: Tool) -> str:
 
 def find_tool(name: str) -> Tool | None:
     """A tool of NVIDIA's by its name; None if there is none that runs."""
-    for path, is_packaged in _places(name):
+    for path, is_packaged in _positions(name):
         version = _version_of(path)
         if version is not None:
             return Tool(path, version, is_packaged)
     return None
 
 
-def _places(name: str) -> Iterator[tuple[Path, bool]]:
-    """Where a tool may be, the best place first, and whether that is a package's."""
+def _positions(name: str) -> Iterator[tuple[Path, bool]]:
+    """Where a tool may be, the best location first, and whether that is a package's."""
     for directory in _package_directories():
         yield directory / name, True
     for variable in _TOOLKIT_VARIABLES:
@@ -125,8 +125,8 @@ def _package_directories() -> list[Path]:
         return []
     found = (
         path
-        for place in namespace.submodule_search_locations
-        for path in Path(place).glob("cu[0-9]*/bin")
+        for position in namespace.submodule_search_locations
+        for path in Path(position).glob("cu[0-9]*/bin")
     )
     return sorted(found, key=_toolkit_number, reverse=True)
 

@@ -86,12 +86,12 @@ class ExpressionParser:
     def _value(self) -> AffineExpr | None:
         if self._parser.parse_optional_keyword("symbol") is not None:
             with self._parser.in_parens():
-                symbol = self._place(self._symbols)
+                symbol = self._position(self._symbols)
             return None if symbol is None else AffineSymExpr(symbol)
-        dim = self._place(self._dims)
+        dim = self._position(self._dims)
         return None if dim is None else AffineDimExpr(dim)
 
-    def _place(self, known: dict[str, Span]) -> int | None:
+    def _position(self, known: dict[str, Span]) -> int | None:
         """Reads the name of a value, and returns its number."""
         token = self._affine._parse_optional_token(  # pyright: ignore[reportPrivateUsage]
             MLIRTokenKind.PERCENT_IDENT
@@ -108,7 +108,8 @@ class ExpressionParser:
     def values(self) -> list[SSAValue]:
         """The values of the dimensions, and then those of the symbols."""
         unresolved = [
-            UnresolvedOperand(place, 0) for place in (*self._dims.values(), *self._symbols.values())
+            UnresolvedOperand(position, 0)
+            for position in (*self._dims.values(), *self._symbols.values())
         ]
         return [self._parser.resolve_operand(operand, _INDEX) for operand in unresolved]
 

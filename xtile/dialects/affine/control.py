@@ -76,10 +76,10 @@ class IfOp(affine.IfOp):
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
-        place = parser.pos
+        position = parser.pos
         condition = parser.parse_attribute()
         if not isinstance(condition, AffineSetAttr):
-            parser.raise_error("expected an affine set", place, parser.pos)
+            parser.raise_error("expected an affine set", position, parser.pos)
         values = parse_values(parser)
         types = parse_optional_results(parser)
         then, otherwise = parser.parse_region(), Region()

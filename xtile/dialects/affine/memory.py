@@ -97,10 +97,10 @@ def _parse_access(
     indices = expressions.values()
     attributes = dict(parser.parse_optional_attr_dict())
     parser.parse_punctuation(":")
-    place = parser.pos
+    position = parser.pos
     type_ = parser.parse_type()
     if not isa(type_, MemRefType):
-        parser.raise_error("expected a memref", place, parser.pos)
+        parser.raise_error("expected a memref", position, parser.pos)
     return memref, expressions.map_of(results), indices, attributes, type_
 
 

@@ -35,10 +35,10 @@ class _Text(IRDLOperation):
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
-        place = parser.pos
+        position = parser.pos
         given = parser.parse_attribute()
         if not isinstance(given, AffineMapAttr):
-            parser.raise_error("expected an affine map", place, parser.pos)
+            parser.raise_error("expected an affine map", position, parser.pos)
         values = parse_values(parser)
         attributes = parser.parse_optional_attr_dict()
         return cls.build(

@@ -27,7 +27,7 @@ ROUNDING_MODES = (
     "toward_zero",
     "to_nearest_away",
 )
-"""The rounding modes; the attribute holds the place in this list."""
+"""The rounding modes; the attribute holds the position in this list."""
 
 
 @irdl_custom_directive
@@ -56,10 +56,12 @@ def _parse_flags(parser: Parser) -> list[IntegerOverflowFlag]:
     flags: list[IntegerOverflowFlag] = []
 
     def parse_flag() -> None:
-        place = parser.pos
+        position = parser.pos
         name = parser.parse_identifier()
         if name not in names:
-            parser.raise_error(f"expected one of {', '.join(names)}, got {name}", place, parser.pos)
+            parser.raise_error(
+                f"expected one of {', '.join(names)}, got {name}", position, parser.pos
+            )
         if name != "none":
             flags.append(IntegerOverflowFlag(name))
 

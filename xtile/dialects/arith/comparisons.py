@@ -21,7 +21,7 @@ from xtile.dialects.arith.types import BOOLEAN_LIKE, truth_type
 from xtile.dialects.upstream import FLOAT_LIKE, SIGNLESS_INTEGER_LIKE, completes
 
 CMPI_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-"""The comparisons of integers; the attribute holds the place in this list."""
+"""The comparisons of integers; the attribute holds the position in this list."""
 
 CMPF_PREDICATES = (
     "false",
@@ -41,15 +41,15 @@ CMPF_PREDICATES = (
     "uno",
     "true",
 )
-"""The comparisons of floats; the attribute holds the place in this list."""
+"""The comparisons of floats; the attribute holds the position in this list."""
 
 
 def _parse_predicate(parser: Parser, predicates: Sequence[str]) -> IntegerAttr:
-    place = parser.pos
+    position = parser.pos
     name = parser.parse_identifier()
     if name not in predicates:
         parser.raise_error(
-            f"expected one of {', '.join(predicates)}, got {name}", place, parser.pos
+            f"expected one of {', '.join(predicates)}, got {name}", position, parser.pos
         )
     parser.parse_punctuation(",")
     return IntegerAttr(predicates.index(name), i64)

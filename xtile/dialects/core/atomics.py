@@ -54,7 +54,7 @@ class AtomicRMWOp(IRDLOperation):
     ```
 
     The memory is a memref with indices, or pointers, as in `core.gather_load`. Elements at one
-    place are updated one after the other, in any order. The old value of an element that is left
+    position are updated one after the other, in any order. The old value of an element that is left
     out is 0.
     """
 

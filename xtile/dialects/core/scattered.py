@@ -146,7 +146,7 @@ class ScatterStoreOp(IRDLOperation):
     ```
 
     The memory is a memref with indices, or pointers, as in `core.gather_load`. Of several elements
-    that are written to one place, one stays, and it is not specified which. With an order and a
+    that are written to one position, one stays, and it is not specified which. With an order and a
     scope each element is written atomically.
     """
 

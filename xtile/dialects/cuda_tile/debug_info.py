@@ -5,7 +5,7 @@
 #unit = #cuda_tile.di_compile_unit<file = #file>
 #scope = #cuda_tile.di_subprogram<file = #file, line = 3, name = "add", linkageName = "add_f32",
                                   compileUnit = #unit, scopeLine = 4>
-#place = #cuda_tile.di_loc<loc("/home/me/kernels.py":5:8) in #scope>
+#position = #cuda_tile.di_loc<loc("/home/me/kernels.py":5:8) in #scope>
 ```
 
 Source: NVIDIA/cuda-tile 13.3.0, `AttrDefs.td`, "DebugInfo".
@@ -153,12 +153,12 @@ class DILexicalBlockAttr(ParametrizedAttribute):
 
 
 LocalScope: TypeAlias = DISubprogramAttr | DILexicalBlockAttr
-"""What a place lies in."""
+"""What a position lies in."""
 
 
 @irdl_attr_definition
 class DILocAttr(ParametrizedAttribute):
-    """A place in a function of the source, which is a location of MLIR.
+    """A position in a function of the source, which is a location of MLIR.
 
     `#cuda_tile.di_loc<loc("/home/me/kernels.py":5:8) in #scope>`
     """
@@ -194,7 +194,7 @@ class DILocAttr(ParametrizedAttribute):
 
 
 # xDSL lists the locations in a closed union, and checks the parts of composed ones against it. A
-# place with a scope counts as one of these, of which nothing asks for the parts.
+# position with a scope counts as one of these, of which nothing asks for the parts.
 CallSiteLoc.register(DILocAttr)
 
 _Parse: TypeAlias = Callable[[AttrParser], Attribute]

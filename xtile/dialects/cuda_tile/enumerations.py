@@ -1,6 +1,6 @@
 """The enumerations of the dialect, spelled as its text spells them.
 
-The bytecode has the place of a member in its enumeration, counted from 0.
+The bytecode has the position of a member in its enumeration, counted from 0.
 
 Source: NVIDIA/cuda-tile 13.3.0, `AttrDefs.td`.
 """

@@ -31,7 +31,7 @@ class _Sizes:
     start: int
     end: int = 0
     numbers: list[int] = field(default_factory=list[int])
-    places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    positions: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     values: list[UnresolvedOperand] = field(default_factory=list[UnresolvedOperand])
 
     def parse_one(self, parser: Parser) -> None:
@@ -46,7 +46,7 @@ class _Sizes:
         else:
             self.numbers.append(DYNAMIC_INDEX)
             self.values.append(value)
-        self.places.append((start, parser.pos))
+        self.positions.append((start, parser.pos))
 
     def check(self, parser: Parser, expected: Sequence[int]) -> None:
         """Checks that these are the type's.
@@ -60,14 +60,14 @@ class _Sizes:
                 f"{len(self.numbers)}; expected a {self.what} for each"
             )
             parser.raise_error(message, self.start, self.end)
-        for number, wanted, place in zip(self.numbers, expected, self.places, strict=True):
+        for number, wanted, position in zip(self.numbers, expected, self.positions, strict=True):
             if number != wanted:
                 right = "a value" if wanted == DYNAMIC_INDEX else str(wanted)
                 found = "a value" if number == DYNAMIC_INDEX else str(number)
                 parser.raise_error(
                     f"the tensor_view has the {self.what} {size_text(wanted)} here; expected "
                     f"{right}, but got {found}",
-                    *place,
+                    *position,
                 )
 
 

@@ -23,7 +23,7 @@ from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.types import FLOATS_SINCE, INT4_SINCE, is_integer
 from xtile.dialects.cuda_tile.versions import V13_1, Version
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import Source, place_of, source_of
+from xtile.text.source import Source, source_of, span_of
 
 _INT4_WIDTH = 4
 
@@ -43,7 +43,7 @@ def check_versions(
     for operation in module.walk():
         if isinstance(operation, CudaTileOperation):
             for message in find_newer(operation, version):
-                diagnostics.error(source, place_of(operation, source), message)
+                diagnostics.error(source, span_of(operation, source), message)
 
 
 def find_newer(operation: CudaTileOperation, version: Version) -> Iterator[str]:

@@ -47,13 +47,13 @@ def _parse_func(parser: Parser) -> func.FuncOp:
     """
     visibility = parser.parse_optional_visibility_keyword()
     name = parser.parse_symbol_name().data
-    place = parser.pos
+    position = parser.pos
     inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_input(parser))
     named = [argument for argument, _, _ in inputs if argument is not None]
     if len(named) not in (0, len(inputs)):
         parser.raise_error(
             "Expected all arguments to be named or all arguments to be unnamed.",
-            place,
+            position,
             parser.pos,
         )
     outputs = _parse_outputs(parser)
@@ -185,14 +185,14 @@ class CallIndirectOp(IRDLOperation):
     @override
     def parse(cls, parser: Parser) -> CallIndirectOp:
         callee = parser.parse_unresolved_operand()
-        place = parser.pos
+        position = parser.pos
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_function_type()
-        values: Sequence[SSAValue] = parser.resolve_operands(operands, type.inputs.data, place)
+        values: Sequence[SSAValue] = parser.resolve_operands(operands, type.inputs.data, position)
         return CallIndirectOp(
             operands=[parser.resolve_operand(callee, type), values],
             attributes={**attributes},

@@ -26,7 +26,7 @@ SEGMENTS = "operandSegmentSizes"
 
 def parse_group(parser: Parser, keyword: str) -> list[SSAValue]:
     """Reads `ins(%a, %b : type, type)`, if it is there."""
-    place = parser.pos
+    position = parser.pos
     if parser.parse_optional_characters(keyword) is None:
         return []
     with parser.in_parens():
@@ -37,7 +37,7 @@ def parse_group(parser: Parser, keyword: str) -> list[SSAValue]:
         )
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-    return list(parser.resolve_operands(operands, types, place))
+    return list(parser.resolve_operands(operands, types, position))
 
 
 def print_group(printer: Printer, keyword: str, values: Sequence[SSAValue]) -> None:

@@ -64,12 +64,12 @@ class GenericOp(ops.GenericOp):
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
-        place = parser.pos
+        position = parser.pos
         given = dict(parser.parse_optional_attr_dict())
         missing = [name for name in (MAPS, _ITERATORS) if name not in given]
         if missing:
-            parser.raise_error(f"linalg.generic needs {missing[0]}", place, parser.pos)
-        given[_ITERATORS] = _iterator_types(parser, given[_ITERATORS], place)
+            parser.raise_error(f"linalg.generic needs {missing[0]}", position, parser.pos)
+        given[_ITERATORS] = _iterator_types(parser, given[_ITERATORS], position)
         inputs, outputs = parse_group(parser, "ins"), parse_group(parser, "outs")
         attributes: Mapping[str, Attribute] = {}
         if parser.parse_optional_keyword("attrs") is not None:
@@ -109,7 +109,7 @@ class GenericOp(ops.GenericOp):
         verify(self)
 
 
-def _iterator_types(parser: Parser, given: Attribute, place: int) -> ArrayAttr[IteratorTypeAttr]:
+def _iterator_types(parser: Parser, given: Attribute, position: int) -> ArrayAttr[IteratorTypeAttr]:
     """The kinds of loops, which the text gives as strings."""
     types: list[IteratorTypeAttr] = []
     known = [str(kind) for kind in IteratorType]
@@ -119,7 +119,7 @@ def _iterator_types(parser: Parser, given: Attribute, place: int) -> ArrayAttr[I
         elif isinstance(each, IteratorTypeAttr):
             types.append(each)
         else:
-            parser.raise_error(f"a loop is one of {', '.join(known)}, not {each}", place)
+            parser.raise_error(f"a loop is one of {', '.join(known)}, not {each}", position)
     return ArrayAttr(types)
 
 
@@ -155,11 +155,11 @@ class _Body:
         """Reads `{ arith.addf }`, if it is there: the operation and its attributes."""
         if parser.parse_optional_punctuation("{") is None:
             return None
-        place = parser.pos
+        position = parser.pos
         name = parser.parse_identifier()
         kind = parser.ctx.get_optional_op(name)
         if kind is None:
-            parser.raise_error(f"Operation {name} is not registered", place, parser.pos)
+            parser.raise_error(f"Operation {name} is not registered", position, parser.pos)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation("}")
         return kind, attributes
@@ -236,7 +236,7 @@ class _Body:
 
 @irdl_op_definition
 class MapOp(IRDLOperation):
-    """Computes each element of a memref from those of others at the same place.
+    """Computes each element of a memref from those of others at the same position.
 
     ```
     linalg.map { arith.addf } ins(%a, %b : memref<4xf32>, memref<4xf32>) outs(%c : memref<4xf32>)

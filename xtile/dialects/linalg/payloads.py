@@ -148,15 +148,15 @@ def _added(block: Block, operation: Operation) -> SSAValue:
 
 
 def _emit(block: Block, kinds: Kinds, *operands: SSAValue) -> SSAValue | None:
-    place = _kind_of(operands[0].type)
-    kind = kinds[place] if place is not None and place < len(kinds) else None
+    position = _kind_of(operands[0].type)
+    kind = kinds[position] if position is not None and position < len(kinds) else None
     if kind is None:
         return None
     return _added(block, kind(*operands))  # pyright: ignore[reportArgumentType]
 
 
 def _kind_of(type: Attribute) -> int | None:
-    """The place in `Kinds` of what computes with a type."""
+    """The position in `Kinds` of what computes with a type."""
     if isa(type, AnyFloat):
         return 0
     if isa(type, IntegerType):

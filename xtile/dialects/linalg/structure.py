@@ -144,8 +144,8 @@ def _transpose(operation: Operation) -> Structure:
     permutation = list(cast("Any", operation).permutation.get_values())
     source, target = operation.operands
     rank = rank_of(target)
-    places = tuple(AffineDimExpr(permutation.index(dimension)) for dimension in range(rank))
-    maps = [AffineMap(rank, 0, places), AffineMap.identity(rank)]
+    positions = tuple(AffineDimExpr(permutation.index(dimension)) for dimension in range(rank))
+    maps = [AffineMap(rank, 0, positions), AffineMap.identity(rank)]
     return Structure(operation, [source], [target], maps, [True] * rank, _copying(operation))
 
 

@@ -68,7 +68,7 @@ ATOMIC_KINDS = (
     "ori",
     "xori",
 )
-"""The kinds of `memref.atomic_rmw`; the attribute holds the place in this list."""
+"""The kinds of `memref.atomic_rmw`; the attribute holds the position in this list."""
 
 _FLOAT_KINDS = frozenset({"addf", "maximumf", "minimumf", "mulf"})
 _ANY_KINDS = frozenset({"assign", "maxnumf", "minnumf"})
@@ -144,10 +144,10 @@ class AtomicKind(CustomDirective):
 
     @override
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        place = parser.pos
+        position = parser.pos
         name = parser.parse_identifier()
         if name not in ATOMIC_KINDS:
-            parser.raise_error(f"expected one of {', '.join(ATOMIC_KINDS)}", place, parser.pos)
+            parser.raise_error(f"expected one of {', '.join(ATOMIC_KINDS)}", position, parser.pos)
         self.kind.set(state, IntegerAttr(ATOMIC_KINDS.index(name), i64))
 
     @override
@@ -211,10 +211,10 @@ class GenericAtomicRMWOp(IRDLOperation):
             parser.Delimiter.SQUARE, parser.parse_unresolved_operand
         )
         parser.parse_punctuation(":")
-        place = parser.pos
+        position = parser.pos
         type = parser.parse_type()
         if not isa(type, MemRefType):
-            parser.raise_error(f"expected a memref, got {type}", place, parser.pos)
+            parser.raise_error(f"expected a memref, got {type}", position, parser.pos)
         resolved = [parser.resolve_operand(index, IndexType()) for index in indices]
         value = parser.resolve_operand(memref, type)
         operation = GenericAtomicRMWOp(value, resolved, parser.parse_region())
@@ -341,10 +341,10 @@ class PrefetchOp(IRDLOperation):
 
 def _parse_choice(parser: Parser, no: str, yes: str) -> int:
     """Reads one of two keywords; returns 1 for the second."""
-    place = parser.pos
+    position = parser.pos
     name = parser.parse_identifier()
     if name not in (no, yes):
-        parser.raise_error(f"expected '{no}' or '{yes}', got '{name}'", place, parser.pos)
+        parser.raise_error(f"expected '{no}' or '{yes}', got '{name}'", position, parser.pos)
     return int(name == yes)
 
 

@@ -160,14 +160,14 @@ class DistinctObjectsOp(IRDLOperation):
     @classmethod
     @override
     def parse(cls, parser: Parser) -> DistinctObjectsOp:
-        place = parser.pos
+        position = parser.pos
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        memrefs = parser.resolve_operands(operands, types, place)
+        memrefs = parser.resolve_operands(operands, types, position)
         return DistinctObjectsOp(
             operands=[memrefs], result_types=[types], attributes={**attributes}
         )

@@ -30,7 +30,7 @@ def _parse_assignment(parser: Parser) -> tuple[Parser.UnresolvedArgument, Unreso
 
 
 def resolve_assignments(
-    parser: Parser, assignments: Assignments, types: Sequence[Attribute], place: int
+    parser: Parser, assignments: Assignments, types: Sequence[Attribute], position: int
 ) -> tuple[list[Parser.Argument], list[SSAValue]]:
     """Returns the arguments and the operands of the given types.
 
@@ -40,7 +40,7 @@ def resolve_assignments(
     if len(assignments) != len(types):
         parser.raise_error(
             f"expected {len(assignments)} types, one for each value, got {len(types)}",
-            place,
+            position,
             parser.pos,
         )
     pairs = list(zip(assignments, types, strict=True))

@@ -74,7 +74,7 @@ class ForOp(scf.ForOp):
         for keyword in ("to", "step"):
             parser.parse_keyword(keyword)
             bounds.append(parser.parse_unresolved_operand())
-        place = parser.pos
+        position = parser.pos
         assignments = []
         types: Sequence[Attribute] = ()
         if parser.parse_optional_keyword("iter_args") is not None:
@@ -84,7 +84,7 @@ class ForOp(scf.ForOp):
                 parser.Delimiter.PAREN, parser.parse_type
             )
             types = [parser.parse_type()] if in_parentheses is None else in_parentheses
-        arguments, operands = resolve_assignments(parser, assignments, types, place)
+        arguments, operands = resolve_assignments(parser, assignments, types, position)
         has_type = parser.parse_optional_punctuation(":") is not None
         type = parser.parse_type() if has_type else IndexType()
         lower, upper, step = (parser.resolve_operand(bound, type) for bound in bounds)
@@ -151,13 +151,13 @@ def _parse_while(parser: Parser) -> scf.WhileOp:
     }
     ```
     """
-    place = parser.pos
+    position = parser.pos
     assignments = []
     if parser.parse_optional_punctuation(":") is None:
         assignments = parse_assignments(parser)
         parser.parse_punctuation(":")
     type = parser.parse_function_type()
-    arguments, operands = resolve_assignments(parser, assignments, type.inputs.data, place)
+    arguments, operands = resolve_assignments(parser, assignments, type.inputs.data, position)
     # Without arguments, the first block may have a label of its own.
     before = parser.parse_region(arguments or None)
     parser.parse_keyword("do")
@@ -218,14 +218,14 @@ def _parse_parallel(parser: Parser) -> scf.ParallelOp:
     upper = parse_values(parser, index)
     parser.parse_keyword("step")
     step = parse_values(parser, index)
-    place = parser.pos
+    position = parser.pos
     initial = []
     if parser.parse_optional_keyword("init") is not None:
         initial = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
     types = parse_optional_results(parser)
-    values = parser.resolve_operands(initial, types, place)
+    values = parser.resolve_operands(initial, types, position)
     body = parser.parse_region([variable.resolve(index) for variable in variables])
     ensure_terminator(body, scf.ReduceOp)
     loop = scf.ParallelOp(lower, upper, step, body, values)
@@ -281,7 +281,7 @@ def _parse_reduce(parser: Parser) -> scf.ReduceOp:
     }
     ```
     """
-    place = parser.pos
+    position = parser.pos
     operands, types = [], []
     if parser.parse_optional_punctuation("(") is not None:
         operands = parser.parse_comma_separated_list(
@@ -290,7 +290,7 @@ def _parse_reduce(parser: Parser) -> scf.ReduceOp:
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         parser.parse_punctuation(")")
-    values = parser.resolve_operands(operands, types, place)
+    values = parser.resolve_operands(operands, types, position)
     regions = parser.parse_optional_undelimited_comma_separated_list(
         parser.parse_optional_region, parser.parse_region
     )

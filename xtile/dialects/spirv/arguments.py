@@ -45,8 +45,8 @@ Argument: TypeAlias = int | str | FloatLiteral | ConstantId | Target | Attribute
 """One argument.
 
 None stands for the next operand. A text is an enumerant (`"Aligned|Volatile"`), a literal string or
-the name of a function, an attribute is a type; the table says what is right at each place. What a
-mask's enumerants have as parameters follows the mask.
+the name of a function, an attribute is a type; the table says what is right at each position. What
+a mask's enumerants have as parameters follows the mask.
 """
 
 

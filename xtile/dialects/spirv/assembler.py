@@ -197,8 +197,8 @@ class _Assembler:
             raise self._error(first.span, message)
         following = self._tokens[self._next + 1 : self._next + 3]
         if not following or following[0].text != "=":
-            place = following[0].span if following else first.span
-            raise self._error(place, f"expected '=' after the result {first.text}")
+            position = following[0].span if following else first.span
+            raise self._error(position, f"expected '=' after the result {first.text}")
         if len(following) < 2 or not following[1].is_opcode:
             raise self._error(following[-1].span, "expected an instruction, such as OpLoad")
         self._next += 3

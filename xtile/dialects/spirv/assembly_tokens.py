@@ -25,7 +25,7 @@ class Token:
 
     @property
     def span(self) -> Span:
-        """Its place."""
+        """Its position."""
         return Span(self.start, self.start + len(self.text))
 
     @property
@@ -60,13 +60,13 @@ def tokens_of(source: Source) -> list[Token]:
     """
     text = source.text
     tokens: list[Token] = []
-    place = _end_of_space(text, 0)
-    while place < len(text):
-        match = _WORD.match(text, place)
+    position = _end_of_space(text, 0)
+    while position < len(text):
+        match = _WORD.match(text, position)
         if match is None or text.startswith(('"', "\\"), match.end()):
-            raise UnclosedStringError(Span(place, text.find("\n", place) % (len(text) + 1)))
-        tokens.append(Token(match.group(), place))
-        place = _end_of_space(text, match.end())
+            raise UnclosedStringError(Span(position, text.find("\n", position) % (len(text) + 1)))
+        tokens.append(Token(match.group(), position))
+        position = _end_of_space(text, match.end())
     return tokens
 
 
@@ -82,6 +82,6 @@ def starts_instruction(tokens: list[Token], index: int) -> bool:
     )
 
 
-def _end_of_space(text: str, place: int) -> int:
-    match = _SPACE.match(text, place)
-    return place if match is None else match.end()
+def _end_of_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return position if match is None else match.end()

@@ -277,13 +277,13 @@ class _InstructionReader:
 
     def _read_extended(self, kind: str) -> None:
         """Reads an instruction of an extended set, and its operands where the set is known."""
-        place = self._next
+        position = self._next
         number = self._word(kind)
         set_id = self._operands[-1].value
         assert isinstance(set_id, int)
         name = self._sets.get(set_id)
         if name is None:
-            raise self._error(place - 1, f"%{set_id} is no set of extended instructions")
+            raise self._error(position - 1, f"%{set_id} is no set of extended instructions")
         section = extended_instructions(name)
         entry = None if section is None else section.of_number(number)
         if entry is not None:
@@ -295,13 +295,13 @@ class _InstructionReader:
             # The operands are ids then.
             self._add(kind, number)
         else:
-            raise self._error(place, f"{name} has no instruction with number {number}")
+            raise self._error(position, f"{name} has no instruction with number {number}")
 
     def _read_constant_operation(self, kind: str) -> None:
-        place = self._next
+        position = self._next
         entry = instructions().of_number(self._word(kind))
         if entry is None or not entry.has_type or entry.name == "SpecConstantOp":
-            raise self._error(place, "expected the opcode of an operation on constants")
+            raise self._error(position, "expected the opcode of an operation on constants")
         self._add(kind, entry)
         self._read_operands(entry.operands)
 
@@ -315,21 +315,21 @@ class _InstructionReader:
         return Number(bits, type)
 
     def _string(self) -> str:
-        place = self._next
-        data = self._words[place : self._end]
+        position = self._next
+        data = self._words[position : self._end]
         text = b"".join(word.to_bytes(4, "little") for word in data)
         length = text.find(0)
         if length < 0:
-            raise self._error(place, "a literal string has no end")
-        self._next = place + length // 4 + 1
+            raise self._error(position, "a literal string has no end")
+        self._next = position + length // 4 + 1
         return text[:length].decode("utf-8", "surrogateescape")
 
     def _id(self) -> int:
-        place = self._next
+        position = self._next
         word = self._word("id")
         if not 0 < word < self._binary.bound:
             message = f"ids are from 1 to {self._binary.bound - 1} by the header, got {word}"
-            raise self._error(place, message)
+            raise self._error(position, message)
         return word
 
     def _word(self, kind: str) -> int:
@@ -339,6 +339,6 @@ class _InstructionReader:
         self._next += 1
         return word
 
-    def _error(self, place: int, message: str) -> DiagnosticError:
+    def _error(self, position: int, message: str) -> DiagnosticError:
         name = f"{self._name}: " if self._name else ""
-        return self._binary.error(4 * place, f"{name}{message}")
+        return self._binary.error(4 * position, f"{name}{message}")

@@ -309,7 +309,7 @@ def _incoming(function: FuncOp, blocks: list[Block]) -> dict[Block, dict[Block, 
 
 
 def _rank(operation: Operation) -> int:
-    """The place of an operation's section."""
+    """The position of an operation's section."""
     if isinstance(operation, FuncOp):
         return _ORDER.index("functions" if operation.body.blocks else "functions of others")
     if isinstance(operation, Instruction):

@@ -26,7 +26,7 @@ NO_VERSION: Version = (255, 255)
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What may stand at one place: a kind of operand, and how often."""
+    """What may stand at one position: a kind of operand, and how often."""
 
     kind: str
     quantifier: str = ""

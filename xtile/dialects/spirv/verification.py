@@ -31,7 +31,7 @@ def verify_instruction(instruction: Instruction) -> None:
     """
     try:
         _check_result(instruction)
-        _check_places(instruction)
+        _check_positions(instruction)
         resolve(instruction.entry, instruction.arguments, instruction.literal_type)
         _check_decorations(instruction)
         check_types(instruction)
@@ -54,7 +54,7 @@ def _check_result(instruction: Instruction) -> None:
     check_sizes(instruction.result.type)
 
 
-def _check_places(instruction: Instruction) -> None:
+def _check_positions(instruction: Instruction) -> None:
     """Checks that there are as many operands and successors as arguments stand for."""
     arguments = instruction.arguments
     targets = [argument for argument in arguments if isinstance(argument, Target)]

@@ -54,7 +54,7 @@ def print_module(module: ModuleOp, stream: IO[str]) -> None:
 
     Raises:
         DiagnosticError: The module holds an operation of another dialect, or a name or an attribute
-            that the text has no place for.
+            that the text has no location for.
     """
     source = source_of(module)
     names = source.names if source else {}

@@ -101,7 +101,7 @@ class _Modifier:
 
     def write(self, output: Output, operation: TensorLangOperation) -> None:
         value = operation.properties.get(self.name)
-        # A lone modifier is the first operand's, so `.n` holds the place before `.t`.
+        # A lone modifier is the first operand's, so `.n` holds the location before `.t`.
         if value is None and (
             self.name != "transpose_a" or "transpose_b" not in operation.properties
         ):
@@ -229,7 +229,7 @@ def modifiers_of(cls: type[TensorLangOperation]) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def has_dictionary(cls: type[TensorLangOperation]) -> bool:
-    """Whether the instruction's text has a place for named attributes."""
+    """Whether the instruction's text has a location for named attributes."""
     return bool(re.search(r"\{|\bfor\(|\bfunc\(", cls.SYNTAX))
 
 

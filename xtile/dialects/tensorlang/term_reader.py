@@ -146,7 +146,7 @@ class TermReader(ABC):
     # Errors
 
     def span(self) -> Span:
-        """The current token's place."""
+        """The current token's location."""
         return Span(self.lexer.start, self.lexer.end)
 
     def report(self, error: TextError) -> None:
@@ -165,7 +165,7 @@ class TermReader(ABC):
         return ReadError(self.span(), f"expected {wanted}, but found {found}")
 
     def note(self, span: Span, message: str) -> Diagnostic:
-        """A note on another place of the text."""
+        """A note on another location of the text."""
         return Diagnostic(Severity.NOTE, message, self.source, span)
 
     # Tokens

@@ -62,7 +62,7 @@ def _verify_insert(operation: vector.InsertOp) -> None:
 
 
 def verify_no_empty_shape(type: Attribute, what: str) -> None:
-    """Checks that a type is no vector without dimensions, in whose place a scalar must stand.
+    """Checks that a type is no vector without dimensions, in whose position a scalar must stand.
 
     Raises:
         VerifyException: It is one.

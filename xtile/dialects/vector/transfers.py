@@ -166,16 +166,19 @@ def transfer_mask_type(moved: AnyVector, map: AffineMap) -> AnyVector:
         VerifyException: The map is no permutation.
     """
     verify_permutation(map)
-    dimensions = dict(zip(_places(map), dimensions_of(moved), strict=False))
-    slice_ = [dimensions[place] for place in sorted(place for place in dimensions if place >= 0)]
+    dimensions = dict(zip(_positions(map), dimensions_of(moved), strict=False))
+    slice_ = [
+        dimensions[position]
+        for position in sorted(position for position in dimensions if position >= 0)
+    ]
     return make_vector(i1, slice_ or [Dimension(1, is_scalable=False)])
 
 
-def _places(map: AffineMap) -> list[int]:
+def _positions(map: AffineMap) -> list[int]:
     """Returns the dimension of memory for each of the vector; below 0 where it is repeated."""
     return [
-        result.position if isinstance(result, AffineDimExpr) else -1 - place
-        for place, result in enumerate(map.results)
+        result.position if isinstance(result, AffineDimExpr) else -1 - position
+        for position, result in enumerate(map.results)
     ]
 
 

@@ -103,7 +103,7 @@ def _are_fixed(dimensions: Sequence[Dimension]) -> bool:
     return not any(dimension.is_scalable for dimension in dimensions)
 
 
-def _is_place(type: Attribute) -> bool:
+def _is_position(type: Attribute) -> bool:
     return isa(type, IntegerType | IndexType)
 
 
@@ -119,7 +119,7 @@ INDEX_LINE = _vectors(
     "a vector of index with one dimension", lambda type: isinstance(type, IndexType), _is_one
 )
 FLOAT_VECTOR = _vectors("a vector of floats", is_float)
-INDICES = _vectors("a vector of integers or index with dimensions", _is_place, _are_some)
+INDICES = _vectors("a vector of integers or index with dimensions", _is_position, _are_some)
 TRUTH_VECTOR = _vectors("a vector of i1", is_truth)
 MASK = _vectors("a vector of i1 with dimensions", is_truth, _are_some)
 FIXED_MASK = _vectors(

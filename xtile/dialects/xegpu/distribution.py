@@ -62,7 +62,7 @@ class DistributeLayoutAttr(Attribute, ABC):
 
     @abstractmethod
     def delinearize_id(self, linear_id: int) -> Shape:
-        """The place of a subgroup or a lane along each dimension (`delinearizeId`).
+        """The position of a subgroup or a lane along each dimension (`delinearizeId`).
 
         Raises:
             ValueError: The layout's order does not name each dimension once.
@@ -118,8 +118,8 @@ class DistributeLayoutAttr(Attribute, ABC):
             min(size, count * extent)
             for size, count, extent in zip(shape, layout, block, strict=True)
         ]
-        place = self.delinearize_id(linear_id)
-        local = [index * extent for index, extent in zip(place, block, strict=True)]
+        position = self.delinearize_id(linear_id)
+        local = [index * extent for index, extent in zip(position, block, strict=True)]
         starts = product(*(range(0, size, step) for size, step in zip(shape, unit, strict=True)))
         return [
             tuple((a + b) % size for a, b, size in zip(start, local, shape, strict=True))

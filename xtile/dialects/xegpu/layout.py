@@ -112,10 +112,10 @@ class LayoutAttr(ParametrizedAttribute, DistributeLayoutAttr):
         layout, order = self.unit_layout, self.effective_order
         if sorted(order) != list(range(len(layout))):
             raise ValueError(f"order {list(order)} does not name each dimension once")
-        place = [0] * len(layout)
+        position = [0] * len(layout)
         for dimension in order:
-            linear_id, place[dimension] = divmod(linear_id, layout[dimension])
-        return tuple(place)
+            linear_id, position[dimension] = divmod(linear_id, layout[dimension])
+        return tuple(position)
 
     def drop_sg_layout_and_data(self) -> LayoutAttr | None:
         """The layout in a subgroup; None if nothing is left (`dropSgLayoutAndData`)."""

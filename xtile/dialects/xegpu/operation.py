@@ -33,7 +33,7 @@ class XeGPUOperation(IRDLOperation, ABC):
     """An operation whose properties may also be given in its attribute dictionary.
 
     Upstream takes an inherent attribute for a property wherever the text gives it, and kernels give
-    cache hints in either place.
+    cache hints in either position.
     """
 
     @override
@@ -141,12 +141,12 @@ def mixed(values: Sequence[SSAValue], constants: Attribute | None) -> list[SSAVa
     return get_dynamic_index_list(integers(constants), values, DYNAMIC_INDEX)
 
 
-def verify_places(values: Sequence[SSAValue], constants: Attribute | None, name: str) -> None:
-    """Raises a VerifyException if a list has not as many operands as places for them."""
-    places = integers(constants).count(DYNAMIC_INDEX)
-    if places != len(values):
+def verify_positions(values: Sequence[SSAValue], constants: Attribute | None, name: str) -> None:
+    """Raises a VerifyException if a list has not as many operands as positions for them."""
+    positions = integers(constants).count(DYNAMIC_INDEX)
+    if positions != len(values):
         raise VerifyException(
-            f"{name} has a place for {places} operands, but is given {len(values)}"
+            f"{name} has a place for {positions} operands, but is given {len(values)}"
         )
 
 

@@ -295,11 +295,11 @@ class MemDescType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerTyp
         order = sorted(range(self.rank), key=lambda dimension: strides[dimension])
         inner, outer = [0] * self.rank, [0] * self.rank
         inside, blocks = 1, prod(block)
-        for place, dimension in enumerate(order):
+        for position, dimension in enumerate(order):
             inner[dimension], outer[dimension] = inside, blocks
             inside *= block[dimension]
-            if place + 1 < self.rank:
-                size = strides[order[place + 1]] // strides[dimension]
+            if position + 1 < self.rank:
+                size = strides[order[position + 1]] // strides[dimension]
                 blocks *= size // block[dimension]
         return tuple(inner), tuple(outer)
 

@@ -65,11 +65,11 @@ def _print_largest_errors(context: Context, first: View, second: View) -> None:
     for name, errors in (("absolute", error), ("relative", relative)):
         # A NaN is never larger than another error.
         known = np.nan_to_num(errors, nan=0.0, posinf=np.inf)
-        place = int(known.argmax()) if known.size else 0
-        largest = known[place] if known.size else 0.0
-        i, j = (one[place], other[place]) if largest > 0 else (np.inf, np.inf)
+        position = int(known.argmax()) if known.size else 0
+        largest = known[position] if known.size else 0.0
+        i, j = (one[position], other[position]) if largest > 0 else (np.inf, np.inf)
         sys.stdout.write(
-            f"Max {name} error {float_text(largest)} at idx={place} "
+            f"Max {name} error {float_text(largest)} at idx={position} "
             f"(i={float_text(i)}, j={float_text(j)})\n"
         )
 
@@ -85,8 +85,8 @@ def _verifier(suffix: str) -> Callable[[Context, View, View], np.int64]:
         one, other = given.array(), expected.array()
         wrong = np.argwhere(~_are_equal(suffix, one, other))
         for index in map(tuple, wrong[:_SHOWN_ERRORS]):
-            place = given.element([int(number) for number in index])
-            sys.stderr.write(f"{text(one[index])} != {text(other[index])} offset = {place}\n")
+            position = given.element([int(number) for number in index])
+            sys.stderr.write(f"{text(one[index])} != {text(other[index])} offset = {position}\n")
         return np.int64(len(wrong))
 
     return run

@@ -107,8 +107,8 @@ def _div_by(predicate: DivByAttr, type: Attribute) -> _Check:
         first = _first_of_groups(numbers, size, dimension)
         axes = (1,) * (numbers.ndim - dimension - 1)
         index = np.arange(int(numbers.shape[dimension]))
-        place = (index % size).reshape(-1, *axes)
-        return (first % (divisor * scale) != 0) | (numbers != first + step * place)
+        position = (index % size).reshape(-1, *axes)
+        return (first % (divisor * scale) != 0) | (numbers != first + step * position)
 
     return check
 

@@ -22,7 +22,7 @@ from xtile.semantics import access
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import optional_slot, pointee_storage
 from xtile.semantics.cuda_tile.numbers import shape_of, to_bits
-from xtile.semantics.cuda_tile.places import Ordering, places_of
+from xtile.semantics.cuda_tile.positions import Ordering, positions_of
 from xtile.semantics.cuda_tile.storage import check_writable
 from xtile.semantics.cuda_tile.views import TileAccess
 from xtile.semantics.observer import AccessKind
@@ -33,7 +33,7 @@ from xtile.semantics.unspecified import (
     leave_unspecified,
     pad_with,
     reach,
-    reach_places,
+    reach_positions,
 )
 from xtile.semantics.upstream import floats, integers
 from xtile.semantics.upstream.constants import word_attribute
@@ -125,21 +125,21 @@ def _through_pointers(
         values = state.values
         chosen = None if mask is None else values[mask]
         if state.unspecified:
-            reach_places(state, operation, pointers, mask)
+            reach_positions(state, operation, pointers, mask)
             for slot in given:
                 matters = ALL if chosen is None else np.asarray(chosen)
                 reach(state, operation, slot, STORED, matters)
-        places = list(places_of(values[pointers], chosen, storage, state.addresses))
+        positions = list(positions_of(values[pointers], chosen, storage, state.addresses))
         stored = None if new is None else np.ravel(values[new])
-        ordering.observe(state, AccessKind.ATOMIC_UPDATE, places, storage, stored)
+        ordering.observe(state, AccessKind.ATOMIC_UPDATE, positions, storage, stored)
         operands, function = updates(state)
         old = storage.undefined((operands.size,))
         if unchanged is not None:
             old[...] = np.ravel(values[unchanged])
-        for place in places:
-            check_writable(place.buffer)
-            old[place.chosen] = access.update(
-                place.buffer, place.elements, operands[place.chosen], function
+        for position in positions:
+            check_writable(position.buffer)
+            old[position.chosen] = access.update(
+                position.buffer, position.elements, operands[position.chosen], function
             )
         values[result] = old.reshape(shape)[()]
         if state.unspecified is None:
@@ -164,13 +164,13 @@ def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
         if box is None:
             ordering.observe(state, AccessKind.ATOMIC_UPDATE, (), tile.storage)
             return
-        place = box.place(tensor, tile.storage, state.addresses)
-        ordering.observe(state, AccessKind.ATOMIC_UPDATE, (place,), tile.storage)
-        check_writable(place.buffer)
+        position = box.position(tensor, tile.storage, state.addresses)
+        ordering.observe(state, AccessKind.ATOMIC_UPDATE, (position,), tile.storage)
+        check_writable(position.buffer)
         if state.unspecified:
             reach(state, operation, value, STORED, box.kept)
         operands = np.asarray(state.values[value])[box.kept]
-        access.update(place.buffer, place.elements.ravel(), operands.ravel(), function)
+        access.update(position.buffer, position.elements.ravel(), operands.ravel(), function)
 
     return step
 

@@ -19,7 +19,7 @@ from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import free
 from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.promises import element_place
+from xtile.semantics.promises import element_position
 from xtile.semantics.state import State
 from xtile.semantics.unspecified import copy
 from xtile.semantics.upstream.constants import has_flag
@@ -209,8 +209,8 @@ def _assert(operation: Operation, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         holds = np.asarray(state.values[condition])
         if not holds.all():
-            place = element_place(int(np.argmin(holds)), holds.shape)
-            raise UnlocatedError(f"the assertion does not hold for {place}: {message}")
+            position = element_position(int(np.argmin(holds)), holds.shape)
+            raise UnlocatedError(f"the assertion does not hold for {position}: {message}")
 
     return step
 

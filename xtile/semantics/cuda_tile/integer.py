@@ -20,7 +20,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import operand_number
 from xtile.semantics.cuda_tile.promises import without_overflow
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.promises import element_place, observed, report_broken_promise
+from xtile.semantics.promises import element_position, observed, report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.upstream import integers
 from xtile.semantics.upstream.constants import word_attribute
@@ -183,8 +183,8 @@ def _division(
     def checked(a: Value, b: Value) -> Value:
         wrong = np.asarray(b == 0)
         if wrong.any():
-            place = element_place(int(wrong.argmax()), wrong.shape)
-            raise UnlocatedError(f"division by zero in {place}")
+            position = element_position(int(wrong.argmax()), wrong.shape)
+            raise UnlocatedError(f"division by zero in {position}")
         return function(a, b)
 
     def check(state: State, a: Value, b: Value) -> None:

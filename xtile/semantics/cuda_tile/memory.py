@@ -19,7 +19,7 @@ from xtile.dialects.cuda_tile.ops.memory import (
 from xtile.dialects.cuda_tile.types import PointerType
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import operand_number, shape_of, tile_type
-from xtile.semantics.cuda_tile.places import Ordering, places_of
+from xtile.semantics.cuda_tile.positions import Ordering, positions_of
 from xtile.semantics.cuda_tile.storage import Storage, storage_of
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer
@@ -33,7 +33,7 @@ from xtile.semantics.unspecified import (
     leave_unspecified,
     pad_with,
     reach,
-    reach_places,
+    reach_positions,
 )
 from xtile.semantics.upstream.allocation import name_of, undefined
 from xtile.semantics.upstream.constants import integer_attribute
@@ -82,16 +82,16 @@ def _load(operation: LoadPtrTkoOp, compiler: Compiler) -> Step:
         values = state.values
         chosen = None if mask is None else values[mask]
         if state.unspecified:
-            reach_places(state, operation, source, mask)
-        places = list(places_of(values[source], chosen, storage, state.addresses))
-        ordering.observe(state, AccessKind.READ, places, storage)
-        if mask is None and len(places) == 1:
-            (place,) = places
-            values[result] = storage.read(place.buffer, place.elements).reshape(shape)[()]
+            reach_positions(state, operation, source, mask)
+        positions = list(positions_of(values[source], chosen, storage, state.addresses))
+        ordering.observe(state, AccessKind.READ, positions, storage)
+        if mask is None and len(positions) == 1:
+            (position,) = positions
+            values[result] = storage.read(position.buffer, position.elements).reshape(shape)[()]
             return
         loaded = _filling(storage, shape, None if padding is None else values[padding])
-        for place in places:
-            loaded[place.chosen] = storage.read(place.buffer, place.elements)
+        for position in positions:
+            loaded[position.chosen] = storage.read(position.buffer, position.elements)
         values[result] = loaded.reshape(shape)[()]
 
     return step
@@ -114,13 +114,13 @@ def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:
         values = state.values
         chosen = None if mask is None else values[mask]
         if state.unspecified:
-            reach_places(state, operation, destination, mask)
+            reach_positions(state, operation, destination, mask)
             reach(state, operation, value, STORED, ALL if chosen is None else np.asarray(chosen))
-        places = list(places_of(values[destination], chosen, storage, state.addresses))
+        positions = list(positions_of(values[destination], chosen, storage, state.addresses))
         stored = np.ravel(values[value])
-        ordering.observe(state, AccessKind.WRITE, places, storage, stored)
-        for place in places:
-            storage.write(place.buffer, place.elements, stored[place.chosen])
+        ordering.observe(state, AccessKind.WRITE, positions, storage, stored)
+        for position in positions:
+            storage.write(position.buffer, position.elements, stored[position.chosen])
 
     return step
 

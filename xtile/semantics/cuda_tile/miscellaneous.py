@@ -1,4 +1,4 @@
-"""Places in the grid, global variables, and prints.
+"""Positions in the grid, global variables, and prints.
 
 Source: CUDA Tile IR specification, "Operations"; NVIDIA/cuda-tile 13.3.0, `Ops.td`.
 """

@@ -23,12 +23,12 @@ from xtile.semantics.values import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Elements of one buffer.
 
     Attributes:
         buffer: The memory, in units of the storage.
-        elements: The places of the elements, one for each of `chosen`.
+        elements: The positions of the elements, one for each of `chosen`.
         chosen: Which elements of a tile lie here, as indices or slices of it.
     """
 
@@ -47,8 +47,8 @@ def base_of(address: int, storage: Storage, addresses: AddressSpace) -> tuple[Bu
     Raises:
         UnlocatedError: There is none, or it lies between elements.
     """
-    place = address >> 1 if storage.is_packed else address
-    view = addresses.memory_at(place, storage.dtype, None)
+    position = address >> 1 if storage.is_packed else address
+    view = addresses.memory_at(position, storage.dtype, None)
     assert isinstance(view, View)
     assert isinstance(view.offset, int)
     if storage.is_packed:
@@ -56,10 +56,10 @@ def base_of(address: int, storage: Storage, addresses: AddressSpace) -> tuple[Bu
     return view.buffer, view.offset
 
 
-def places_of(
+def positions_of(
     pointers: Tile, mask: Tile | None, storage: Storage, addresses: AddressSpace
-) -> Iterator[Place]:
-    """Where pointers point: a place in each buffer, with indices into the flat tile.
+) -> Iterator[Position]:
+    """Where pointers point: a position in each buffer, with indices into the flat tile.
 
     Args:
         pointers: A tile of addresses.
@@ -83,10 +83,10 @@ def places_of(
         if storage.is_packed:
             elements = 2 * elements + (flat & 1)
         if active is None:
-            yield Place(view.buffer, elements, chosen)
+            yield Position(view.buffer, elements, chosen)
         else:
             numbers = np.arange(np.size(pointers)) if chosen is ALL else chosen
-            yield Place(view.buffer, elements[active], numbers[active])
+            yield Position(view.buffer, elements[active], numbers[active])
 
 
 class Ordering:
@@ -107,7 +107,7 @@ class Ordering:
         self,
         state: State,
         kind: AccessKind,
-        places: Sequence[Place],
+        positions: Sequence[Position],
         storage: Storage,
         values: Array | None = None,
     ) -> None:
@@ -116,10 +116,10 @@ class Ordering:
         Args:
             state: What runs.
             kind: A read, write or update; whether it is atomic follows from the operation.
-            places: What is accessed.
+            positions: What is accessed.
             storage: How elements lie in memory.
-            values: What is written, indexed as the places say; None if it is not known yet. Of an
-                update, what it stores where it does.
+            values: What is written, indexed as the positions say; None if it is not known yet. Of
+                an update, what it stores where it does.
         """
         observer = state.observer
         if observer is None:
@@ -131,32 +131,34 @@ class Ordering:
         state.values[self._result] = observer.on_tile_access(
             [
                 access
-                for place in places
-                for access in self._accesses(strong, place, storage, values)
+                for position in positions
+                for access in self._accesses(strong, position, storage, values)
             ],
             order,
         )
 
     def _accesses(
-        self, kind: AccessKind, place: Place, storage: Storage, values: Array | None
+        self, kind: AccessKind, position: Position, storage: Storage, values: Array | None
     ) -> Iterator[Access]:
         if kind is not AccessKind.ATOMIC_UPDATE:
-            yield self._access(kind, place, storage, values)
-        elif values is None or not _has_parts(place, storage):
-            yield self._access(kind, place, storage, None)
+            yield self._access(kind, position, storage, values)
+        elif values is None or not _has_parts(position, storage):
+            yield self._access(kind, position, storage, None)
         else:
-            yield from self._updates_of_parts(place, storage, values)
+            yield from self._updates_of_parts(position, storage, values)
 
-    def _updates_of_parts(self, place: Place, storage: Storage, values: Array) -> Iterator[Access]:
+    def _updates_of_parts(
+        self, position: Position, storage: Storage, values: Array
+    ) -> Iterator[Access]:
         """An update of words that hold several elements of the memory.
 
         The elements that the new words keep are only read: it is no matter when others read them.
         """
-        root = place.buffer.root
-        words = np.ravel(storage.units(place.elements))
-        count = place.buffer.data.dtype.itemsize // root.data.dtype.itemsize
-        new = np.ravel(storage.encoded(values[place.chosen]))
-        old = place.buffer.data[words]
+        root = position.buffer.root
+        words = np.ravel(storage.units(position.elements))
+        count = position.buffer.data.dtype.itemsize // root.data.dtype.itemsize
+        new = np.ravel(storage.encoded(values[position.chosen]))
+        old = position.buffer.data[words]
         shape = (words.size, count, root.data.dtype.itemsize)
         changes = (_bytes_of(new, shape) != _bytes_of(old, shape)).any(axis=2)
         elements = words[:, np.newaxis] * count + np.arange(count)
@@ -166,13 +168,13 @@ class Ordering:
                 yield self._of_elements(kind, root, elements[which], None)
 
     def _access(
-        self, kind: AccessKind, place: Place, storage: Storage, values: Array | None
+        self, kind: AccessKind, position: Position, storage: Storage, values: Array | None
     ) -> Access:
-        units = np.ravel(storage.units(place.elements))
+        units = np.ravel(storage.units(position.elements))
         written = None
         if values is not None and not storage.is_packed:
-            written = np.ravel(storage.encoded(values[place.chosen]))
-        return self._of_elements(kind, place.buffer, units, written)
+            written = np.ravel(storage.encoded(values[position.chosen]))
+        return self._of_elements(kind, position.buffer, units, written)
 
     def _of_elements(
         self, kind: AccessKind, buffer: Buffer, elements: IntArray, written: Array | None
@@ -181,10 +183,10 @@ class Ordering:
         return Access(self._operation, kind, buffer, elements, (elements,), (size,), None, written)
 
 
-def _has_parts(place: Place, storage: Storage) -> bool:
+def _has_parts(position: Position, storage: Storage) -> bool:
     """Whether what is accessed lies in memory of smaller elements, and inside of it."""
-    buffer = place.buffer
-    units = storage.units(place.elements)
+    buffer = position.buffer
+    units = storage.units(position.elements)
     is_inside = bool(np.all((units >= 0) & (units < buffer.size)))
     return is_inside and buffer.root.data.dtype.itemsize < buffer.data.dtype.itemsize
 

@@ -78,7 +78,7 @@ def part(source: Array, indices: tuple[int, ...], shape: tuple[int, ...]) -> Til
     Raises:
         UnlocatedError: There is no such part.
     """
-    return source[_place(source, indices, shape)]
+    return source[_position(source, indices, shape)]
 
 
 def replaced(source: Tile, whole: Array, indices: tuple[int, ...]) -> Array:
@@ -88,11 +88,11 @@ def replaced(source: Tile, whole: Array, indices: tuple[int, ...]) -> Array:
         UnlocatedError: There is no such part.
     """
     result = np.array(whole)
-    result[_place(whole, indices, np.shape(source))] = source
+    result[_position(whole, indices, np.shape(source))] = source
     return result
 
 
-def _place(whole: Array, indices: tuple[int, ...], shape: tuple[int, ...]) -> tuple[slice, ...]:
+def _position(whole: Array, indices: tuple[int, ...], shape: tuple[int, ...]) -> tuple[slice, ...]:
     """Where the part of a tile with a number for each dimension is.
 
     Raises:

@@ -1,7 +1,7 @@
 """How elements lie in memory.
 
-Elements of four bits share bytes: the one with the lower place has the lower bits. i1 takes a byte,
-of which any bit may be set. tf32 takes four bytes, which keep the bits that it does not have.
+Elements of four bits share bytes: the one with the lower position has the lower bits. i1 takes a
+byte, of which any bit may be set. tf32 takes four bytes, which keep the bits that it does not have.
 
 Source: CUDA Tile IR specification, "Sub-Byte Types"; NVIDIA/cuda-tile 13.3.0, `Ops.td`
 (`load_ptr_tko`, `store_ptr_tko`).
@@ -72,7 +72,7 @@ class Storage:
         return np.asarray(values, self.dtype)
 
     def write(self, buffer: Buffer, elements: IntArray, values: Array) -> None:
-        """Writes elements to a buffer; of those with the same place the last one stays.
+        """Writes elements to a buffer; of those with the same position the last one stays.
 
         Raises:
             UnlocatedError: One lies outside of it, or nothing can be written.

@@ -1,7 +1,7 @@
 """Tensors in memory, and which of their elements make the tile at an index.
 
-Source: CUDA Tile IR specification, "Tensor View" and "Subview Types", with the place of a tile as
-devices have it: the tile at index I of a partition view begins at element I T.
+Source: CUDA Tile IR specification, "Tensor View" and "Subview Types", with the position of a tile
+as devices have it: the tile at index I of a partition view begins at element I T.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from xtile.dialects.cuda_tile.types import (
     TileView,
 )
 from xtile.semantics.addresses import AddressSpace
-from xtile.semantics.cuda_tile.places import Place, base_of
+from xtile.semantics.cuda_tile.positions import Position, base_of
 from xtile.semantics.cuda_tile.storage import Storage
 from xtile.semantics.memory import View
 from xtile.semantics.observer import IntArray
 from xtile.semantics.values import Array
 
 _LARGEST = 2**62
-"""Places beyond this one may not fit into 64 bits, with what is added to them."""
+"""Positions beyond this one may not fit into 64 bits, with what is added to them."""
 
 
 class TensorView:
@@ -70,30 +70,30 @@ class Box:
     outside: int | None
 
     def elements(self) -> IntArray:
-        """The places of its elements in the tensor's memory.
+        """The positions of its elements in the tensor's memory.
 
         Raises:
-            OverflowError: A place does not fit into 64 bits.
+            OverflowError: A position does not fit into 64 bits.
         """
         last = self.offset + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         if last > _LARGEST:
             raise OverflowError
-        places = np.full(self.shape, self.offset, np.int64)
+        positions = np.full(self.shape, self.offset, np.int64)
         for dimension, (size, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
             distances = np.arange(size) * stride
             if dimension == self.along and self.rows is not None:
                 distances = self.rows
-            places += distances.reshape(-1, *(1,) * (len(self.shape) - dimension - 1))
-        return places
+            positions += distances.reshape(-1, *(1,) * (len(self.shape) - dimension - 1))
+        return positions
 
-    def place(self, tensor: TensorView, storage: Storage, addresses: AddressSpace) -> Place:
+    def position(self, tensor: TensorView, storage: Storage, addresses: AddressSpace) -> Position:
         """Where its elements lie.
 
         Raises:
             UnlocatedError: The tensor's pointer points to no memory.
         """
         buffer, first = base_of(tensor.address, storage, addresses)
-        return Place(buffer, first + self.elements(), self.kept)
+        return Position(buffer, first + self.elements(), self.kept)
 
     def array(self, tensor: TensorView, storage: Storage, addresses: AddressSpace) -> Array:
         """Its elements as an array on the memory itself, if none are packed and no rows are any.

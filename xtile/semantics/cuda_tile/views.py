@@ -19,7 +19,7 @@ from xtile.dialects.cuda_tile.ops.views import MakeTensorViewOp
 from xtile.dialects.cuda_tile.types import TensorViewType, TileView
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import element_number
-from xtile.semantics.cuda_tile.places import Ordering
+from xtile.semantics.cuda_tile.positions import Ordering
 from xtile.semantics.cuda_tile.storage import Storage, check_writable, storage_of
 from xtile.semantics.cuda_tile.tensor_views import Box, TensorView, Tiling
 from xtile.semantics.errors import UnlocatedError
@@ -231,9 +231,9 @@ def _load_view(operation: LoadViewTkoOp, compiler: Compiler) -> Step:
         if state.observer is None and access.is_block:
             ordering.observe(state, AccessKind.READ, (), storage)
             return storage.decoded(box.array(tensor, storage, state.addresses)).copy()
-        place = box.place(tensor, storage, state.addresses)
-        ordering.observe(state, AccessKind.READ, (place,), storage)
-        return storage.read(place.buffer, place.elements)
+        position = box.position(tensor, storage, state.addresses)
+        ordering.observe(state, AccessKind.READ, (position,), storage)
+        return storage.read(position.buffer, position.elements)
 
     return step
 
@@ -256,12 +256,12 @@ def _store_view(operation: StoreViewTkoOp, compiler: Compiler) -> Step:
             ordering.observe(state, AccessKind.WRITE, (), storage)
             array = box.array(tensor, storage, state.addresses)
             if not array.flags.writeable:
-                check_writable(box.place(tensor, storage, state.addresses).buffer)
+                check_writable(box.position(tensor, storage, state.addresses).buffer)
             array[...] = storage.encoded(tile[box.kept])
             return
-        place = box.place(tensor, storage, state.addresses)
-        ordering.observe(state, AccessKind.WRITE, (place,), storage, tile)
-        storage.write(place.buffer, place.elements, tile[box.kept])
+        position = box.position(tensor, storage, state.addresses)
+        ordering.observe(state, AccessKind.WRITE, (position,), storage, tile)
+        storage.write(position.buffer, position.elements, tile[box.kept])
 
     return step
 

@@ -70,7 +70,7 @@ def _report(
             operation,
             kind,
             block.view.buffer,
-            block.places(),
+            block.positions(),
             tuple(indices),
             tuple(sizes),
             first + owners,
@@ -168,7 +168,7 @@ def _atomic_update(operation: ops.CooperativeMatrixAtomicUpdate, compiler: Compi
                 continue
             # Elements of a block may coincide where a size is checked against nothing.
             values = operand[block.row % len(operand)][block.part]
-            before = access.update(block.view.buffer, block.places(), values.T.ravel(), function)
+            before = access.update(block.view.buffer, block.positions(), values.T.ravel(), function)
             old[block.row][block.part] = before.reshape(values.T.shape).T
         v[result] = old
 

@@ -148,9 +148,9 @@ def _atomic_update(operation: memory.AtomicUpdateOperation, compiler: Compiler) 
             if state.observer is not None:
                 report_elements(state, operation, AccessKind.ATOMIC_UPDATE, view, chosen, mask)
             active = np.ones(state.shape, np.bool_) if mask is None else state.full(mask)
-            places = np.broadcast_to(view.element(chosen), state.shape)[active]
+            positions = np.broadcast_to(view.element(chosen), state.shape)[active]
             operands = state.full(values[value])[active]
-            old[active] = access.update(view.buffer, places, operands, function)
+            old[active] = access.update(view.buffer, positions, operands, function)
         values[result] = old[0, 0] if state.is_collective else old
 
     return step

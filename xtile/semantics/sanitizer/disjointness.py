@@ -20,7 +20,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, Launch
-from xtile.semantics.sanitizer.memories import Memory, Places
+from xtile.semantics.sanitizer.memories import AccessedUnits, Memory
 
 
 @dataclass
@@ -58,13 +58,15 @@ class Disjointness:
         self._known: dict[Memory, _Through] = {}
         self._operands: dict[tuple[Operation, bool], list[BlockArgument]] = {}
 
-    def broken(self, access: Access, memory: Memory, places: Places) -> tuple[int, str] | None:
+    def broken(
+        self, access: Access, memory: Memory, accessed: AccessedUnits
+    ) -> tuple[int, str] | None:
         """The position in an access where it breaks the promise, and in which way.
 
         Args:
             access: The access.
             memory: What it accesses.
-            places: The units of its elements that lie in the memory.
+            accessed: The units of its elements that lie in the memory.
         """
         argument = self._argument(access) if self._alone else None
         if argument is None:
@@ -72,17 +74,17 @@ class Disjointness:
         through, bit = self._through(memory), self._bits[argument]
         past = through.accessed if access.kind.writes else through.written
         others = (sum(self._bits.values()) if is_noalias(argument) else self._alone) & ~bit
-        broken = past[places.units] & others != 0
-        through.accessed[places.units] |= bit
+        broken = past[accessed.units] & others != 0
+        through.accessed[accessed.units] |= bit
         if access.kind.writes:
-            through.written[places.units] |= bit
+            through.written[accessed.units] |= bit
         if not broken.any():
             return None
         first = int(np.argmax(broken))
-        found = int(past[places.units[first]]) & others
+        found = int(past[accessed.units[first]]) & others
         other = next(each for each, its in self._bits.items() if its & found)
         before = "accessed" if access.kind.writes else "written"
-        return int(places.positions[first]), (
+        return int(accessed.positions[first]), (
             f"is accessed ({access.kind.value}) through {_name(argument)} and was {before} through "
             f"{_name(other)}, which {NOALIAS_ATTRIBUTE} of "
             f"{_name(argument if is_noalias(argument) else other)} excludes"

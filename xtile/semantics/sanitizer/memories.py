@@ -42,7 +42,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Places:
+class AccessedUnits:
     """The units that elements are made of.
 
     Attributes:
@@ -53,9 +53,9 @@ class Places:
     units: IntArray
     positions: IntArray
 
-    def chosen(self, which: IntArray) -> Places:
+    def chosen(self, which: IntArray) -> AccessedUnits:
         """Some of them."""
-        return Places(self.units[which], self.positions[which])
+        return AccessedUnits(self.units[which], self.positions[which])
 
 
 class Memories:
@@ -107,7 +107,7 @@ class Memories:
         self._known = {known: its for known, its in self._known.items() if its is not memory}
         return memory
 
-    def places(self, buffer: Buffer, elements: IntArray) -> Places:
+    def positions(self, buffer: Buffer, elements: IntArray) -> AccessedUnits:
         """The units of the elements that lie inside of a buffer."""
         memory = self.of(buffer)
         inside = np.flatnonzero((elements >= 0) & (elements < buffer.size))
@@ -115,9 +115,9 @@ class Memories:
         count = buffer.data.dtype.itemsize // memory.unit
         units = elements[inside] * count + first
         if count == 1:
-            return Places(units, inside)
+            return AccessedUnits(units, inside)
         every = (units[:, np.newaxis] + np.arange(count)).ravel()
-        return Places(every, np.repeat(inside, count))
+        return AccessedUnits(every, np.repeat(inside, count))
 
     def _argument(self, buffer: Buffer) -> Memory | None:
         start = int(buffer.data.ctypes.data)

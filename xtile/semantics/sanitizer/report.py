@@ -76,7 +76,7 @@ class Report:
     origins: tuple[Operation, ...] = ()
 
     def diagnostic(self) -> Diagnostic:
-        """The report at the instruction's or the parameter's place."""
+        """The report at the instruction's or the parameter's position."""
         is_warning = self.kind is Kind.UNSPECIFIED
         severity = Severity.WARNING if is_warning else Severity.ERROR
         main = located(self.operation, self.message, severity)

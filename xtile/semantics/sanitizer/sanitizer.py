@@ -18,7 +18,7 @@ from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray, Launch
 from xtile.semantics.ordering import Order, Token
 from xtile.semantics.sanitizer.disjointness import Disjointness
-from xtile.semantics.sanitizer.memories import Memories, Memory, Places
+from xtile.semantics.sanitizer.memories import AccessedUnits, Memories, Memory
 from xtile.semantics.sanitizer.promises import broken_promises
 from xtile.semantics.sanitizer.report import Kind, Report, word_of
 from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
@@ -126,46 +126,46 @@ class Sanitizer:
 
     def on_access(self, access: Access) -> None:
         """Checks an access's indices, the element's content, and other accesses to it."""
-        places = self._check_elements(access)
-        if len(places.units) == 0:
+        accessed = self._check_elements(access)
+        if len(accessed.units) == 0:
             return
         if access.threads is None:
-            self._check_together(access, places)
-        self._check_conflict(access, self._shadow(access.buffer), places)
+            self._check_together(access, accessed)
+        self._check_conflict(access, self._shadow(access.buffer), accessed)
 
     def on_tile_access(self, accesses: Sequence[Access], order: Order) -> Token:
         """Checks an access like `on_access`, but by tokens."""
         for access in accesses:
-            places = self._check_elements(access)
+            accessed = self._check_elements(access)
             if access.kind.writes:
-                self._shadow(access.buffer).has_content[places.units] = True
+                self._shadow(access.buffer).has_content[accessed.units] = True
         token, conflicts = self._token_order.access(accesses, order, self._group_number)
         for conflict in conflicts:
             what, other = conflict.description, conflict.other
             self._report_access(Kind.CONFLICT, conflict.access, conflict.at, what, other)
         return token
 
-    def _check_elements(self, access: Access) -> Places:
-        """Checks indices and the elements' content; returns the places inside of the memory."""
+    def _check_elements(self, access: Access) -> AccessedUnits:
+        """Checks indices and the elements' content; returns the positions inside of the memory."""
         self._check_bounds(access)
-        places = self._memories.places(access.buffer, access.elements)
-        if len(places.units) == 0:
-            return places
+        accessed = self._memories.positions(access.buffer, access.elements)
+        if len(accessed.units) == 0:
+            return accessed
         shadow = self._shadow(access.buffer)
         if not shadow.is_alive:
-            first = int(places.positions[0])
+            first = int(accessed.positions[0])
             self._report_access(
                 Kind.LIFETIME, access, first, "is accessed after its lifetime ended"
             )
         if access.kind.reads:
-            self._check_content(access, shadow, places)
-        self._check_arguments(access, places)
-        return places
+            self._check_content(access, shadow, accessed)
+        self._check_arguments(access, accessed)
+        return accessed
 
-    def _check_arguments(self, access: Access, places: Places) -> None:
+    def _check_arguments(self, access: Access, accessed: AccessedUnits) -> None:
         """Checks that memory is reached through one argument where the kernel says so."""
         memory = self._memories.of(access.buffer)
-        broken = self._disjointness and self._disjointness.broken(access, memory, places)
+        broken = self._disjointness and self._disjointness.broken(access, memory, accessed)
         if broken:
             at, what = broken
             self._report_access(Kind.BROKEN_PROMISE, access, at, what)
@@ -183,15 +183,15 @@ class Sanitizer:
                 )
                 return
 
-    def _check_content(self, access: Access, shadow: Shadow, places: Places) -> None:
-        missing = ~shadow.has_content[places.units]
+    def _check_content(self, access: Access, shadow: Shadow, accessed: AccessedUnits) -> None:
+        missing = ~shadow.has_content[accessed.units]
         if missing.any():
-            at = int(places.positions[int(np.argmax(missing))])
+            at = int(accessed.positions[int(np.argmax(missing))])
             self._report_access(
                 Kind.UNINITIALIZED, access, at, "is read, but nothing was written to it"
             )
 
-    def _check_together(self, access: Access, places: Places) -> None:
+    def _check_together(self, access: Access, accessed: AccessedUnits) -> None:
         """Checks that a collective instruction writes what it reads as the same memref only.
 
         Source: docs/semantics.md, 2, "Aliases".
@@ -202,24 +202,24 @@ class Sanitizer:
         for read in self._read_together:
             if self._memories.of(read.buffer) is not self._memories.of(access.buffer):
                 continue
-            units = self._memories.places(read.buffer, read.elements).units
-            is_read = np.isin(places.units, units)
-            if is_read.any() and not np.array_equal(units, places.units):
+            units = self._memories.positions(read.buffer, read.elements).units
+            is_read = np.isin(accessed.units, units)
+            if is_read.any() and not np.array_equal(units, accessed.units):
                 self._report_access(
                     Kind.CONFLICT,
                     access,
-                    int(places.positions[int(np.argmax(is_read))]),
+                    int(accessed.positions[int(np.argmax(is_read))]),
                     f"is accessed ({access.kind.value}) by an instruction that reads it as an "
                     f"element of another memref on {read.buffer.name}, in an order that nothing "
                     "specifies",
                 )
 
-    def _check_conflict(self, access: Access, shadow: Shadow, places: Places) -> None:
+    def _check_conflict(self, access: Access, shadow: Shadow, accessed: AccessedUnits) -> None:
         threads = access.threads
         if threads is None:
             threads = np.full(len(access.elements), WORK_GROUP)
         phase = self._local_phase if access.buffer.is_local else self._global_phase
-        found = shadow.conflict(access, places, threads, self._group_number, phase)
+        found = shadow.conflict(access, accessed, threads, self._group_number, phase)
         if found is not None:
             at, number = found
             other = access.operation if number < 0 else self._operations[number]
@@ -233,7 +233,7 @@ class Sanitizer:
                 other,
             )
         number = self._number(access.operation)
-        shadow.record(access, places, threads, self._group_number, phase, number)
+        shadow.record(access, accessed, threads, self._group_number, phase, number)
 
     def on_subview(
         self,
@@ -373,11 +373,11 @@ class Sanitizer:
         thread = None if access.threads is None else int(access.threads[at])
         x, y, z = self._group
         who = f"work-group ({x},{y},{z})" if thread is None else self._who(thread)
-        place = ",".join(map(str, index))
+        position = ",".join(map(str, index))
         self._report(
             kind,
             access.operation,
-            f"element [{place}] of memory {access.buffer.name} {what}; by {who}",
+            f"element [{position}] of memory {access.buffer.name} {what}; by {who}",
             work_item=None if thread is None else self._work_item(thread),
             index=index,
             other=other,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.observer import Access, BoolArray, IntArray
-from xtile.semantics.sanitizer.memories import Memory, Places
+from xtile.semantics.sanitizer.memories import AccessedUnits, Memory
 
 NOBODY = -1
 MANY = -2
@@ -103,7 +103,7 @@ class Shadow:
         self._unit = memory.unit
         self.has_content = np.zeros(memory.size, np.bool_)
         for start, end in memory.filled:
-            first, last = ((place - memory.start) // memory.unit for place in (start, end))
+            first, last = ((position - memory.start) // memory.unit for position in (start, end))
             self.has_content[first:last] = True
         self.is_alive = True
 
@@ -128,64 +128,66 @@ class Shadow:
         return Accesses(len(self.has_content))
 
     def conflict(
-        self, access: Access, places: Places, threads: IntArray, group: int, phase: int
+        self, access: Access, accessed: AccessedUnits, threads: IntArray, group: int, phase: int
     ) -> tuple[int, int] | None:
         """The position in the access of a conflict, and the number of the other instruction.
 
         Args:
             access: The access.
-            places: The units of the elements that lie in the memory.
+            accessed: The units of the elements that lie in the memory.
             threads: The thread of each position.
             group: The number of the work-group.
             phase: The phase.
         """
-        elements, who = places.units, threads[places.positions]
+        elements, who = accessed.units, threads[accessed.positions]
         is_atomic = access.kind.is_atomic
         pasts = (self.writes, self.reads) if access.kind.writes else (self.writes,)
         for past in pasts:
             conflict = past.conflicts(elements, who, group, phase, is_atomic)
             if past is self.writes and conflict.any():
-                conflict &= ~self._repeats_value(access, places.positions)
+                conflict &= ~self._repeats_value(access, accessed.positions)
             if conflict.any():
                 first = int(np.argmax(conflict))
-                return int(places.positions[first]), int(past.operation[elements[first]])
+                return int(accessed.positions[first]), int(past.operation[elements[first]])
         if access.kind.writes and not is_atomic:
-            return self._conflict_within(access, places, who)
+            return self._conflict_within(access, accessed, who)
         return None
 
     @staticmethod
-    def _repeats_value(access: Access, positions: IntArray) -> BoolArray:
+    def _repeats_value(access: Access, accessed: IntArray) -> BoolArray:
         """Where a write does not change the content: the order of such writes is no matter."""
         if access.values is None or access.kind.is_atomic:
-            return np.zeros(len(positions), np.bool_)
-        old = access.buffer.data[access.elements[positions]]
-        return same_numbers(old, access.values[positions])
+            return np.zeros(len(accessed), np.bool_)
+        old = access.buffer.data[access.elements[accessed]]
+        return same_numbers(old, access.values[accessed])
 
     @staticmethod
-    def _conflict_within(access: Access, places: Places, who: IntArray) -> tuple[int, int] | None:
+    def _conflict_within(
+        access: Access, accessed: AccessedUnits, who: IntArray
+    ) -> tuple[int, int] | None:
         """Two threads that write different values to one element in the same instruction."""
-        elements = places.units
+        elements = accessed.units
         order = np.argsort(elements, kind="stable")
         same = elements[order[1:]] == elements[order[:-1]]
         differs = same & (who[order[1:]] != who[order[:-1]])
         if access.values is not None and differs.any():
-            values = access.values[places.positions][order]
+            values = access.values[accessed.positions][order]
             differs &= ~same_numbers(values[1:], values[:-1])
         if not differs.any():
             return None
-        return int(places.positions[order[1 + int(np.argmax(differs))]]), -1
+        return int(accessed.positions[order[1 + int(np.argmax(differs))]]), -1
 
     def record(
         self,
         access: Access,
-        places: Places,
+        accessed: AccessedUnits,
         threads: IntArray,
         group: int,
         phase: int,
         operation: int,
     ) -> None:
         """Remembers an access."""
-        elements, who = places.units, threads[places.positions]
+        elements, who = accessed.units, threads[accessed.positions]
         if access.kind.writes:
             self.has_content[elements] = True
         past = self.writes if access.kind.writes else self.reads

@@ -21,7 +21,7 @@ from xdsl.ir import Operation
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import Access, BoolArray, IntArray
 from xtile.semantics.ordering import Order, Token
-from xtile.semantics.sanitizer.memories import Memories, Memory, Places
+from xtile.semantics.sanitizer.memories import AccessedUnits, Memories, Memory
 from xtile.semantics.sanitizer.report import word_of
 from xtile.semantics.sanitizer.shadow import same_numbers
 
@@ -128,17 +128,17 @@ class TokenOrder:
                 self._record(access, chosen, _following(history, access, past, order))
         return token, conflicts
 
-    def _by_history(self, access: Access) -> Iterator[tuple[_History, Places]]:
-        """The histories of what is accessed, and the places that have each."""
-        places = self._memories.places(access.buffer, access.elements)
-        keys = self._keys(access.buffer)[places.units]
+    def _by_history(self, access: Access) -> Iterator[tuple[_History, AccessedUnits]]:
+        """The histories of what is accessed, and the positions that have each."""
+        accessed = self._memories.positions(access.buffer, access.elements)
+        keys = self._keys(access.buffer)[accessed.units]
         if keys.size and (keys == keys[0]).all():
-            yield self._known[keys[0]], places
+            yield self._known[keys[0]], accessed
             return
         for key in np.unique(keys):
-            yield self._known[key], places.chosen(np.flatnonzero(keys == key))
+            yield self._known[key], accessed.chosen(np.flatnonzero(keys == key))
 
-    def _record(self, access: Access, chosen: Places, history: _History) -> None:
+    def _record(self, access: Access, chosen: AccessedUnits, history: _History) -> None:
         self._keys(access.buffer)[chosen.units] = len(self._known)
         self._known.append(history)
 
@@ -190,7 +190,7 @@ def _repeats_value(access: Access, chosen: IntArray) -> BoolArray:
 
 
 def _conflicts_within(access: Access) -> Iterator[Conflict]:
-    """A place to which an access writes two different values."""
+    """A position to which an access writes two different values."""
     if access.values is None:
         return
     order = np.argsort(access.elements, kind="stable")

@@ -45,17 +45,17 @@ def read_elements(
     rank = _rank(memref, indices, where)
     loaded: Value = None
     for view, mask in _accessed(state, memref, where, rank):
-        place = _place(view, indices, rank)
-        _check(state, operation, kind, view, indices, place, mask)
-        value = _read(view.buffer, place, mask)
+        position = _position(view, indices, rank)
+        _check(state, operation, kind, view, indices, position, mask)
+        value = _read(view.buffer, position, mask)
         loaded = value if loaded is None or mask is None else choose(mask, value, loaded)
     return loaded
 
 
-def _read(buffer: Buffer, place: Index, mask: Mask) -> Value:
-    if mask is None or isinstance(place, int) or mask.any():
-        return access.read(buffer, place, mask)
-    return np.zeros(np.broadcast_shapes(place.shape, mask.shape), buffer.data.dtype)
+def _read(buffer: Buffer, position: Index, mask: Mask) -> Value:
+    if mask is None or isinstance(position, int) or mask.any():
+        return access.read(buffer, position, mask)
+    return np.zeros(np.broadcast_shapes(position.shape, mask.shape), buffer.data.dtype)
 
 
 def write_elements(
@@ -67,9 +67,9 @@ def write_elements(
     where: Value = None,
     kind: AccessKind = AccessKind.WRITE,
 ) -> None:
-    """Writes elements at indices; where several are written to one place, the last one stays.
+    """Writes elements at indices; where several are written to one position, the last one stays.
 
-    An observer is told of elements of one vector that differ and are written to one place.
+    An observer is told of elements of one vector that differ and are written to one position.
 
     Args:
         state: The work-group.
@@ -85,24 +85,24 @@ def write_elements(
     """
     rank = _rank(memref, indices, where, value)
     for view, mask in _accessed(state, memref, where, rank):
-        place = _place(view, indices, rank)
-        _check(state, operation, kind, view, indices, place, mask, value)
+        position = _position(view, indices, rank)
+        _check(state, operation, kind, view, indices, position, mask, value)
         if state.observer is not None and rank > 0:
-            _check_duplicates(state, operation, place, value, mask)
+            _check_duplicates(state, operation, position, value, mask)
         if mask is None or mask.any():
-            access.write(view.buffer, place, value, mask)
+            access.write(view.buffer, position, value, mask)
 
 
 def _check_duplicates(
-    state: State, operation: Operation, place: Index, value: Value, mask: Mask
+    state: State, operation: Operation, position: Index, value: Value, mask: Mask
 ) -> None:
-    """Tells the observer of different elements of a vector that are written to one place."""
-    given: tuple[Value, ...] = (place, value) if mask is None else (place, value, mask)
+    """Tells the observer of different elements of a vector that are written to one position."""
+    given: tuple[Value, ...] = (position, value) if mask is None else (position, value, mask)
     shape = np.broadcast_shapes(*(np.shape(each) for each in given))
     active = np.ones(shape, np.bool_) if mask is None else np.broadcast_to(mask, shape)
     owners: Value = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape[0], shape[1])
     owners = with_axes(owners, len(shape) - 2)
-    flat: list[Array] = [np.broadcast_to(each, shape)[active] for each in (owners, place, value)]
+    flat: list[Array] = [np.broadcast_to(each, shape)[active] for each in (owners, position, value)]
     order = np.lexsort(flat[1::-1])
     owner, where, stored = (each[order] for each in flat)
     repeated = (owner[1:] == owner[:-1]) & (where[1:] == where[:-1])
@@ -145,14 +145,14 @@ def update_elements(
     shape = _acting_shape(state, rank, (*indices, *_offsets(memref)), where, value)
     old: Array | None = None
     for view, mask in _accessed(state, memref, where, rank):
-        place = _place(view, indices, rank)
-        _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, place, mask)
+        position = _position(view, indices, rank)
+        _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, position, mask)
         acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
         if old is None:
             old = np.zeros(shape, view.buffer.data.dtype)
-        places = np.broadcast_to(np.asarray(place, np.int64), shape)[acting]
+        positions = np.broadcast_to(np.asarray(position, np.int64), shape)[acting]
         old[acting] = access.update(
-            view.buffer, places, np.broadcast_to(value, shape)[acting], function
+            view.buffer, positions, np.broadcast_to(value, shape)[acting], function
         )
     assert old is not None
     return old
@@ -161,16 +161,16 @@ def update_elements(
 def check_updatable(
     state: State, operation: Operation, view: View, indices: Sequence[Index], mask: Mask
 ) -> tuple[IntArray, Array]:
-    """The places of the elements that work-items update one after another, and who does.
+    """The positions of the elements that work-items update one after another, and who does.
 
     Raises:
         UnlocatedError: An element lies outside of the memory, or is constant.
     """
-    place = _place(view, indices, 0)
+    position = _position(view, indices, 0)
     shape = _acting_shape(state, 0, indices, None, None)
-    _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, place, mask)
+    _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, position, mask)
     acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
-    return np.broadcast_to(np.asarray(place, np.int64), shape), acting
+    return np.broadcast_to(np.asarray(position, np.int64), shape), acting
 
 
 def _rank(memref: Memref, indices: Sequence[Index], *others: Value) -> int:
@@ -183,7 +183,7 @@ def _axes(*values: Value) -> int:
 
 
 def _offsets(memref: Memref) -> list[Index]:
-    """Where views begin; those of pointers have a place for each element of a vector."""
+    """Where views begin; those of pointers have a position for each element of a vector."""
     views = [memref] if isinstance(memref, View) else memref.views.values()
     return [view.offset for view in views]
 
@@ -202,12 +202,12 @@ def _accessed(state: State, memref: Memref, where: Value, rank: int) -> Iterator
         yield view, np.asarray(chosen) if mask is None else chosen & mask
 
 
-def _place(view: View, indices: Sequence[Index], rank: int) -> Index:
-    """The place in the buffer of the elements at indices."""
-    place = _spread(view.offset, rank)
+def _position(view: View, indices: Sequence[Index], rank: int) -> Index:
+    """The position in the buffer of the elements at indices."""
+    position = _spread(view.offset, rank)
     for index, stride in zip(indices, view.strides, strict=True):
-        place = place + _spread(index, rank) * _spread(stride, rank)
-    return place
+        position = position + _spread(index, rank) * _spread(stride, rank)
+    return position
 
 
 def _spread(index: Index, rank: int) -> Index:
@@ -240,18 +240,18 @@ def _check(
     kind: AccessKind,
     view: View,
     indices: Sequence[Index],
-    place: Index,
+    position: Index,
     mask: Mask,
     value: Value = None,
 ) -> None:
     """Checks what a buffer's bounds do not say, and tells the observer of the access."""
     buffer = view.buffer
     if buffer.parts is not None:
-        buffer.parts.check(place, mask, buffer.name)
+        buffer.parts.check(position, mask, buffer.name)
     if kind.writes and not buffer.data.flags.writeable:
         raise UnlocatedError(f"{buffer.name} is constant and must not be written to")
     if state.observer is not None:
-        _report(state, operation, kind, view, indices, place, mask, value)
+        _report(state, operation, kind, view, indices, position, mask, value)
 
 
 def _report(
@@ -260,14 +260,14 @@ def _report(
     kind: AccessKind,
     view: View,
     indices: Sequence[Index],
-    place: Index,
+    position: Index,
     mask: Mask,
     value: Value,
 ) -> None:
     """Reports the elements that active work-items access."""
     assert state.observer is not None
-    rank = _axes(place, *indices, mask, value)
-    shape = _acting_shape(state, rank, (*indices, place), value)
+    rank = _axes(position, *indices, mask, value)
+    shape = _acting_shape(state, rank, (*indices, position), value)
     active = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
     threads = with_axes(state.threads()[: shape[0], : shape[1]], rank)
 
@@ -279,7 +279,7 @@ def _report(
             operation,
             kind,
             view.buffer,
-            flat(place),
+            flat(position),
             tuple(flat(index) for index in indices),
             tuple(flat(size) for size in view.shape),
             flat(threads),

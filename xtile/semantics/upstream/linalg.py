@@ -153,48 +153,48 @@ class _Turns:
         owner = np.zeros(turns[0].shape if turns else (1, 1), np.int64)
         for number, (size, is_parallel) in zip(turns, self._loops(sizes), strict=True):
             owner = owner * size + number if is_parallel else owner
-        places = [
-            None if view is None else self._places(state, view, number, turns, owner.shape)
+        positions = [
+            None if view is None else self._positions(state, view, number, turns, owner.shape)
             for number, view in enumerate(memory)
         ]
         state.observer.on_phase()
-        self._check_turns(state, memory, places, owner)
+        self._check_turns(state, memory, positions, owner)
         kinds = [
             (AccessKind.READ, range(len(memory))),
             (AccessKind.WRITE, range(first, len(memory))),
         ]
         for kind, numbers in kinds:
             for number in numbers:
-                view, place = memory[number], places[number]
+                view, position = memory[number], positions[number]
                 is_accessed = kind is AccessKind.WRITE or self._used[number]
-                if view is not None and place is not None and is_accessed and place.size:
+                if view is not None and position is not None and is_accessed and position.size:
                     at = self._at(number, turns, state)
-                    _report_places(state, operation, kind, view, place, at)
+                    _report_positions(state, operation, kind, view, position, at)
         state.observer.on_phase()
 
-    def _places(
+    def _positions(
         self, state: State, view: View, number: int, turns: Numbers, shape: tuple[int, ...]
     ) -> Array:
-        place = np.asarray(view.element(self._at(number, turns, state)))
-        return np.broadcast_to(place, shape).ravel()
+        position = np.asarray(view.element(self._at(number, turns, state)))
+        return np.broadcast_to(position, shape).ravel()
 
     def _check_turns(
         self,
         state: State,
         memory: Sequence[View | None],
-        places: Sequence[Array | None],
+        positions: Sequence[Array | None],
         owner: Array,
     ) -> None:
         """Tells the observer of an element that one turn writes and another one accesses."""
         assert state.observer is not None
         operation, owners = self._structure.operation, owner.ravel()
         for written in range(len(self._structure.inputs), len(memory)):
-            view, place = memory[written], places[written]
-            if view is None or place is None or not place.size:
+            view, position = memory[written], positions[written]
+            if view is None or position is None or not position.size:
                 continue
             by = np.full(view.buffer.size, -1, np.int64)
-            by[place] = owners
-            for number, (other, at) in enumerate(zip(memory, places, strict=True)):
+            by[position] = owners
+            for number, (other, at) in enumerate(zip(memory, positions, strict=True)):
                 if other is None or at is None or other.buffer is not view.buffer:
                     continue
                 if not self._used[number] and number != written:
@@ -211,12 +211,12 @@ class _Turns:
                     return
 
 
-def _report_places(
+def _report_positions(
     state: State,
     operation: Operation,
     kind: AccessKind,
     view: View,
-    place: Array,
+    position: Array,
     at: Sequence[Any],
 ) -> None:
     """Reports that the work-group accesses elements.
@@ -226,12 +226,12 @@ def _report_places(
         operation: What accesses them.
         kind: How.
         view: The memref.
-        place: The places of the elements in the memory, for each turn.
+        position: The positions of the elements in the memory, for each turn.
         at: The indices of the elements, for each turn or for all of them.
     """
     assert state.observer is not None
-    elements, first = np.unique(place, return_index=True)
-    indices = tuple(np.broadcast_to(index, (1, len(place))).ravel()[first] for index in at)
+    elements, first = np.unique(position, return_index=True)
+    indices = tuple(np.broadcast_to(index, (1, len(position))).ravel()[first] for index in at)
     sizes = tuple(np.full(len(first), size) for size in uniform_integers(view.shape))
     state.observer.on_access(
         Access(operation, kind, view.buffer, elements, indices, sizes, None, None)

@@ -132,11 +132,11 @@ def _generic_atomic_rmw(operation: Operation, compiler: Compiler) -> Step:
     body = compiler.region(region)
     (stored,) = body.yields
 
-    def update(state: State, view: View, places: Array, acting: Array) -> Array:
+    def update(state: State, view: View, positions: Array, acting: Array) -> Array:
         """Runs the region for those that act, at most one for each element at a time."""
         data = view.buffer.data
-        old = np.zeros(places.shape, data.dtype)
-        flat, who = places[acting], np.flatnonzero(acting)
+        old = np.zeros(positions.shape, data.dtype)
+        flat, who = positions[acting], np.flatnonzero(acting)
         before = state.mask
         try:
             for chosen in access.rounds(flat):
@@ -156,8 +156,8 @@ def _generic_atomic_rmw(operation: Operation, compiler: Compiler) -> Step:
         chosen = [as_index(values[index]) for index in indices]
         old: Value = None
         for view, mask in parts(values[memref], state.mask):
-            places, acting = check_updatable(state, operation, view, chosen, mask)
-            old = merged(acting, update(state, view, places, acting), old)
+            positions, acting = check_updatable(state, operation, view, chosen, mask)
+            old = merged(acting, update(state, view, positions, acting), old)
         values[result] = old
 
     return step

@@ -94,11 +94,11 @@ def _subview(operation: Operation, compiler: Compiler) -> Step:
 
     def change(view: View, state: State, mask: Mask) -> View:
         values = state.values
-        place = view.element(offsets.numbers(values))
+        position = view.element(offsets.numbers(values))
         extents, steps = sizes.numbers(values), strides.numbers(values)
         return View(
             view.buffer,
-            place,
+            position,
             tuple(extents[dimension] for dimension in kept),
             tuple(view.strides[dimension] * steps[dimension] for dimension in kept),
         )
@@ -111,7 +111,7 @@ def _shape(type: Attribute) -> tuple[int, ...]:
 
 
 def _start(view: View) -> Index:
-    """The place of the memory's first element: what an allocation's pointer points to."""
+    """The position of the memory's first element: what an allocation's pointer points to."""
     parts = view.buffer.parts
     return 0 if parts is None else parts.starts
 

@@ -1,7 +1,7 @@
 """The functions of OpenCL.std and GLSL.std.450, as MLIR's own `spirv` dialect has them.
 
 Most compute what an operation of `arith` or `math` does. `Cross`, `Normalize`, `Reflect` and the
-places of bits of GLSL have no meaning here.
+positions of bits of GLSL have no meaning here.
 
 Source: OpenCL extended instruction set, 2.1 to 2.3; GLSL.std.450 extended instruction set.
 """

@@ -30,7 +30,7 @@ from xtile.semantics.unspecified import (
 )
 from xtile.semantics.upstream.numbers import number_of
 
-_PLACES = ("indices", "offsets")
+_POSITIONS = ("indices", "offsets")
 """Operands of an access that say where it is."""
 
 _PADDING = ("padding", "pass_thru")
@@ -87,18 +87,18 @@ class FollowingUpstream(FollowingCompiler):
     def _accessing(self, operation: Operation, step: Step) -> Step:
         """An access, before which it is checked where it is and what it writes."""
         mask = _named(operation, "mask")
-        places = [each for name in _PLACES for each in _named(operation, name)]
+        positions = [each for name in _POSITIONS for each in _named(operation, name)]
         padding = [each for name in _PADDING for each in _named(operation, name)]
         pointers = [each for each in _named(operation, "memory") if not _is_memory(each)]
         others = [
             each
             for each in operation.operands
-            if each not in (*mask, *places, *padding, *pointers) and not _is_memory(each)
+            if each not in (*mask, *positions, *padding, *pointers) and not _is_memory(each)
         ]
         if operation.name in _CHECKED_BY_HANDLERS:
             others = []
         masks = self.slots(mask)
-        checks = [(self.slot(each), "an index") for each in places]
+        checks = [(self.slot(each), "an index") for each in positions]
         checks += [(self.slot(each), "a pointer") for each in pointers]
         checks += [(self.slot(each), STORED) for each in others]
         loaded = self._loaded(operation, step, padding)

@@ -21,7 +21,7 @@ from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Array, Value, choose
 from xtile.semantics.vector.arrays import AXES, along, shape_of, spread
 
-Places: TypeAlias = Callable[[State, Value], list[Index]]
+Positions: TypeAlias = Callable[[State, Value], list[Index]]
 """Gives the indices of a vector's elements, from the mask if there is one."""
 
 
@@ -42,44 +42,44 @@ def check_memory(operation: Operation, base: SSAValue) -> None:
 
 def _neighbours(
     operation: Operation, vector: SSAValue, base: SSAValue, indices: Sequence[int]
-) -> Places:
-    """The places of elements that follow each other in the last dimensions."""
+) -> Positions:
+    """The positions of elements that follow each other in the last dimensions."""
     check_memory(operation, base)
     shape = shape_of(vector)
     rank, first = len(shape), len(indices) - len(shape)
     steps = [along(size, axis, rank) for axis, size in enumerate(shape)]
 
-    def places(state: State, mask: Value) -> list[Index]:
+    def positions(state: State, mask: Value) -> list[Index]:
         start = [spread(as_index(state.values[index]), rank) for index in indices]
         return [*start[:first], *(a + b for a, b in zip(start[first:], steps, strict=True))]
 
-    return places
+    return positions
 
 
 def _packed(
     operation: Operation, vector: SSAValue, base: SSAValue, indices: Sequence[int]
-) -> Places:
-    """The places of elements that follow each other, counting only those of the mask."""
+) -> Positions:
+    """The positions of elements that follow each other, counting only those of the mask."""
     neighbours = _neighbours(operation, vector, base, indices)
     rank = len(shape_of(vector))
 
-    def places(state: State, mask: Value) -> list[Index]:
+    def positions(state: State, mask: Value) -> list[Index]:
         chosen = neighbours(state, mask)
         last = spread(as_index(state.values[indices[-1]]), rank)
         return [*chosen[:-1], last + np.cumsum(mask, axis=-1, dtype=np.int64) - mask]
 
-    return places
+    return positions
 
 
 def _load(operation: Operation, compiler: Compiler) -> Step:
     base, *indices = compiler.slots(operation.operands)
     (result,) = compiler.slots(operation.results)
-    places = _neighbours(operation, operation.results[0], operation.operands[0], indices)
+    positions = _neighbours(operation, operation.results[0], operation.operands[0], indices)
     shape = shape_of(operation.results[0])
 
     def step(state: State) -> None:
         values = state.values
-        loaded = read_elements(state, operation, values[base], places(state, None))
+        loaded = read_elements(state, operation, values[base], positions(state, None))
         values[result] = _full(loaded, shape)
 
     return step
@@ -87,11 +87,11 @@ def _load(operation: Operation, compiler: Compiler) -> Step:
 
 def _store(operation: Operation, compiler: Compiler) -> Step:
     vector, base, *indices = compiler.slots(operation.operands)
-    places = _neighbours(operation, operation.operands[0], operation.operands[1], indices)
+    positions = _neighbours(operation, operation.operands[0], operation.operands[1], indices)
 
     def step(state: State) -> None:
         values = state.values
-        write_elements(state, operation, values[base], places(state, None), values[vector])
+        write_elements(state, operation, values[base], positions(state, None), values[vector])
 
     return step
 
@@ -102,20 +102,20 @@ def _full(loaded: Value, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, (*array.shape[:AXES], *shape))
 
 
-def _masked_load(find: Callable[..., Places]) -> Handler:
-    """The handler of a load under a mask, of elements that `find` gives the places of."""
+def _masked_load(find: Callable[..., Positions]) -> Handler:
+    """The handler of a load under a mask, of elements that `find` gives the positions of."""
 
     def handler(operation: Operation, compiler: Compiler) -> Step:
         base, *indices, mask, other = compiler.slots(operation.operands)
         (result,) = compiler.slots(operation.results)
-        places = find(operation, operation.results[0], operation.operands[0], indices)
+        positions = find(operation, operation.results[0], operation.operands[0], indices)
         shape = shape_of(operation.results[0])
 
         def step(state: State) -> None:
             values = state.values
             where = values[mask]
             loaded = read_elements(
-                state, operation, values[base], places(state, where), _where(where, shape)
+                state, operation, values[base], positions(state, where), _where(where, shape)
             )
             values[result] = choose(where, _full(loaded, shape), values[other])
 
@@ -124,18 +124,18 @@ def _masked_load(find: Callable[..., Places]) -> Handler:
     return handler
 
 
-def _masked_store(find: Callable[..., Places]) -> Handler:
-    """The handler of a store under a mask, of elements that `find` gives the places of."""
+def _masked_store(find: Callable[..., Positions]) -> Handler:
+    """The handler of a store under a mask, of elements that `find` gives the positions of."""
 
     def handler(operation: Operation, compiler: Compiler) -> Step:
         base, *indices, mask, vector = compiler.slots(operation.operands)
-        places = find(operation, operation.operands[-1], operation.operands[0], indices)
+        positions = find(operation, operation.operands[-1], operation.operands[0], indices)
         shape = shape_of(operation.operands[-1])
 
         def step(state: State) -> None:
             values = state.values
             where = values[mask]
-            chosen = places(state, where)
+            chosen = positions(state, where)
             write_elements(
                 state, operation, values[base], chosen, values[vector], _where(where, shape)
             )
@@ -150,7 +150,7 @@ def _where(mask: Array, shape: tuple[int, ...]) -> Array:
 
 
 class _Scattered:
-    """The places of elements that a vector of positions chooses in the last dimension."""
+    """The positions of elements that a vector of positions chooses in the last dimension."""
 
     def __init__(self, operation: Operation, compiler: Compiler) -> None:
         base, *offsets, positions, mask, _ = operation.operands
@@ -179,12 +179,12 @@ class _Scattered:
 def _gather(operation: Operation, compiler: Compiler, mask: int | None = None) -> Step:
     base, other = compiler.slots((operation.operands[0], operation.operands[-1]))
     (result,) = compiler.slots(operation.results)
-    places = _Scattered(operation, compiler)
+    positions = _Scattered(operation, compiler)
 
     def step(state: State) -> None:
         values = state.values
-        where = places.where(state, mask)
-        loaded = read_elements(state, operation, values[base], places(state), where)
+        where = positions.where(state, mask)
+        loaded = read_elements(state, operation, values[base], positions(state), where)
         values[result] = choose(where, loaded, values[other])
 
     return step
@@ -192,12 +192,12 @@ def _gather(operation: Operation, compiler: Compiler, mask: int | None = None) -
 
 def _scatter(operation: Operation, compiler: Compiler) -> Step:
     base, vector = compiler.slots((operation.operands[0], operation.operands[-1]))
-    places = _Scattered(operation, compiler)
+    positions = _Scattered(operation, compiler)
 
     def step(state: State) -> None:
         values = state.values
-        where = places.where(state, None)
-        write_elements(state, operation, values[base], places(state), values[vector], where)
+        where = positions.where(state, None)
+        write_elements(state, operation, values[base], positions(state), values[vector], where)
 
     return step
 

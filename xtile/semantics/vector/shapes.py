@@ -1,4 +1,4 @@
-"""Elements in other places: slices, shuffles, transpositions, other shapes and types."""
+"""Elements in other positions: slices, shuffles, transpositions, other shapes and types."""
 
 from __future__ import annotations
 

@@ -103,9 +103,9 @@ def _read(
 
     def step(state: State) -> None:
         values = state.values
-        places = transfer.indices(state)
-        where = transfer.where(state, values[base], places)
-        loaded = read_elements(state, operation, values[base], places, where)
+        positions = transfer.indices(state)
+        where = transfer.where(state, values[base], positions)
+        loaded = read_elements(state, operation, values[base], positions, where)
         if where is not None:
             loaded = choose(where, loaded, spread(values[padding], len(shape)))
         if mask is not None and passthru is not None:
@@ -126,11 +126,11 @@ def _write(operation: Operation, compiler: Compiler, mask: int | None = None) ->
 
     def step(state: State) -> None:
         values = state.values
-        places = transfer.indices(state)
-        where = transfer.where(state, values[base], places)
+        positions = transfer.indices(state)
+        where = transfer.where(state, values[base], positions)
         if state.unspecified:
             reach(state, operation, vector, STORED, where=where)
-        write_elements(state, operation, values[base], places, values[vector], where)
+        write_elements(state, operation, values[base], positions, values[vector], where)
 
     return step
 

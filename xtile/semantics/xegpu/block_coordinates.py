@@ -60,10 +60,10 @@ def fragment_coordinates(layout: LayoutAttr, descriptor: TensorDescType, lane: i
     shape, counts = descriptor.get_shape(), layout.unit_layout
     own = tuple(size // count for size, count in zip(shape, counts, strict=True))
     blocks, *fragment = np.indices((descriptor.array_length, *own))
-    data, place = layout.block_shape(shape), layout.delinearize_id(lane)
+    data, position = layout.block_shape(shape), layout.delinearize_id(lane)
     block = [
         (index // part * count + at) * part + index % part
-        for index, part, count, at in zip(fragment, data, counts, place, strict=True)
+        for index, part, count, at in zip(fragment, data, counts, position, strict=True)
     ]
     block[-1] = block[-1] + blocks * shape[-1]
     return block

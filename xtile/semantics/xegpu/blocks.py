@@ -34,7 +34,7 @@ from xtile.semantics.xegpu.levels import (
 )
 
 
-class _Places:
+class _Positions:
     """The elements of memory that a block access touches, relative to the block's start."""
 
     def __init__(self, block: Coordinates, is_checked: bool) -> None:
@@ -68,7 +68,7 @@ class _Places:
         return where
 
 
-def _places(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _Places:
+def _positions(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _Positions:
     """The elements that an access touches.
 
     Raises:
@@ -79,7 +79,7 @@ def _places(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _Places:
     is_of_lanes = block[0].shape[1] != 1
     if is_of_lanes:
         require_full_subgroups(compiler.configuration)
-    return _Places(block, _is_checked(type))
+    return _Positions(block, _is_checked(type))
 
 
 def _is_checked(descriptor: TensorDescType) -> bool:
@@ -90,7 +90,7 @@ def _is_checked(descriptor: TensorDescType) -> bool:
 
 
 def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
-    places = _places(operation, compiler)
+    positions = _positions(operation, compiler)
     zero = number_of(operation.value.type).number(0)
     descriptor, result = compiler.slots((operation.TensorDesc, operation.value))
     offsets = Numbers(operation.mixed_offsets, compiler)
@@ -101,9 +101,9 @@ def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
         given = _agreed(state, operation, block.moved(offsets.values(state)))
         loaded: Value = None
         with acting(state, level):
-            indices = places.indices(given.offsets)
+            indices = positions.indices(given.offsets)
             for view, mask in parts(given.region, state.mask):
-                where = places.inside(given.offsets, indices, view)
+                where = positions.inside(given.offsets, indices, view)
                 value = read_elements(state, operation, view, indices, _both(where, mask))
                 value = value if where is None else choose(where, value, zero)
                 loaded = value if loaded is None or mask is None else merged(mask, value, loaded)
@@ -113,7 +113,7 @@ def _load_nd(operation: LoadNdOp, compiler: Compiler) -> Step:
 
 
 def _store_nd(operation: StoreNdOp, compiler: Compiler) -> Step:
-    places = _places(operation, compiler)
+    positions = _positions(operation, compiler)
     value, descriptor = compiler.slots((operation.value, operation.TensorDesc))
     offsets = Numbers(operation.mixed_offsets, compiler)
     level = level_of(operation)
@@ -122,9 +122,9 @@ def _store_nd(operation: StoreNdOp, compiler: Compiler) -> Step:
         block: BlockDescriptor = state.values[descriptor]
         given = _agreed(state, operation, block.moved(offsets.values(state)))
         with acting(state, level):
-            indices = places.indices(given.offsets)
+            indices = positions.indices(given.offsets)
             for view, mask in parts(given.region, state.mask):
-                where = places.inside(given.offsets, indices, view)
+                where = positions.inside(given.offsets, indices, view)
                 stored = state.values[value]
                 write_elements(state, operation, view, indices, stored, _both(where, mask))
 

@@ -66,7 +66,7 @@ class ScatteredDescriptor:
     """Scattered points of memory.
 
     Attributes:
-        base: The memory from the place that offsets are counted from, with one dimension.
+        base: The memory from the position that offsets are counted from, with one dimension.
         offsets: The offset of each point in elements; a vector.
     """
 

@@ -64,8 +64,8 @@ class _Addressing:
             return
         self._inner, self._outer = matrix.blocked_strides
 
-    def place(self, coordinates: Sequence[Index]) -> Index:
-        """The place of the element at coordinates."""
+    def position(self, coordinates: Sequence[Index]) -> Index:
+        """The position of the element at coordinates."""
         if self._block == self._shape:
             return _dot(coordinates, self._strides)
         blocks = [index // size for index, size in zip(coordinates, self._block, strict=True)]
@@ -83,7 +83,7 @@ def _dot(numbers: Sequence[Index], strides: Sequence[int]) -> Index:
 def _elements(
     operation: LoadMatrixOp | StoreMatrixOp, data: SSAValue, compiler: Compiler
 ) -> Callable[[State], Index]:
-    """What gives the places of the elements that an access moves.
+    """What gives the positions of the elements that an access moves.
 
     A vector of one dimension is a lane's: its elements follow each other in memory, where
     `subgroup_block_io` deals them to the lanes in turn. One of two dimensions is a part of the
@@ -95,29 +95,29 @@ def _elements(
     offsets = Numbers(operation.mixed_offsets, compiler)
     shape = shape_of(data.type)
     if not isinstance(data.type, VectorType):
-        return lambda state: addressing.place(offsets.values(state))
+        return lambda state: addressing.position(offsets.values(state))
     lanes = compiler.configuration.subgroup_size
     if operation.subgroup_block_io is not None and _is_for_lane(operation, shape):
         require_full_subgroups(compiler.configuration)
         dealt = to_lanes(np.arange(prod(shape) * lanes), 1, lanes).reshape(1, lanes, *shape)
 
-        def place_of_block(state: State) -> Index:
+        def position_of_block(state: State) -> Index:
             first = [agreed(offset, state) for offset in offsets.values(state)]
-            return spread(addressing.place(first), len(shape)) + dealt
+            return spread(addressing.position(first), len(shape)) + dealt
 
-        return place_of_block
+        return position_of_block
     if len(shape) == 1:
         following = np.arange(shape[0]).reshape(1, 1, -1)
-        return lambda state: spread(addressing.place(offsets.values(state)), 1) + following
+        return lambda state: spread(addressing.position(offsets.values(state)), 1) + following
     part = np.indices(shape).reshape(len(shape), 1, 1, *shape)
 
-    def place_of_part(state: State) -> Index:
+    def position_of_part(state: State) -> Index:
         first = offsets.values(state)
-        return addressing.place(
+        return addressing.position(
             [spread(start, len(shape)) + index for start, index in zip(first, part, strict=True)]
         )
 
-    return place_of_part
+    return position_of_part
 
 
 def _is_for_lane(operation: LoadMatrixOp | StoreMatrixOp, shape: tuple[int, ...]) -> bool:
@@ -138,9 +138,11 @@ def _load_matrix(operation: LoadMatrixOp, compiler: Compiler) -> Step:
     memory, result = compiler.slots((operation.mem_desc, operation.res))
 
     def step(state: State) -> None:
-        place = elements(state)
-        with _acting(operation, state, place):
-            state.values[result] = read_elements(state, operation, state.values[memory], (place,))
+        position = elements(state)
+        with _acting(operation, state, position):
+            state.values[result] = read_elements(
+                state, operation, state.values[memory], (position,)
+            )
 
     return step
 
@@ -150,9 +152,9 @@ def _store_matrix(operation: StoreMatrixOp, compiler: Compiler) -> Step:
     value, memory = compiler.slots((operation.data, operation.mem_desc))
 
     def step(state: State) -> None:
-        place, stored = elements(state), state.values[value]
-        with _acting(operation, state, place, stored):
-            write_elements(state, operation, state.values[memory], (place,), stored)
+        position, stored = elements(state), state.values[value]
+        with _acting(operation, state, position, stored):
+            write_elements(state, operation, state.values[memory], (position,), stored)
 
     return step
 

@@ -40,9 +40,9 @@ class Points:
         """What a vector with a number for each point, or for each element, has for each element."""
         flat = vector.reshape(*vector.shape[:2], -1)
         chunk = flat.shape[-1] // self.count
-        place = self.point * chunk + (self.element if chunk > 1 else 0)
-        taken = np.take_along_axis(flat, place.reshape(1, place.shape[1], -1), axis=2)
-        return taken.reshape(*taken.shape[:2], *place.shape[2:])
+        position = self.point * chunk + (self.element if chunk > 1 else 0)
+        taken = np.take_along_axis(flat, position.reshape(1, position.shape[1], -1), axis=2)
+        return taken.reshape(*taken.shape[:2], *position.shape[2:])
 
 
 def point_coordinates(

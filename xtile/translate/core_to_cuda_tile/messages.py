@@ -18,7 +18,7 @@ from xtile.translate.core_to_cuda_tile.memory_plan import OUTPUT
 
 
 def _print(operation: Operation, lowering: Lowering) -> None:
-    """Texts come out in the order of the program, as writes of one place."""
+    """Texts come out in the order of the program, as writes of one position."""
     text = cast("StringAttr", operation.properties["format"]).data
     token = lowering.order.before_write(OUTPUT)
     printed = lowering.emit(PrintTkoOp(text, lowering.values(operation.operands), token))

@@ -21,11 +21,11 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         update_matrix(operation, lowering)
         return
     value, memory = lowering.values((operation.value, operation.memory))
-    places = lowering.values(operation.indices)
+    locations = lowering.values(operation.indices)
     kind = str(operation.kind.data)
 
     def change() -> SSAValue:
-        return update(lowering, kind, value, memory, places, element)
+        return update(lowering, kind, value, memory, locations, element)
 
     inside = _is_inside(operation, lowering, memory)
     if inside is None:

@@ -220,9 +220,9 @@ def _load(
         column = lowering.add(surface.column, first_column)
         for first, rows in spans(layout, form.rows):
             descriptor = xegpu.descriptor(lowering, surface, (rows, width), element)
-            place = lowering.add(surface.row, first), column
+            location = lowering.add(surface.row, first), column
             length = rows * form.neighbours
-            loaded = xegpu.load_nd(lowering, descriptor, place, length, packed=form.is_packed)
+            loaded = xegpu.load_nd(lowering, descriptor, location, length, packed=form.is_packed)
             values.append(_bits(lowering, loaded))
     return of_values(layout, values, form.rows, form.neighbours)
 

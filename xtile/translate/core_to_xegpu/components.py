@@ -94,10 +94,10 @@ class Components:
         """The component at some indices, which may differ between lanes."""
         key = tuple(indices)
         if key not in self._fetched:
-            self._fetched[key] = self._fetch(*self._place(key))
+            self._fetched[key] = self._fetch(*self._location(key))
         return self._fetched[key]
 
-    def _place(self, indices: Sequence[Index]) -> tuple[Index, Index]:
+    def _location(self, indices: Sequence[Index]) -> tuple[Index, Index]:
         """The row and the column of a component."""
         if self._rank == 1:
             return (0, indices[0]) if is_row(self._layout) else (indices[0], 0)

@@ -56,8 +56,8 @@ class Fragment:
         """All pieces, block by block."""
         return [piece for block in self.blocks for piece in block]
 
-    def place_of(self, entry: int) -> tuple[int, int]:
-        """The piece of a block that holds an entry, and the entry's place in it."""
+    def location_of(self, entry: int) -> tuple[int, int]:
+        """The piece of a block that holds an entry, and the entry's location in it."""
         found = enumerate(spans(self.layout, self.piece))
         return next((i, entry - at) for i, (at, length) in found if entry < at + length)
 

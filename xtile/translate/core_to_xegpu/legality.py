@@ -37,7 +37,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Surface:
-    """What a descriptor describes: a row-major matrix in memory, and a place in it.
+    """What a descriptor describes: a row-major matrix in memory, and a location in it.
 
     Attributes:
         view: The memref as a part of its root.

@@ -52,9 +52,9 @@ def _broadcast(operation: Operation, lowering: Lowering) -> None:
     components = Components(lowering, source)
 
     def at(block: int, entry: int) -> SSAValue:
-        place = position(lowering, layout, block, entry)[:rank]
+        location = position(lowering, layout, block, entry)[:rank]
         # The last dimensions belong together, and one of size 1 is repeated.
-        own = zip(shape, place[rank - len(shape) :], strict=True)
+        own = zip(shape, location[rank - len(shape) :], strict=True)
         return components.at([0 if size == 1 else index for size, index in own])
 
     def piece(block: int, first: int, length: int) -> SSAValue:
@@ -256,16 +256,16 @@ def _is_harmless(operation: Operation) -> bool:
 def _map_entry(
     lowering: Lowering,
     operation: MapOp,
-    place: tuple[int, int],
+    location: tuple[int, int],
     values: Sequence[SSAValue],
     is_harmless: bool,
 ) -> list[SSAValue]:
     """What the region makes of one entry; padding is left out where that makes a difference."""
     layout = lowering.layout(operation.sources[0].type)
-    condition = None if is_harmless else is_component(lowering, layout, *place)
+    condition = None if is_harmless else is_component(lowering, layout, *location)
     types = [carried_type(_vector_element(result)) for result in operation.mapped]
     return guarded_values(
-        lowering, condition, types, lambda: _inlined(lowering, operation, layout, place, values)
+        lowering, condition, types, lambda: _inlined(lowering, operation, layout, location, values)
     )
 
 
@@ -273,10 +273,10 @@ def _inlined(
     lowering: Lowering,
     operation: MapOp,
     layout: VectorLayout,
-    place: tuple[int, int],
+    location: tuple[int, int],
     values: Sequence[SSAValue],
 ) -> list[SSAValue]:
-    row, column = position(lowering, layout, *place)
+    row, column = position(lowering, layout, *location)
     numbers = (lowering.as_value(row), lowering.as_value(column), *values)
     for argument, number in zip(operation.body.block.args, numbers, strict=True):
         lowering.define(argument, number)
@@ -342,15 +342,15 @@ def _as_piece(
 # --- single entries ---
 
 
-def _entry_place(layout: VectorLayout, index: int) -> tuple[int, int]:
+def _entry_location(layout: VectorLayout, index: int) -> tuple[int, int]:
     """The block of columns and the number in it of a lane's entry."""
     return divmod(index, layout.entries)
 
 
 def _extract(operation: FragmentExtractOp, lowering: Lowering) -> None:
     fragment = lowering.fragment(operation.source)
-    block, entry = _entry_place(fragment.layout, operation.index.value.data)
-    number, position_ = fragment.place_of(entry)
+    block, entry = _entry_location(fragment.layout, operation.index.value.data)
+    number, position_ = fragment.location_of(entry)
     piece = fragment.blocks[block][number]
     element = cast("VectorType[Attribute]", piece.type).element_type
     value = lowering.emit(vector.ExtractOp(piece, [position_], element)).result
@@ -362,8 +362,8 @@ def _extract(operation: FragmentExtractOp, lowering: Lowering) -> None:
 
 def _insert(operation: FragmentInsertOp, lowering: Lowering) -> None:
     fragment = lowering.fragment(operation.dest)
-    block, entry = _entry_place(fragment.layout, operation.index.value.data)
-    piece, position_ = fragment.place_of(entry)
+    block, entry = _entry_location(fragment.layout, operation.index.value.data)
+    piece, position_ = fragment.location_of(entry)
     number = block * len(fragment.blocks[0]) + piece
     values = fragment.values
     scalar = lowering.value(operation.value)

@@ -163,7 +163,7 @@ def update(
         kind: Upstream's name of the update.
         value: The operand; a bf16 as its bits.
         memory: The memref.
-        indices: The place in it.
+        indices: The location in it.
         element: The type of the number in the source.
     """
     if isinstance(element, IndexType):

@@ -149,8 +149,8 @@ def _factor(lowering: Lowering, operation: Operation, number: int, is_turned: bo
     layout = lowering.layout(_type_of(operation, number, is_turned))
 
     def piece(block: int, first: int, length: int) -> SSAValue:
-        places = (position(lowering, layout, block, first + i) for i in range(length))
-        scalars = [source.at((column, row)) for row, column in places]
+        locations = (position(lowering, layout, block, first + i) for i in range(length))
+        scalars = [source.at((column, row)) for row, column in locations]
         return from_scalars(lowering, scalars)
 
     return build(layout, piece)

@@ -27,7 +27,7 @@ from xtile.translate.core_to_xegpu.memory import update
 from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
 from xtile.translate.core_to_xegpu.views import view_of
 
-Place = tuple[list[SSAValue], SSAValue | None]
+Location = tuple[list[SSAValue], SSAValue | None]
 """The indices of an element, and the condition under which it is accessed; None: always."""
 
 
@@ -56,9 +56,9 @@ def is_row(layout: VectorLayout) -> bool:
     return layout.rows == 1
 
 
-def indices_of(layout: VectorLayout, rank: int, place: tuple[Index, Index]) -> tuple[Index, ...]:
+def indices_of(layout: VectorLayout, rank: int, location: tuple[Index, Index]) -> tuple[Index, ...]:
     """The indices of a component of a vector, from its row and its column."""
-    return place if rank > 1 else (place[1 if is_row(layout) else 0],)
+    return location if rank > 1 else (location[1 if is_row(layout) else 0],)
 
 
 def is_component(
@@ -91,7 +91,9 @@ class Line:
     start: tuple[Index, ...]
     is_checked: bool
 
-    def place(self, lowering: Lowering, layout: VectorLayout, block: int, entry: Index) -> Place:
+    def location(
+        self, lowering: Lowering, layout: VectorLayout, block: int, entry: Index
+    ) -> Location:
         """Where a lane's entry is in memory."""
         (number,) = indices_of(layout, 1, position(lowering, layout, block, entry))
         indices = list(self.start)
@@ -104,12 +106,12 @@ class Line:
         return [lowering.as_value(index) for index in indices], condition
 
 
-def place(
+def location(
     lowering: Lowering, target: MemoryBlock | Line, layout: VectorLayout, block: int, entry: Index
-) -> Place:
+) -> Location:
     """Where a lane's entry is in memory."""
     if isinstance(target, Line):
-        return target.place(lowering, layout, block, entry)
+        return target.location(lowering, layout, block, entry)
     row, column = position(lowering, layout, block, entry)
     indices: list[Index] = [0, 0]
     indices[target.row] = lowering.add(target.start[target.row], row)
@@ -168,12 +170,12 @@ def _for_each(
     for w in range(layout.blocks):
         for first, length in spans(layout):
             piece = next(given, None)
-            _, condition = place(lowering, memory, layout, w, first + length - 1)
+            _, condition = location(lowering, memory, layout, w, first + length - 1)
             # LLVM's lowering makes numbers of vectors with one element, and then confuses them.
             one_by_one = _unrolled if condition is None or length == 1 else _looped
             made = one_by_one(
                 lowering,
-                lambda entry, w=w: place(lowering, memory, layout, w, entry),
+                lambda entry, w=w: location(lowering, memory, layout, w, entry),
                 (first, length),
                 result,
                 access_element,
@@ -185,7 +187,7 @@ def _for_each(
 
 def _unrolled(
     lowering: Lowering,
-    place_of: Callable[[Index], Place],
+    location_of: Callable[[Index], Location],
     span: tuple[int, int],
     result: Attribute | None,
     access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
@@ -195,14 +197,14 @@ def _unrolled(
     scalars = [None] * length if piece is None else to_scalars(lowering, piece)
     made: list[SSAValue | None] = []
     for i, scalar in enumerate(scalars):
-        indices, condition = place_of(first + i)
+        indices, condition = location_of(first + i)
         made.append(guarded(lowering, condition, result, partial(access_element, indices, scalar)))
     return None if result is None else from_scalars(lowering, cast("list[SSAValue]", made))
 
 
 def _looped(
     lowering: Lowering,
-    place_of: Callable[[Index], Place],
+    location_of: Callable[[Index], Location],
     span: tuple[int, int],
     result: Attribute | None,
     access_element: Callable[[list[SSAValue], SSAValue | None], SSAValue | None],
@@ -216,7 +218,7 @@ def _looped(
     lowering.facts.assume(body.args[0], 1, True)
     with lowering.at_end_of(body):
         entry = body.args[0]
-        indices, condition = place_of(lowering.add(entry, first))
+        indices, condition = location_of(lowering.add(entry, first))
         scalar = None
         if piece is not None:
             element = cast("VectorType[Attribute]", piece.type).element_type

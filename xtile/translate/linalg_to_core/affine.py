@@ -148,8 +148,8 @@ def _parallel(operation: affine.ParallelOp, kernel: Kernel) -> None:
         for argument, start, number, stride in zip(
             block.args, first, numbers, strides, strict=True
         ):
-            place = kernel.add(start, kernel.multiply(number, stride))
-            kernel.define(argument, kernel.as_value(place))
+            position = kernel.add(start, kernel.multiply(number, stride))
+            kernel.define(argument, kernel.as_value(position))
         for each in block.ops:
             if each.name != "affine.yield":
                 kernel.translate(each)

@@ -129,12 +129,12 @@ class Kernel(Emitter):
         return number, self.emit(arith.MuliOp(width, height)).result
 
     def _split(self, number: SSAValue, sizes: Sequence[Index]) -> list[Index]:
-        places: list[Index] = []
+        positions: list[Index] = []
         rest: Index = number
         for size in reversed(sizes[1:]):
-            places.append(self.remainder(rest, size))
+            positions.append(self.remainder(rest, size))
             rest = self.divide(rest, size)
-        return [rest, *reversed(places)]
+        return [rest, *reversed(positions)]
 
     def nest(
         self,

@@ -119,9 +119,9 @@ def _foreach(operation: ops.ForeachOp, r: Rebuilder) -> None:
 
     def trip(number: SSAValue) -> None:
         variables = operation.body.block.args
-        places = _split(r, number, lengths)
-        for variable, start, place in zip(variables, first, places, strict=True):
-            _define_index(variable, Indices(r).add(start, place), r)
+        positions = _split(r, number, lengths)
+        for variable, start, position in zip(variables, first, positions, strict=True):
+            _define_index(variable, Indices(r).add(start, position), r)
         translate_region(operation.body, r)
 
     _by_every_work_item(r, body)
@@ -142,8 +142,8 @@ def _foreach_tile(operation: ops.ForeachTileOp, r: Rebuilder) -> None:
 
     def tile(number: SSAValue) -> None:
         variables = operation.body.block.args
-        for mode, place in enumerate(_split(r, number, counts)):
-            offset = indices.multiply(place, shape[mode])
+        for mode, position in enumerate(_split(r, number, counts)):
+            offset = indices.multiply(position, shape[mode])
             size = _tile_size(r, lengths[mode], offset, shape[mode])
             _define_index(variables[mode], indices.add(first[mode], offset), r)
             _define_index(variables[len(shape) + mode], size, r)
@@ -191,12 +191,12 @@ def _product(r: Rebuilder, factors: Sequence[Index]) -> Index:
 def _split(r: Rebuilder, number: SSAValue, counts: Sequence[Index]) -> list[Index]:
     """A number as an index for each mode, the first of which varies fastest."""
     indices = Indices(r)
-    places: list[Index] = []
+    positions: list[Index] = []
     rest: Index = number
     for count in counts[:-1]:
-        places.append(indices.remainder(rest, count))
+        positions.append(indices.remainder(rest, count))
         rest = indices.divide(rest, count)
-    return [*places, rest]
+    return [*positions, rest]
 
 
 def _work_item(r: Rebuilder) -> tuple[SSAValue, SSAValue]:

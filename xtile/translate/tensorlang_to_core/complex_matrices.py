@@ -217,7 +217,7 @@ def _by_component(
     results: int,
     compute: Callable[[Block, list[SSAValue]], None],
 ) -> list[SSAValue]:
-    """What a function of the components in one place gives.
+    """What a function of the components in one position gives.
 
     Args:
         r: Where to emit.

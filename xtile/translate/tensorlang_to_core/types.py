@@ -82,7 +82,7 @@ def strided_type(
         element: The element type.
         shape: The sizes.
         strides: The strides in elements.
-        offset: The first element's place in elements, None where only known at run time.
+        offset: The first element's position in elements, None where only known at run time.
         space: The memory space.
     """
     sizes = [DYNAMIC_INDEX if size is None else size for size in shape]

@@ -40,7 +40,7 @@ from xtile.translate.xegpu_to_spirv.gpu import (
     WORKGROUP_SCOPE,
 )
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to
+from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, location, pointer_to
 from xtile.translate.xegpu_to_spirv.regions import translate_region
 from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, register_type
 
@@ -90,7 +90,7 @@ def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     value, target, *indices = operation.operands
     memory = lowering.descriptor(target)
     number = cast("IntegerAttr[IntegerType]", operation.properties["kind"]).value.data
-    pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
+    pointer = pointer_to(lowering, memory, location(lowering, memory, lowering.numbers(indices)))
     old = update(lowering, AtomicRMWKind(number).name, lowering.value(value), memory, pointer)
     lowering.define(operation.results[0], old)
 
@@ -145,7 +145,7 @@ def _generic_atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     """What the element becomes is computed by a region, perhaps several times."""
     target, *indices = operation.operands
     memory = lowering.descriptor(target)
-    pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
+    pointer = pointer_to(lowering, memory, location(lowering, memory, lowering.numbers(indices)))
     (region,) = operation.regions
     known = _update_of_bits(region.block)
     if known is not None:

@@ -36,7 +36,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.targets.products import unit_for
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, place, pointer_to
+from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, location, pointer_to
 from xtile.translate.xegpu_to_spirv.types import cooperative_matrix_type, memory_type
 
 _SIGNED_COMPONENTS = "|".join(
@@ -93,7 +93,7 @@ def _pointer(
     matrix: CooperativeMatrixType,
 ) -> SSAValue:
     """Points to the first component of a block."""
-    first = place(lowering, memory, lowering.numbers(indices))
+    first = location(lowering, memory, lowering.numbers(indices))
     pointer = pointer_to(lowering, memory, first)
     return bitcast_pointer(lowering, pointer, memory_type(matrix.component_type))
 

@@ -49,7 +49,7 @@ class Descriptor:
         """The storage class of the memory, such as `CrossWorkgroup`."""
         return cast(PointerType, self.pointer.type).storage_class.data
 
-    def with_place(
+    def with_location(
         self, offset: Index, sizes: Iterable[Index], strides: Iterable[Index]
     ) -> Descriptor:
         """Other elements of the same memory."""

@@ -222,8 +222,8 @@ class Lowering(BlockBuilder):
                 element = type_.element_type
                 offset, sizes, strides = layout.filled(remaining[1:count])
                 alignment = natural_alignment(element)
-                place = offset, tuple(sizes), tuple(strides)
-                self.define(value, Descriptor(remaining[0], element, *place, alignment))
+                location = offset, tuple(sizes), tuple(strides)
+                self.define(value, Descriptor(remaining[0], element, *location, alignment))
             elif value.type.name.startswith("xegpu."):
                 rest = iter(remaining)
                 self.define(value, self._rebuilt(value.type, rest))

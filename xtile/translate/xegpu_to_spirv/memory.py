@@ -30,7 +30,7 @@ from xtile.translate.xegpu_to_spirv.types import (
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """The number of an element, counted from the start of the memory: the sum of two parts.
 
     Attributes:
@@ -41,20 +41,20 @@ class Place:
     varying: Index
     constant: int
 
-    def after(self, count: int) -> Place:
+    def after(self, count: int) -> Location:
         """The element so many behind this one."""
-        return Place(self.varying, self.constant + count)
+        return Location(self.varying, self.constant + count)
 
 
-def place(lowering: Lowering, memory: Descriptor, indices: Iterable[Index]) -> Place:
+def location(lowering: Lowering, memory: Descriptor, indices: Iterable[Index]) -> Location:
     """Where an element of a memref is."""
-    return Place(*lowering.linear(memory.offset, indices, memory.strides))
+    return Location(*lowering.linear(memory.offset, indices, memory.strides))
 
 
-def pointer_to(lowering: Lowering, memory: Descriptor, place: Place) -> SSAValue:
+def pointer_to(lowering: Lowering, memory: Descriptor, location: Location) -> SSAValue:
     """Points to an element."""
     pointer = memory.pointer
-    for number in (place.varying, place.constant):
+    for number in (location.varying, location.constant):
         if number != 0:
             type_ = pointer.type
             index = lowering.as_value(number)
@@ -62,11 +62,11 @@ def pointer_to(lowering: Lowering, memory: Descriptor, place: Place) -> SSAValue
     return pointer
 
 
-def alignment_at(memory: Descriptor, place: Place) -> int:
+def alignment_at(memory: Descriptor, location: Location) -> int:
     """Bytes that the address of an element is sure to be a multiple of."""
     size = size_in_bytes(memory.element)
-    known = gcd(memory.alignment, place.constant * size)
-    if isinstance(place.varying, int):
+    known = gcd(memory.alignment, location.constant * size)
+    if isinstance(location.varying, int):
         return known
     return gcd(known, natural_alignment(memory.element))
 
@@ -125,7 +125,7 @@ def to_memory(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue
 
 
 def load_piece(
-    lowering: Lowering, memory: Descriptor, first: Place, length: int, alignment: int = 1
+    lowering: Lowering, memory: Descriptor, first: Location, length: int, alignment: int = 1
 ) -> SSAValue:
     """Elements that follow each other, as a number or a vector.
 
@@ -142,7 +142,7 @@ def load_piece(
 
 
 def store_piece(
-    lowering: Lowering, memory: Descriptor, first: Place, value: SSAValue, alignment: int = 1
+    lowering: Lowering, memory: Descriptor, first: Location, value: SSAValue, alignment: int = 1
 ) -> None:
     """Stores a number, or a vector to elements that follow each other."""
     length = 1 if _is_element(memory, value) else length_of(value.type)
@@ -156,7 +156,9 @@ def _is_element(memory: Descriptor, value: SSAValue) -> bool:
     return memory_type(memory.element) == value.type
 
 
-def _piece_pointer(lowering: Lowering, memory: Descriptor, first: Place, length: int) -> SSAValue:
+def _piece_pointer(
+    lowering: Lowering, memory: Descriptor, first: Location, length: int
+) -> SSAValue:
     pointer = pointer_to(lowering, memory, first)
     if length == 1:
         return pointer
@@ -180,14 +182,14 @@ def _load(operation: Operation, lowering: Lowering) -> None:
         lowering.define(result, load_memref(lowering, memory, numbers[0]))
         return
     memory = lowering.descriptor(source)
-    first = place(lowering, memory, numbers)
+    first = location(lowering, memory, numbers)
     lowering.define(result, load_piece(lowering, memory, first, 1, promised_alignment(operation)))
 
 
 def _store(operation: Operation, lowering: Lowering) -> None:
     value, target, *indices = operation.operands
     memory = lowering.descriptor(target)
-    first = place(lowering, memory, lowering.numbers(indices))
+    first = location(lowering, memory, lowering.numbers(indices))
     stored = lowering.value(value)
     store_piece(lowering, memory, first, stored, promised_alignment(operation))
 
@@ -228,7 +230,9 @@ def _prefetch(operation: Operation, lowering: Lowering) -> None:
     source, *indices = operation.operands
     memory = lowering.descriptor(source)
     if memory.storage_class == "CrossWorkgroup":
-        pointer = pointer_to(lowering, memory, place(lowering, memory, lowering.numbers(indices)))
+        pointer = pointer_to(
+            lowering, memory, location(lowering, memory, lowering.numbers(indices))
+        )
         lowering.do("CL.prefetch", pointer, lowering.integer(1, i64))
 
 

@@ -47,9 +47,9 @@ def _view(operation: ViewOp, lowering: Lowering) -> None:
     numbers = lowering.numbers(operation.operands[1:])
     (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
     address = lowering.value(operation.pointer)
-    place = PointerType(memory_type(element), storage_class_of(type_.memory_space))
+    location = PointerType(memory_type(element), storage_class_of(type_.memory_space))
     alignment = natural_alignment(element)
-    pointer = _pointer_at(lowering, address, place)
+    pointer = _pointer_at(lowering, address, location)
     lowering.define(
         operation.result,
         Descriptor(pointer, element, offset, tuple(sizes), tuple(strides), alignment),

@@ -18,7 +18,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, layout_of
 from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import load_piece, place, store_piece
+from xtile.translate.xegpu_to_spirv.memory import load_piece, location, store_piece
 from xtile.translate.xegpu_to_spirv.types import memref_type
 
 
@@ -40,7 +40,7 @@ def _expand_shape(operation: Operation, lowering: Lowering) -> None:
         strides += own
     # Without groups, all dimensions of the result have size 1.
     strides += [1] * (len(sizes) - len(strides))
-    lowering.define(operation.results[0], source.with_place(source.offset, sizes, strides))
+    lowering.define(operation.results[0], source.with_location(source.offset, sizes, strides))
 
 
 def _collapse_shape(operation: Operation, lowering: Lowering) -> None:
@@ -54,7 +54,7 @@ def _collapse_shape(operation: Operation, lowering: Lowering) -> None:
             size = lowering.multiply(size, source.sizes[dimension])
         sizes.append(size)
         strides.append(_collapsed_stride(lowering, source, group) if stride is None else stride)
-    lowering.define(operation.results[0], source.with_place(source.offset, sizes, strides))
+    lowering.define(operation.results[0], source.with_location(source.offset, sizes, strides))
 
 
 def _collapsed_stride(lowering: Lowering, source: Descriptor, group: Sequence[int]) -> Index:
@@ -74,7 +74,7 @@ def _transpose(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     map_ = cast(AffineMapAttr, operation.properties["permutation"]).data
     order = [cast(AffineDimExpr, result).position for result in map_.results]
-    view = source.with_place(
+    view = source.with_location(
         source.offset, (source.sizes[i] for i in order), (source.strides[i] for i in order)
     )
     lowering.define(operation.results[0], view)
@@ -102,8 +102,8 @@ def _copy_along(
 ) -> None:
     """Copies what lies along the dimensions after those whose indices are given."""
     if len(indices) == len(sizes):
-        value = load_piece(lowering, source, place(lowering, source, indices), 1)
-        store_piece(lowering, target, place(lowering, target, indices), value)
+        value = load_piece(lowering, source, location(lowering, source, indices), 1)
+        store_piece(lowering, target, location(lowering, target, indices), value)
         return
     zero, one = (lowering.integer(number, i64) for number in (0, 1))
     size = lowering.as_value(sizes[len(indices)])

@@ -32,7 +32,7 @@ def _subview(operation: Operation, lowering: Lowering) -> None:
     strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
     (result,) = operation.results
     kept = kept_dimensions(operation)
-    view = source.with_place(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
+    view = source.with_location(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
     lowering.define(result, view)
 
 
@@ -40,7 +40,7 @@ def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     numbers = lowering.numbers(operation.operands[1:])
     (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
-    lowering.define(operation.results[0], source.with_place(offset, sizes, strides))
+    lowering.define(operation.results[0], source.with_location(offset, sizes, strides))
 
 
 def _same(operation: Operation, lowering: Lowering) -> None:
@@ -60,7 +60,7 @@ def _cast(operation: Operation, lowering: Lowering) -> None:
         told = (layout.offset, *layout.sizes, *layout.strides)
         known = [a if b is None else b for a, b in zip(own, told, strict=True)]
         rank = len(meaning.sizes)
-        meaning = meaning.with_place(known[0], known[1 : 1 + rank], known[1 + rank :])
+        meaning = meaning.with_location(known[0], known[1 : 1 + rank], known[1 + rank :])
     lowering.define(result, meaning)
 
 
@@ -161,7 +161,7 @@ def _rank(operation: Operation, lowering: Lowering) -> None:
 def _extract_strided_metadata(operation: Operation, lowering: Lowering) -> None:
     memory = lowering.descriptor(operation.operands[0])
     base, *numbers = operation.results
-    lowering.define(base, memory.with_place(0, (), ()))
+    lowering.define(base, memory.with_location(0, (), ()))
     own = (memory.offset, *memory.sizes, *memory.strides)
     for result, number in zip(numbers, own, strict=True):
         lowering.define(result, lowering.as_value(number))

@@ -57,22 +57,22 @@ def _accesses(name: str, use: str) -> Kernel:
         ".cols_checked": ("%x, %before", "%before, %x"),
         ".both_checked": ("%before, %beyond", "%beyond, %before"),
     }
-    for (check, places), (t, place), atomic in product(
+    for (check, positions), (t, position), atomic in product(
         checks.items(), enumerate(("n", "t")), ("", "atomic_")
     ):
-        label = f"{atomic}{place}{check.replace('.', '_')}"
-        modifiers = f".{place}{check}"
+        label = f"{atomic}{position}{check.replace('.', '_')}"
+        modifiers = f".{position}{check}"
         kernel.add(
-            f"%{label} = cooperative_matrix_{atomic}load{modifiers} %a[{places[t]}] : {matrix}"
+            f"%{label} = cooperative_matrix_{atomic}load{modifiers} %a[{positions[t]}] : {matrix}"
         )
         to = kernel.output(label, f"memref<{name}x16x32>")
         kernel.add(f"%zero_{label} = constant 0 : index")
         kernel.add(f"cooperative_matrix_store %{label}, {to}[%zero_{label},%skip]")
         if check or atomic:
-            # Subgroups would write to one place.
+            # Subgroups would write to one location.
             continue
         to = kernel.output(f"stored_{label}", f"memref<{name}x40x40>")
-        kernel.add(f"cooperative_matrix_store{modifiers} %{label}, {to}[{places[t]}]")
+        kernel.add(f"cooperative_matrix_store{modifiers} %{label}, {to}[{positions[t]}]")
     kernel.add("}")
     return kernel
 

@@ -67,15 +67,15 @@ class Writer:
             self._constants[value] = made.results[0]
         return self._constants[value]
 
-    def load(self, pointer: SSAValue, place: int) -> SSAValue:
+    def load(self, pointer: SSAValue, position: int) -> SSAValue:
         """Loads 8 bytes of an array."""
         assert isinstance(pointer.type, PointerType)
-        at = self.emit("InBoundsPtrAccessChain", pointer.type, pointer, self.number(place))
+        at = self.emit("InBoundsPtrAccessChain", pointer.type, pointer, self.number(position))
         return self.emit("Load", pointer.type.pointee, at, ("Aligned", 8))
 
-    def store(self, value: SSAValue, pointer: SSAValue, place: int) -> None:
+    def store(self, value: SSAValue, pointer: SSAValue, position: int) -> None:
         """Stores 8 bytes in an array."""
-        at = self.emit("InBoundsPtrAccessChain", pointer.type, pointer, self.number(place))
+        at = self.emit("InBoundsPtrAccessChain", pointer.type, pointer, self.number(position))
         self.do("Store", at, value, ("Aligned", 8))
 
     def finish(self) -> ModuleOp:
@@ -106,8 +106,8 @@ def probe(parameter: Attribute, entries: int = 0) -> Program:
         for argument, value in zip(arguments, given, strict=True)
         for word in _words(writer, argument, value, entries)
     ]
-    for place, word in enumerate(words):
-        writer.store(word, out, place)
+    for position, word in enumerate(words):
+        writer.store(word, out, position)
     return make_program(writer.finish(), "probe", [WORDS, parameter])
 
 
@@ -134,8 +134,8 @@ def _words(
     elif argument.role.name == "POINTER":
         yield writer.emit("ConvertPtrToU", i64, value)
     else:
-        for place in range(entries):
-            entry = writer.load(value, place)
+        for position in range(entries):
+            entry = writer.load(value, position)
             is_pointer = isinstance(entry.type, PointerType)
             yield writer.emit("ConvertPtrToU", i64, entry) if is_pointer else entry
 
@@ -176,10 +176,10 @@ def broken(operand: str) -> Program:
     writer.do("Store", pointer, total, ("Aligned", 4))
     right = make_program(writer.finish(), "broken", [MemrefType.get(f32)])
     words = list(memoryview(right.spirv).cast("I"))
-    places = _places(words)
+    positions = _positions(words)
     # OpTypeFloat: id, width. OpFAdd: type, id, operand 1, operand 2.
-    ids = {"type": words[places[_TYPE_FLOAT] + 1], "nothing": words[_BOUND]}
-    words[places[_FADD] + 3] = ids[operand]
+    ids = {"type": words[positions[_TYPE_FLOAT] + 1], "nothing": words[_BOUND]}
+    words[positions[_FADD] + 3] = ids[operand]
     words[_BOUND] += 1
     spirv = b"".join(word.to_bytes(4, "little") for word in words)
     return Program(spirv, right.kernels, is_risky=True)
@@ -193,11 +193,11 @@ _TYPE_FLOAT = 22
 _FADD = 129
 
 
-def _places(words: Sequence[int]) -> dict[int, int]:
+def _positions(words: Sequence[int]) -> dict[int, int]:
     """Where an instruction of each opcode is."""
-    places: dict[int, int] = {}
-    place = _HEADER
-    while place < len(words):
-        places[words[place] & 0xFFFF] = place
-        place += words[place] >> 16
-    return places
+    positions: dict[int, int] = {}
+    position = _HEADER
+    while position < len(words):
+        positions[words[position] & 0xFFFF] = position
+        position += words[position] >> 16
+    return positions

@@ -92,9 +92,9 @@ class TestCubins:
         flat = storage.T.reshape(-1)
         for group in (storage, Interface(storage), [Interface(storage[:, 1]), None, other]):
             gpu.run(group, random(4))
-            for place in (slice(4, 8), slice(7, 9)):
+            for position in (slice(4, 8), slice(7, 9)):
                 with pytest.raises(ArgumentError, match="writes to 'B', which overlaps 'G'"):
-                    gpu.run(group, Interface(flat[place]))
+                    gpu.run(group, Interface(flat[position]))
         gpu.run([Interface(storage[:, 1]), Interface(storage[:, 3])], Interface(flat[8:12]))
         # What is only read is in no order.
         gpu.make("%G: group<memref<f32x4>x?>, %B: memref<f32x?>", [8] * 4)

@@ -33,7 +33,7 @@ def module_of(disassembly: str) -> str:
 def test_export(name: str, version: Version) -> None:
     """The text is the disassembler's, and what is written again means the same.
 
-    It is not the same bytes: the package numbers types, strings and places in the order in which
+    It is not the same bytes: the package numbers types, strings and locations in the order in which
     its compiler meets them, which the file does not tell, and orders the sections otherwise.
     """
     data = export(name, version)
@@ -47,10 +47,10 @@ def test_export(name: str, version: Version) -> None:
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_debug_information(name: str, version: Version) -> None:
-    """The disassembler's text with all places is read as the same module, and so is ours.
+    """The disassembler's text with all locations is read as the same module, and so is ours.
 
     It is not written as the same bytes: the text leaves out the widths of integers in hints, and
-    the places of terminators that it leaves out.
+    the locations of terminators that it leaves out.
     """
     data = export(name, version)
     expected = disassembled(data, debug_info=True)
@@ -61,16 +61,16 @@ def test_debug_information(name: str, version: Version) -> None:
 
 
 def test_places() -> None:
-    """A place has its line, and the kernel as scope."""
+    """A location has its line, and the kernel as scope."""
     module = decode(export("add", VERSIONS[2]))
-    places = {operation.name: operation.location for operation in module.walk()}
-    place = places["cuda_tile.addf"]
-    assert isinstance(place, DILocAttr)
-    assert place.source_location.filename.data.endswith("cutile_kernels.py")
-    lines = Path(place.source_location.filename.data).read_text("utf-8").splitlines()
-    assert "tile=x + y" in lines[place.source_location.line.data - 1]
-    assert "di_subprogram<file = " in str(place.scope)
-    assert isinstance(places["cuda_tile.return"], UnknownLoc)
+    positions = {operation.name: operation.location for operation in module.walk()}
+    position = positions["cuda_tile.addf"]
+    assert isinstance(position, DILocAttr)
+    assert position.source_location.filename.data.endswith("cutile_kernels.py")
+    lines = Path(position.source_location.filename.data).read_text("utf-8").splitlines()
+    assert "tile=x + y" in lines[position.source_location.line.data - 1]
+    assert "di_subprogram<file = " in str(position.scope)
+    assert isinstance(positions["cuda_tile.return"], UnknownLoc)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -68,21 +68,21 @@ def damaged(data: bytes, random: Random) -> bytes:
     """A file with one to four defects; what it returns may be valid by chance."""
     out = bytearray(data)
     for _ in range(random.choice((1, 1, 2, 4))):
-        place = random.randrange(len(out) or 1)
+        position = random.randrange(len(out) or 1)
         match random.randrange(6):
             case 0:
-                out[place : place + 1] = bytes([random.randrange(256)])
+                out[position : position + 1] = bytes([random.randrange(256)])
             case 1:
-                out[place : place + 1] = bytes([out[place] ^ 1 << random.randrange(8)])
+                out[position : position + 1] = bytes([out[position] ^ 1 << random.randrange(8)])
             case 2:
-                del out[place : place + random.randrange(1, 9)]
+                del out[position : position + random.randrange(1, 9)]
             case 3:
-                out[place:place] = random.randbytes(random.randrange(1, 9))
+                out[position:position] = random.randbytes(random.randrange(1, 9))
             case 4:
-                out[place : place + 1] = bytes([random.choice((0, 1, 0x7F, 0x80, 0xFF))])
+                out[position : position + 1] = bytes([random.choice((0, 1, 0x7F, 0x80, 0xFF))])
             case _:
                 other = random.randrange(len(out) or 1)
-                out[place : place + 4] = out[other : other + 4]
+                out[position : position + 4] = out[other : other + 4]
         out = out or bytearray(b"\0")
     return bytes(out)
 
@@ -175,9 +175,9 @@ def table(*entries: bytes, size: int = 4) -> bytes:
     return bytes(out)
 
 
-def function(body: bytes = b"\x5c\x00\x00", *, places: int = 0, flags: bytes = b"\x02") -> bytes:
+def function(body: bytes = b"\x5c\x00\x00", *, positions: int = 0, flags: bytes = b"\x02") -> bytes:
     """The section of a function with the name 0 and the type 0."""
-    out = bytearray(b"\x01\x00\x00" + flags + bytes([places]))
+    out = bytearray(b"\x01\x00\x00" + flags + bytes([positions]))
     write_varint(out, len(body))
     return bytes(out) + body
 
@@ -260,7 +260,7 @@ def test_types(types: tuple[bytes, ...], message: str) -> None:
         (function(b"\x5c\xff\xff\x7f"), "there are said to be 2097151 results"),
         (function(b"\x41\x00\x00\x02"), "cuda_tile.loop has 1 regions, got 2"),
         (function(b"\x41\x00\x00\x01\x01\x00\x00"), "the last operation of a block must end it"),
-        (function(places=3), "there is no list of places 3; there are 0"),
+        (function(positions=3), "there is no list of places 3; there are 0"),
         (function(flags=b"\x12"), "the flags of @k are 0x12; known are 0x7"),
         (function(flags=b"\x00"), "@k is no kernel; only kernels are known"),
         (b"\x01\x00\x00\x06\x00\x0d", "there is no attribute with the tag 13"),
@@ -299,17 +299,17 @@ def test_deep_attributes() -> None:
 
 
 def error_of_calls(*calls: bytes) -> str:
-    """What is wrong with call sites, the entries from 5 on; the last is the place of a function."""
+    """What is wrong with call sites, the entries from 5 on; the last is a function's location."""
     file_entry, unit = b"\x02\x00\x00", b"\x01\x01"
     scope = b"\x05\x01\x01\x00\x00\x02\x01"
-    place = b"\x04\x03\x00\x01\x01"
-    entries = table(file_entry, unit, scope, place, *calls)
+    position = b"\x04\x03\x00\x01\x01"
+    entries = table(file_entry, unit, scope, position, *calls)
     last = 4 + len(calls)
     head = b"\x01\xcb\xcb\xcb" + bytes(4) + b"\x01" + b"\xcb" * 7 + last.to_bytes(8, "little")
     # The table begins at a multiple of 4 bytes plus 1, as it does alone.
     assert len(head) % 4 == 0
     debug = (Section.DEBUG, head + entries)
-    error = error_of(file(STRINGS, TYPES, debug, (Section.FUNCTION, function(places=1))))
+    error = error_of(file(STRINGS, TYPES, debug, (Section.FUNCTION, function(positions=1))))
     assert "(Debug)" in error
     return error
 

@@ -1,4 +1,4 @@
-"""Where operations come from: debug information in bytecode, and places in the text."""
+"""Where operations come from: debug information in bytecode, and locations in the text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ cuda_tile.module @kernels {{
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_debug_information(version: Version) -> None:
-    """All places are kept, and NVIDIA's disassembler tells the same."""
+    """All locations are kept, and NVIDIA's disassembler tells the same."""
     data = encode(read(KERNELS), version)
     module = decode(data)
     assert encode(module, version) == data
@@ -67,7 +67,7 @@ def test_debug_information(version: Version) -> None:
 
 
 def test_what_is_kept() -> None:
-    """A place without a scope is lost, and the others are what they were."""
+    """A location without a scope is lost, and the others are what they were."""
     before = [operation.location for operation in read(KERNELS).walk()][2:]
     after = [operation.location for operation in decode(encode(read(KERNELS))).walk()][1:]
     expected = [
@@ -109,19 +109,22 @@ cuda_tile.module @kernels {
 
 
 def test_line_info() -> None:
-    """Places in the text become places in the function."""
+    """Locations in the text become locations in the function."""
     module = decode(encode(read(TEXT, "/home/me/k.mlir"), line_info=True))
     entries = [operation for operation in module.walk() if operation.name == "cuda_tile.entry"]
     assert [str(entry.location) for entry in entries] == [
-        place("k", 2, 2, 3),
-        place("l", 6, 6, 3),
+        position("k", 2, 2, 3),
+        position("l", 6, 6, 3),
     ]
     inside = [operation.location for operation in entries[0].body.block.ops]
-    assert [str(location) for location in inside] == [place("k", 2, 3, 10), place("k", 2, 4, 5)]
+    assert [str(location) for location in inside] == [
+        position("k", 2, 3, 10),
+        position("k", 2, 4, 5),
+    ]
 
 
-def place(function: str, start: int, line: int, column: int) -> str:
-    """The text of a place in a function that begins at a line."""
+def position(function: str, start: int, line: int, column: int) -> str:
+    """The text of a location in a function that begins at a line."""
     file = '#cuda_tile.di_file<"k.mlir" in "/home/me">'
     unit = f"#cuda_tile.di_compile_unit<file = {file}>"
     scope = (

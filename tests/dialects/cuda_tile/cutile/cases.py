@@ -26,7 +26,7 @@ class Case:
         kernel: The kernel.
         arguments: Its arguments.
         grid: The tile blocks.
-        expected: For an argument, by place, what it is after the launch.
+        expected: For an argument, by position, what it is after the launch.
         tolerance: How far a result may be off, relative to the largest one.
         options: How it is exported.
         since: The first version of the bytecode that can hold it.

@@ -28,8 +28,8 @@ def launch(case: Case, code: bytes, **options: Any) -> None:
     """Runs the only entry of a file, and checks what it computes."""
     module = ModuleOp([decode(code, "kernel.tileirbc")])
     xtile.run(module, flat(case.arguments), case.grid, **options)
-    for place, expected in case.expected.items():
-        check(case.arguments[place], expected, case.tolerance)
+    for position, expected in case.expected.items():
+        check(case.arguments[position], expected, case.tolerance)
 
 
 def check(given: np.ndarray, expected: Any, tolerance: float) -> None:

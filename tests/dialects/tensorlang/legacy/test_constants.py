@@ -96,9 +96,9 @@ def test_current_complex_constants_have_floating_parts() -> None:
     ],
 )
 def test_other_forms_stay_errors(written: str, needed: str, found: str) -> None:
-    place = f"kernel.ir:4.10-{18 + len(written)}"
+    position = f"kernel.ir:4.10-{18 + len(written)}"
     text = _function(OLDER[1], f"%c = constant {written}")
-    assert _errors(text) == [f"{place}: error: {needed}, but this is {found}"]
+    assert _errors(text) == [f"{position}: error: {needed}, but this is {found}"]
 
 
 def test_immediate_out_of_range(diagnose: Callable[..., list[str]]) -> None:

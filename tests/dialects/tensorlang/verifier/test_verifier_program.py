@@ -1,4 +1,4 @@
-"""The verifier as a whole: order, places, damaged input, and modules that are not `.ir` text."""
+"""The verifier as a whole: order, locations, damaged input, and modules that are not `.ir` text."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def _errors(text: str) -> list[str]:
     ("text", "error"), [pytest.param(text, error, id=name) for text, error, name in _rows()]
 )
 def test_restriction(text: str, error: str) -> None:
-    place, _, message = error.partition(": ")
-    assert _errors(_ALTERNATIVE.sub(r"\1", text)) == [f"kernel.ir:{place}: error: {message}"]
+    position, _, message = error.partition(": ")
+    assert _errors(_ALTERNATIVE.sub(r"\1", text)) == [f"kernel.ir:{position}: error: {message}"]
     assert _errors(_ALTERNATIVE.sub(r"\2", text)) == []
 
 

@@ -1,4 +1,4 @@
-"""What is wrong in the RFC's form, with the place and the words of the message."""
+"""What is wrong in the RFC's form, with the location and the words of the message."""
 
 from __future__ import annotations
 
@@ -155,21 +155,21 @@ def test_error(text: str, message: str) -> None:
 def test_error_of_an_attribute_is_at_the_attribute() -> None:
     load = "%r = XeGPU.load_nd %block {L1 = warm} : tensor_desc<8x16xf16> into vector<8x16xf16>"
     text = in_function(load)
-    ((place, _),) = errors(text)
-    assert place == "L1 = warm"
+    ((position, _),) = errors(text)
+    assert position == "L1 = warm"
 
 
 def test_error_of_an_operand_is_at_the_operand() -> None:
     text = in_function("XeGPU.prefetch_nd %block : tensor_desc<8x32xf16>")
-    ((place, _),) = errors(text)
-    assert place == "%block"
+    ((position, _),) = errors(text)
+    assert position == "%block"
 
 
 def test_error_of_llvm22s_form_is_as_without_the_rfcs() -> None:
-    ((place, message),) = errors("func.func @f() {\nxegpu.prefetch_nd 4\nreturn\n}")
-    assert (place, message) == ("4", "operand expected")
+    ((position, message),) = errors("func.func @f() {\nxegpu.prefetch_nd 4\nreturn\n}")
+    assert (position, message) == ("4", "operand expected")
 
 
 def test_unknown_operation() -> None:
-    ((place, message),) = errors(in_function("XeGPU.load_all %block"))
-    assert (place, message) == ("XeGPU.load_all", "Operation XeGPU.load_all is not registered")
+    ((position, message),) = errors(in_function("XeGPU.load_all %block"))
+    assert (position, message) == ("XeGPU.load_all", "Operation XeGPU.load_all is not registered")

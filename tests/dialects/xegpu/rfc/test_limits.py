@@ -77,18 +77,18 @@ NOT_IN_LLVM22 = {
 
 @pytest.mark.parametrize(("text", "message"), NOT_IN_THE_RFC.items())
 def test_the_rfc_cannot_say(text: str, message: str) -> None:
-    ((place, found),) = errors_of_rfc(in_function(text))
+    ((position, found),) = errors_of_rfc(in_function(text))
     assert found == message + RFC
-    assert place == text.splitlines()[-1]
+    assert position == text.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("text", "message"), NOT_IN_LLVM22.items())
 def test_llvm22_cannot_say(text: str, message: str) -> None:
-    ((place, found),) = errors_of_llvm22(in_function(text))
+    ((position, found),) = errors_of_llvm22(in_function(text))
     assert found == message + LLVM22
-    assert place == text.splitlines()[-1]
+    assert position == text.splitlines()[-1]
 
 
 def test_every_operation_in_the_way_is_named() -> None:
     hints = "XeGPU.compile_hint\nXeGPU.compile_hint {hint = schedule_barrier}"
-    assert [place for place, _ in errors_of_llvm22(in_function(hints))] == hints.splitlines()
+    assert [position for position, _ in errors_of_llvm22(in_function(hints))] == hints.splitlines()

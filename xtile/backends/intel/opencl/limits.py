@@ -44,10 +44,10 @@ def check_types(name: str, spirv: bytes, device: OpenclDevice) -> None:
 def _capabilities(spirv: bytes) -> Iterator[int]:
     """The capabilities that a module declares; they come first in it."""
     words = memoryview(spirv).cast("I")
-    place = _FIRST_INSTRUCTION
-    while place < len(words) and words[place] & 0xFFFF == _CAPABILITY:
-        yield words[place + 1]
-        place += words[place] >> 16
+    position = _FIRST_INSTRUCTION
+    while position < len(words) and words[position] & 0xFFFF == _CAPABILITY:
+        yield words[position + 1]
+        position += words[position] >> 16
 
 
 def check_kernel(kernel: KernelInterface, device: OpenclDevice) -> None:

@@ -68,7 +68,7 @@ class CopiedMemory:
         self._held: list[cl.SVMAllocation] = []
         self._copies = Copies(memory)
         for copy in self._copies.pieces:
-            copy.place(self._allocate(copy.room).svm_ptr)
+            copy.position(self._allocate(copy.room).svm_ptr)
             if copy.size:
                 native.copy_shared_memory(self._queue, copy.address, copy.start, copy.size)
 

@@ -85,10 +85,10 @@ def _kernels_with_subgroups(spirv: bytes) -> set[str]:
 def _instructions(spirv: bytes) -> Iterator[tuple[int, Words]]:
     """The instructions in front of the first function: their opcodes and operands."""
     words: Words = memoryview(spirv).cast("I")
-    place = _FIRST_INSTRUCTION
-    while place < len(words):
-        count, opcode = words[place] >> 16, words[place] & 0xFFFF
+    position = _FIRST_INSTRUCTION
+    while position < len(words):
+        count, opcode = words[position] >> 16, words[position] & 0xFFFF
         if opcode == _FUNCTION:
             return
-        yield opcode, words[place + 1 : place + count]
-        place += count
+        yield opcode, words[position + 1 : position + count]
+        position += count

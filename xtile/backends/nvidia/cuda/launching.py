@@ -65,8 +65,8 @@ class Parameters:
         padded = b"".join(value.ljust(POINTER_SIZE, b"\0") for value in values)
         self._values = ctypes.create_string_buffer(padded, max(1, len(padded)))
         first = ctypes.addressof(self._values)
-        places = range(first, first + len(padded), POINTER_SIZE)
-        self._pointers = (ctypes.c_void_p * max(1, len(values)))(*places)
+        positions = range(first, first + len(padded), POINTER_SIZE)
+        self._pointers = (ctypes.c_void_p * max(1, len(values)))(*positions)
         self.address = ctypes.addressof(self._pointers)
 
 

@@ -34,7 +34,7 @@ class CopiedMemory:
             return
         address = self._allocate(sum(piece.room for piece in pieces))
         for piece in pieces:
-            piece.place(address)
+            piece.position(address)
             address += piece.room
             if piece.size:
                 self._driver.call("cuMemcpyHtoD", piece.address, piece.start, piece.size)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.calling_convention import KernelArgument
 from xtile.arguments.device_memory import DeviceView
-from xtile.arguments.gpu_arrays import GpuMemory, layout_of, place_of
+from xtile.arguments.gpu_arrays import GpuMemory, address_and_stream, layout_of
 from xtile.arguments.scalars import convert_scalar
 from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.argument_values import bytes_before
@@ -31,7 +31,7 @@ _PLANS = 64
 
 
 @dataclass
-class Places:
+class Positions:
     """Where the arrays of a launch are.
 
     Attributes:
@@ -72,7 +72,7 @@ class _Scalar:
     parameter: Parameter
     part: KernelArgument
 
-    def values(self, value: Any, places: Places) -> Sequence[bytes]:
+    def values(self, value: Any, positions: Positions) -> Sequence[bytes]:
         """The kernel's parameters for a number."""
         return scalar_values(self.part, convert_scalar(self.parameter, value))
 
@@ -97,13 +97,13 @@ class _Array:
     is_noalias: bool
     rest: tuple[bytes, ...]
 
-    def values(self, value: Any, places: Places) -> Sequence[bytes] | None:
-        """The kernel's parameters for an array, whose place is added; None if it is misplaced."""
-        address, stream = place_of(value)
+    def values(self, value: Any, positions: Positions) -> Sequence[bytes] | None:
+        """The kernel's parameters for an array, which is noted; None if it is misplaced."""
+        address, stream = address_and_stream(value)
         if address % self.alignment:
             return None
-        places.streams.add(stream)
-        places.ranges.append((address, address + self.size, self.is_written, self.is_noalias))
+        positions.streams.add(stream)
+        positions.ranges.append((address, address + self.size, self.is_written, self.is_noalias))
         return ((address - self.before).to_bytes(POINTER_SIZE, "little"), *self.rest)
 
 
@@ -143,16 +143,16 @@ class Plans:
         plan = None if values is None else self._plans.get(_layouts(values))
         if values is None or plan is None:
             return None
-        places = Places()
+        positions = Positions()
         parts: list[bytes] = []
         for step, value in zip(plan, values, strict=True):
-            found = step.values(value, places)
+            found = step.values(value, positions)
             if found is None:
                 return None
             parts.extend(found)
-        if places.overlap:
+        if positions.overlap:
             return None
-        return Repeated(parts, frozenset(places.streams))
+        return Repeated(parts, frozenset(positions.streams))
 
     def remember(
         self,

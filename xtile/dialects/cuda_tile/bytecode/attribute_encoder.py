@@ -1,6 +1,6 @@
 """Attributes as bytes.
 
-An attribute whose place tells its kind is its contents; another one has a tag before them.
+An attribute whose location tells its kind is its contents; another one has a tag before them.
 
 Source: NVIDIA/cuda-tile 13.3.0, `BytecodeWriter.cpp`, `writeSingleAttribute`.
 """

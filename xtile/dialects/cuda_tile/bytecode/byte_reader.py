@@ -17,7 +17,7 @@ MAXIMUM_VARINT = (1 << MAXIMUM_VARINT_BITS) - 1
 
 
 class ByteReader:
-    """A place in a part of a file.
+    """A location in a part of a file.
 
     Args:
         source: The file, for messages.
@@ -43,8 +43,8 @@ class ByteReader:
 
     def error(self, message: str, offset: int | None = None) -> DiagnosticError:
         """An error here, or at another byte."""
-        place = self.position if offset is None else offset
-        return error_at_byte(self.source, place, self.section, message)
+        position = self.position if offset is None else offset
+        return error_at_byte(self.source, position, self.section, message)
 
     def part(self, length: int, section: str | None = None) -> ByteReader:
         """Skips as many bytes, and returns what reads them alone.
@@ -133,8 +133,11 @@ class ByteReader:
         start = self.position
         self.skip(count * size)
         data, convert = self.data, int.from_bytes
-        places = range(start, self.position, size)
-        return [convert(data[place : place + size], "little", signed=signed) for place in places]
+        positions = range(start, self.position, size)
+        return [
+            convert(data[position : position + size], "little", signed=signed)
+            for position in positions
+        ]
 
     def count(self, what: str, size: int = 1) -> int:
         """Reads how many things follow, which take at least `size` bytes each.

@@ -39,7 +39,7 @@ class Container(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What a table of a section holds, as the places where entries begin and end."""
+    """What a table of a section holds, as the locations where entries begin and end."""
 
     reader: ByteReader
     starts: list[int]

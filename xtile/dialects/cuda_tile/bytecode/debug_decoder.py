@@ -45,7 +45,7 @@ MAXIMUM_SIZE = 10_000
 
 
 class DebugReader:
-    """The places of a section.
+    """The locations of a section.
 
     Args:
         section: The section; None if the file has none.
@@ -87,8 +87,8 @@ class DebugReader:
         self._numbers = section.fixed_numbers(numbers, NUMBER_SIZE)
         self._entries = read_entries(section, "entries", OFFSET_SIZE, origin)
 
-    def function(self, reader: ByteReader) -> FunctionPlaces:
-        """Reads the number of a function's list of places.
+    def function(self, reader: ByteReader) -> FunctionPositions:
+        """Reads the number of a function's list of locations.
 
         Raises:
             DiagnosticError: There is no such list.
@@ -96,15 +96,15 @@ class DebugReader:
         start = reader.position
         number = reader.varint()
         if not number:
-            return FunctionPlaces(self, None)
+            return FunctionPositions(self, None)
         if number > len(self._starts):
             raise reader.error(
                 f"there is no list of places {number}; there are {len(self._starts)}", start
             )
-        return FunctionPlaces(self, self._starts[number - 1])
+        return FunctionPositions(self, self._starts[number - 1])
 
     def location(self, index: int, reader: ByteReader) -> LocationAttr:
-        """The location at an index of the list of all places.
+        """The location at an index of the list of all locations.
 
         Raises:
             DiagnosticError: There is none, or it is damaged.
@@ -181,8 +181,8 @@ class DebugReader:
 
     def _read_location(self, entry: ByteReader) -> Attribute:
         scope = self._scope(entry)
-        place = FileLineColLoc(self._string(entry), _number(entry), _number(entry))
-        return DILocAttr(place, scope)
+        position = FileLineColLoc(self._string(entry), _number(entry), _number(entry))
+        return DILocAttr(position, scope)
 
     def _read_subprogram(self, entry: ByteReader) -> Attribute:
         file = self._part(entry, DIFileAttr, "a file")
@@ -219,11 +219,11 @@ class DebugReader:
         return StringAttr(self._strings.get(entry))
 
 
-class FunctionPlaces:
-    """The places of a function and its operations, one after the other.
+class FunctionPositions:
+    """The locations of a function and its operations, one after the other.
 
     Args:
-        debug: The places of the file.
+        debug: The locations of the file.
         index: Where those of the function begin; None if none is known.
     """
 
@@ -232,7 +232,7 @@ class FunctionPlaces:
         self._index = index
 
     def next(self, reader: ByteReader) -> LocationAttr:
-        """The next place.
+        """The next location.
 
         Raises:
             DiagnosticError: There are no more, or it is damaged.

@@ -4,11 +4,11 @@
             count of numbers (varint), numbers (8 bytes each),
             count of entries (varint), offsets (4 bytes each), entries
 
-A function names its list of numbers, counted from 1; 0 is a function without places. The list has
-a number for the function and for each of its operations, those in regions after the operation
-that has the region. It is the number of an entry, counted from 1; 0 is an unknown place.
+A function names its list of numbers, counted from 1; 0 is a function without locations. The list
+has a number for the function and for each of its operations, those in regions after the operation
+that has the region. It is the number of an entry, counted from 1; 0 is an unknown location.
 
-A place in a file without a scope is not kept, because the format has none; with line information
+A location in a file without a scope is not kept, because the format has none; with line information
 the function becomes its scope, so that NVIDIA's tools name it.
 
 Source: NVIDIA/cuda-tile 13.3.0, `BytecodeWriter.cpp`, "Debug Info Section Management"; for 13.5
@@ -44,8 +44,8 @@ from xtile.text.operation_errors import error_at
 OFFSET_SIZE = 4
 NUMBER_SIZE = 8
 
-_PLACELESS = (UnknownLoc, FileLineColLoc)
-"""The locations that the format has not; a range in a file counts as a place in it."""
+_WITHOUT_LOCATION = (UnknownLoc, FileLineColLoc)
+"""The locations that the format has not; a range in a file counts as a location in it."""
 
 
 class DebugWriter:
@@ -54,7 +54,7 @@ class DebugWriter:
     Args:
         strings: What collects strings.
         version: The version that is written.
-        line_info: Whether places in a file without a scope get the function as scope.
+        line_info: Whether locations in a file without a scope get the function as scope.
     """
 
     def __init__(self, strings: StringWriter, version: Version, line_info: bool = False) -> None:
@@ -74,7 +74,7 @@ class DebugWriter:
             DiagnosticError: The format has no such location.
         """
         self._scope = _scope_of(function) if self._line_info else None
-        if not any(self._has_place(operation) for operation in function.walk()):
+        if not any(self._has_position(operation) for operation in function.walk()):
             return 0
         self._functions.append([])
         number = len(self._functions)
@@ -87,7 +87,7 @@ class DebugWriter:
         self._scope = _scope_of(function) if self._line_info else None
         self._current = self._functions[number - 1] if number else []
 
-    def _has_place(self, operation: Operation) -> bool:
+    def _has_position(self, operation: Operation) -> bool:
         location = operation.location
         if isinstance(location, FileLineColLoc):
             return self._scope is not None
@@ -103,19 +103,19 @@ class DebugWriter:
         if location.__class__ is UnknownLoc:
             self._current.append(0)
             return
-        if isinstance(location, _PLACELESS):
+        if isinstance(location, _WITHOUT_LOCATION):
             if self._scope is None or not isinstance(location, FileLineColLoc):
                 self._current.append(0)
                 return
-            place = FileLineColLoc(location.filename, location.line, location.column)
-            location = DILocAttr(place, self._scope)
+            position = FileLineColLoc(location.filename, location.line, location.column)
+            location = DILocAttr(position, self._scope)
         try:
             self._current.append(self._index(location))
         except UnwritableError as error:
             raise error_at(operation, str(error)) from None
 
     def section(self) -> bytes | None:
-        """The contents of the section; None if no place is known."""
+        """The contents of the section; None if no location is known."""
         if not self._functions:
             return None
         out = bytearray()
@@ -135,7 +135,7 @@ class DebugWriter:
         known = self._numbers.get(attribute)
         if known is not None:
             return known
-        if isinstance(attribute, _PLACELESS):
+        if isinstance(attribute, _WITHOUT_LOCATION):
             return 0
         for part in _parts(attribute):
             self._index(part)
@@ -157,8 +157,12 @@ class DebugWriter:
             case DISubprogramAttr():
                 self._write_subprogram(out, attribute)
             case DILocAttr():
-                place = attribute.source_location
-                name, line, column = place.filename.data, place.line.data, place.column.data
+                position = attribute.source_location
+                name, line, column = (
+                    position.filename.data,
+                    position.line.data,
+                    position.column.data,
+                )
                 self._write(out, DebugTag.LOCATION, attribute.scope, name, line, column)
             case _:
                 callsite = cast("CallSiteLoc", attribute)
@@ -191,7 +195,7 @@ class DebugWriter:
 
 
 def _scope_of(function: Operation) -> DISubprogramAttr | None:
-    """The function as the scope of places in its text; None if its own place is not known."""
+    """The function as the scope of locations in its text; None if its own location is not known."""
     location, name = function.location, function.properties.get("sym_name")
     if not isinstance(location, FileLineColLoc) or not isinstance(name, StringAttr):
         return None

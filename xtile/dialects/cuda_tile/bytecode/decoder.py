@@ -153,15 +153,15 @@ class _Decoder:
             raise section.error(f"the flags of @{name.data} are {flags:#x}; known are 0x7", start)
         if not flags & FunctionFlag.KERNEL:
             raise section.error(f"@{name.data} is no kernel; only kernels are known", start)
-        places = self._debug.function(section)
+        positions = self._debug.function(section)
         properties: dict[str, Attribute] = {"sym_name": name, "function_type": signature}
         hints = self._read_hints(section, flags)
         if hints is not None:
             properties["optimization_hints"] = hints
-        location = places.next(section)
+        location = positions.next(section)
         body = section.part(section.count("bytes"))
         block = Block(arg_types=signature.inputs.data)
-        FunctionReader(self._attributes, places, self._version).read_body(block, body)
+        FunctionReader(self._attributes, positions, self._version).read_body(block, body)
         entry = EntryOp.create(properties=properties, regions=[Region(block)], location=location)
         section.source.record(entry, Span(beginning, section.position))
         return entry

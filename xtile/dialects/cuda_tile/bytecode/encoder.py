@@ -3,7 +3,7 @@
 Sections, and what they collect, stand in the order in which NVIDIA's own writer has them.
 
     Function = count (varint), functions, padding up to 8 bytes
-    function = name, signature (varints), flags (1 byte), list of places (varint),
+    function = name, signature (varints), flags (1 byte), list of locations (varint),
                optimization hints with their tag if the flags say so, size (varint), operations
     Global   = count (varint), variables
     variable = name, type, constant, alignment, visibility, whether it is constant (varints)
@@ -67,7 +67,7 @@ def encode(
     Args:
         module: A verified module, or a `builtin.module` that holds nothing else.
         version: The version of the bytecode.
-        line_info: Whether to make debug information of places in files, which is lost otherwise,
+        line_info: Whether to make debug information of locations in files, which is lost otherwise,
             so that NVIDIA's tools name them.
 
     Raises:
@@ -125,13 +125,13 @@ class _Function(NamedTuple):
         operation: The function.
         name: The number of its name.
         signature: The number of its type.
-        places: The number of its list of places.
+        locations: The number of its list of locations.
     """
 
     operation: EntryOp
     name: int
     signature: int
-    places: int
+    positions: int
 
 
 class _Encoder:
@@ -197,7 +197,7 @@ class _Encoder:
         write_varint(out, function.name)
         write_varint(out, function.signature)
         out.append(flags)
-        write_varint(out, function.places)
+        write_varint(out, function.positions)
         try:
             if hints is not None or is_always_hinted:
                 self._attributes.write_tagged(out, hints or _NO_HINTS)
@@ -206,7 +206,7 @@ class _Encoder:
                 self._attributes.write_tagged(out, ArrayAttr[Attribute]([]))
         except UnwritableError as error:
             raise error_at(operation, f"{operation.name}: {error}") from None
-        self._debug.continue_function(operation, function.places)
+        self._debug.continue_function(operation, function.positions)
         writer = FunctionWriter(self._attributes, self._debug)
         body = writer.body(operation.body.block)
         write_varint(out, len(body))

@@ -96,14 +96,14 @@ class FunctionWriter:
         type_index = self._attributes.types.index
         for result in results:
             write_varint(out, type_index(result.type))
-        place = len(out)
+        position = len(out)
         if record.has_flags:
             # All flags fit into one byte, which is known when everything else is.
             out.append(0)
         flags = self._write_properties(record, operation, out)
         flags |= self._write_operands(record, operation, out)
         if flags:
-            out[place] = flags
+            out[position] = flags
         if record.regions:
             write_varint(out, record.regions)
             for region in operation.regions:

@@ -62,7 +62,7 @@ class StringReader:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
-            place = entry.position + error.start
-            raise entry.error(f"string {index} is no UTF-8", place) from None
+            position = entry.position + error.start
+            raise entry.error(f"string {index} is no UTF-8", position) from None
         self._known[index] = text
         return text

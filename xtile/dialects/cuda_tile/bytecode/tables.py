@@ -1,6 +1,6 @@
 """The numbers of the format, each table once.
 
-Opcodes stand with the classes of the operations, and numbers of enumerations are the places of
+Opcodes stand with the classes of the operations, and numbers of enumerations are the locations of
 their members (`enumerations.py`).
 
 Source: NVIDIA/cuda-tile 13.3.0, `lib/Bytecode/BytecodeEnums.h`, `BytecodeTypeOpcodes.td` and

@@ -15,25 +15,25 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.cuda_tile.debug_info import DILexicalBlockAttr, DILocAttr, DISubprogramAttr
 
 
-def find_place(location: Attribute) -> DILocAttr | None:
-    """The place with a scope that a location has in it; of a call that of its caller."""
+def find_position(location: Attribute) -> DILocAttr | None:
+    """The position with a scope that a location has in it; of a call that of its caller."""
     if isinstance(location, DILocAttr):
         return location
     parts: Sequence[Attribute] = ()
-    # A place counts as a call for `isinstance` (`debug_info.py`), so it comes first above.
+    # A position counts as a call for `isinstance` (`debug_info.py`), so it comes first above.
     if isinstance(location, CallSiteLoc):
         parts = (location.caller,)
     elif isinstance(location, NameLoc):
         parts = (location.location,)
     elif isinstance(location, FusedLoc):
         parts = cast("ArrayAttr[Attribute]", location.locations).data
-    return next(filter(None, map(find_place, parts)), None)
+    return next(filter(None, map(find_position, parts)), None)
 
 
 def subprogram_of(location: Attribute) -> DISubprogramAttr | None:
     """The function of the source that a location is in."""
-    place = find_place(location)
-    scope = None if place is None else place.scope
+    position = find_position(location)
+    scope = None if position is None else position.scope
     while isinstance(scope, DILexicalBlockAttr):
         scope = scope.scope
     return scope if isinstance(scope, DISubprogramAttr) else None
@@ -47,15 +47,15 @@ def verify_function(function: Operation, name: str) -> None:
             call, or something in it is of another subprogram.
     """
     location: Attribute = function.location
-    place = find_place(location)
+    position = find_position(location)
     if isinstance(location, CallSiteLoc) and not isinstance(location, DILocAttr):
         raise VerifyException("the location of a function must not be a call")
-    if place is not None:
-        if not isinstance(place.scope, DISubprogramAttr):
+    if position is not None:
+        if not isinstance(position.scope, DISubprogramAttr):
             raise VerifyException(
-                f"the scope of a function must be a di_subprogram, but is {place.scope}"
+                f"the scope of a function must be a di_subprogram, but is {position.scope}"
             )
-        linkage_name = place.scope.linkage_name.data
+        linkage_name = position.scope.linkage_name.data
         if linkage_name != name:
             raise VerifyException(
                 f'the scope\'s linkageName must be "{name}" as the function is called, but is '
@@ -85,5 +85,5 @@ def verify_variable(operation: Operation) -> None:
     Raises:
         VerifyException: It has.
     """
-    if find_place(operation.location) is not None:
+    if find_position(operation.location) is not None:
         raise VerifyException(f"'{operation.name}' must not have a scope in its location")

@@ -22,7 +22,7 @@ _INDEX = TileType((), i32)
 
 @irdl_op_definition
 class GetTileBlockIdOp(CudaTileOperation):
-    """The place of this tile block in the grid.
+    """The position of this tile block in the grid.
 
     ```
     %x, %y, %z = get_tile_block_id : tile<i32>

@@ -288,7 +288,7 @@ class StorePtrTkoOp(CudaTileOperation):
 
 @irdl_op_definition
 class MemoryFenceAliasTkoOp(CudaTileOperation):
-    """Orders accesses to one place through addresses that differ.
+    """Orders accesses to one position through addresses that differ.
 
     ```
     %t1 = memory_fence_alias_tko %t

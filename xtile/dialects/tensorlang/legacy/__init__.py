@@ -56,7 +56,7 @@ __all__ = [
 
 
 def handler_of(mnemonic: str, revision: str) -> Handler | None:
-    """What reads an instruction in the first place; None for the current grammar."""
+    """What reads an instruction in the first location; None for the current grammar."""
     if revision == CURRENT and mnemonic not in OLDER_NAMES:
         return None
     from xtile.dialects.tensorlang.legacy import handlers

@@ -110,7 +110,7 @@ _CURRENT_FORMS: dict[str, str] = {
 
 
 def handler_of(mnemonic: str) -> Handler | None:
-    """What reads an instruction in older text in the first place; None for the current grammar."""
+    """What reads an instruction in older text first; None for the current grammar."""
     if mnemonic == "barrier":
         return read_barrier
     return _HANDLERS.get(mnemonic)
@@ -186,6 +186,6 @@ def _drop_annotations(reader: Reader, cls: type[TensorLangOperation], parts: Par
     span = Span(annotations[0].span.start, annotations[-1].span.end)
     values = parts.operands[1:2] if cls is StoreOp else parts.operands
     spans = reader.operand_spans[1:2] if cls is StoreOp else reader.operand_spans
-    for value, place, annotation in zip(values, spans, annotations, strict=False):
-        check_annotation(reader, Operand(value, None, place), annotation)
+    for value, position, annotation in zip(values, spans, annotations, strict=False):
+        check_annotation(reader, Operand(value, None, position), annotation)
     warn_older_form(reader, span, cls.mnemonic())

@@ -106,7 +106,7 @@ class ImpliedValues:
         self._enter_function()
         if self._written is None:
             self._written = frozenset(_NAME.findall(self._reader.source.text))
-        # A name may come again in regions from which this place is not seen.
+        # A name may come again in regions from which this location is not seen.
         visible = [self._names[block] for block in self._reader.blocks if block in self._names]
         number = max((names.get(name, 0) for names in visible), default=0)
         candidate = f"{name}_{number - 1}" if number else name

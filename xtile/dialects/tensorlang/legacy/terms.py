@@ -236,13 +236,13 @@ def read_dropped_type(reader: TermReader) -> Attribute:
             f"{type_text(_UNSIGNED_TYPES[name])}, or read the text with revision v0.1",
         )
     if name not in _UNSIGNED_TYPES:
-        _check_bool_place(reader, name, span)
+        _check_bool_position(reader, name, span)
     lexer.move_to(span.end)
     lexer.previous_end = span.end
     return _UNSIGNED_TYPES.get(name, BOOL)
 
 
-def _check_bool_place(reader: TermReader, name: str, span: Span) -> None:
+def _check_bool_position(reader: TermReader, name: str, span: Span) -> None:
     if reader.source.text[reader.lexer.previous_end - 1 : reader.lexer.previous_end] == "<":
         raise ReadError(
             span,

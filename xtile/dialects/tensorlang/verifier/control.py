@@ -90,7 +90,7 @@ def for_unroll(operation: ForOp) -> Problems:
 
 
 @rule(YieldOp)
-def yield_place(operation: YieldOp) -> Problems:
+def yield_position(operation: YieldOp) -> Problems:
     """A yield is the last instruction of an if, a for or a cooperative_matrix_apply."""
     parent = operation.parent_op()
     if not isinstance(parent, YieldingOp):

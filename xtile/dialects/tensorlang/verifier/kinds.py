@@ -40,7 +40,7 @@ _I64_ATTRIBUTE = irdl_to_attr_constraint(IntegerAttr[I64])
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """The place of one operand or result, or of several in a row.
+    """The location of one operand or result, or of several in a row.
 
     `allowed` holds types, and classes any instance of which will do. `most` is None where any
     number of values will do.

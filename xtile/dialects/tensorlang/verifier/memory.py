@@ -278,7 +278,9 @@ def _slice_problems(
         yield from _mode_problems(operation, offsets, sizes, old)
         return
     elements, start = local
-    last = start + _least_place(old, offsets) + _least_place(old, [size - 1 for size in sizes])
+    last = (
+        start + _least_position(old, offsets) + _least_position(old, [size - 1 for size in sizes])
+    )
     if last >= elements:
         message = f"the slices reach element {last} of local memory that has {elements} elements; "
         yield Problem(operation, f"{message}they must not leave it")
@@ -318,11 +320,11 @@ def _local_memory(memref: SSAValue) -> tuple[int, int] | None:
             return None
         memref = view.operands[0]
         if isinstance(view, SubviewOp) and isinstance(memref.type, MemrefType):
-            start += _least_place(memref.type, view.static_offsets.get_values())
+            start += _least_position(memref.type, view.static_offsets.get_values())
     return None
 
 
-def _least_place(type: MemrefType, indices: Sequence[int]) -> int:
+def _least_position(type: MemrefType, indices: Sequence[int]) -> int:
     """How many elements behind a memref's first one an index leads at least."""
     pairs = zip(indices, type.strides, strict=False)
     return sum(max(index, 0) * max(stride, 1) for index, stride in pairs)

@@ -20,7 +20,7 @@ an argument of a region, or the whole instruction."""
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A further place that explains a problem."""
+    """A further location that explains a problem."""
 
     item: Operation | SSAValue
     message: str
@@ -34,7 +34,7 @@ class Problem:
         operation: The instruction that breaks it.
         message: What is wrong and what would be right; without a final full stop.
         part: The part of the instruction that is wrong.
-        notes: Further places that explain the problem.
+        notes: Further locations that explain the problem.
     """
 
     operation: Operation

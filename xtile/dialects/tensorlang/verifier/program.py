@@ -25,7 +25,7 @@ from xtile.dialects.tensorlang.verifier.regions import nesting_problems, walk
 from xtile.dialects.tensorlang.verifier.uniformity import UniformityAnalysis
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.extensions import verify_operation
-from xtile.text.source import Source, Span, place_of, source_of
+from xtile.text.source import Source, Span, source_of, span_of
 
 
 def verify(module: ModuleOp, diagnostics: Diagnostics, source: Source | None = None) -> None:
@@ -134,7 +134,7 @@ def report(problem: Problem, diagnostics: Diagnostics, source: Source | None) ->
     span = _span(problem.operation, problem.part, source)
     notes = [_note(note, source) for note in problem.notes]
     if span is None:
-        diagnostics.error(None, None, _place_text(problem.operation) + problem.message, notes)
+        diagnostics.error(None, None, _position_text(problem.operation) + problem.message, notes)
     else:
         diagnostics.error(source, span, problem.message, notes)
 
@@ -143,7 +143,7 @@ def _note(note: Note, source: Source | None) -> Diagnostic:
     span = _item_span(note.item, source)
     message = note.message
     if span is None and isinstance(note.item, Operation):
-        message = _place_text(note.item) + message
+        message = _position_text(note.item) + message
     return Diagnostic(Severity.NOTE, message, source, span)
 
 
@@ -153,16 +153,16 @@ def _span(operation: Operation, part: Part, source: Source | None) -> Span | Non
         span = source.operand_span(operation, part)
     elif source is not None and isinstance(part, SSAValue):
         span = source.span_of(part)
-    return span or place_of(operation, source)
+    return span or span_of(operation, source)
 
 
 def _item_span(item: Operation | SSAValue, source: Source | None) -> Span | None:
     if isinstance(item, Operation):
-        return place_of(item, source)
+        return span_of(item, source)
     return None if source is None else source.span_of(item)
 
 
-def _place_text(operation: Operation) -> str:
+def _position_text(operation: Operation) -> str:
     """Where an operation is, for a message without a source text: `a.py:3.7: `, `in @f, add: `."""
     location = operation.location
     if isinstance(location, FileLineColLoc):

@@ -41,7 +41,7 @@ from xtile.dialects.xegpu.operation import (
     split_mixed,
     tensor_desc,
     verify_offsets,
-    verify_places,
+    verify_positions,
 )
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
@@ -120,7 +120,7 @@ class PrefetchNdOp(ReadingOperation):
 
     @override
     def verify_(self) -> None:
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
         descriptor = tensor_desc(self.TensorDesc)
         expect_block(descriptor)
         self.verify_hints()
@@ -213,7 +213,7 @@ class LoadNdOp(ReadingOperation):
     def verify_(self) -> None:
         if verify_rfc(self):
             return
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
         descriptor = tensor_desc(self.TensorDesc)
         expect_block(descriptor)
         _expect_matrix(descriptor)
@@ -307,7 +307,7 @@ class StoreNdOp(WritingOperation):
     def verify_(self) -> None:
         if verify_rfc(self):
             return
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
         descriptor = tensor_desc(self.TensorDesc)
         expect_block(descriptor)
         _expect_matrix(descriptor)

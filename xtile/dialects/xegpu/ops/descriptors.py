@@ -53,7 +53,7 @@ from xtile.dialects.xegpu.operation import (
     split_mixed,
     tensor_desc,
     verify_offsets,
-    verify_places,
+    verify_positions,
 )
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
@@ -148,9 +148,9 @@ class CreateNdDescOp(XeGPUOperation):
     def verify_(self) -> None:
         if verify_rfc(self):
             return
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
-        verify_places(self.shape, self.const_shape, "the shape")
-        verify_places(self.strides, self.const_strides, "the list of strides")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.shape, self.const_shape, "the shape")
+        verify_positions(self.strides, self.const_strides, "the list of strides")
         descriptor = tensor_desc(self.TensorDesc)
         verify_memory_space(self.source, descriptor)
         self._verify_ranks(descriptor)
@@ -226,7 +226,7 @@ class UpdateNdOffsetOp(XeGPUOperation):
 
     @override
     def verify_(self) -> None:
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
         descriptor = tensor_desc(self.TensorDesc)
         expect_block(descriptor)
         verify_offsets(self.mixed_offsets, descriptor)

@@ -48,7 +48,7 @@ from xtile.dialects.xegpu.operation import (
     mixed,
     shape_text,
     split_mixed,
-    verify_places,
+    verify_positions,
 )
 from xtile.dialects.xegpu.types import MemDescType, bit_width
 
@@ -154,7 +154,7 @@ class LoadMatrixOp(XeGPUOperation):
     def verify_(self) -> None:
         matrix = _matrix(self.mem_desc)
         expect_same_element_type("the matrix", matrix, "the result", self.res.type)
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
         _verify_access(self.res.type, matrix, self.subgroup_block_io is not None, self.layout)
 
 
@@ -212,7 +212,7 @@ class StoreMatrixOp(XeGPUOperation):
     def verify_(self) -> None:
         matrix = _matrix(self.mem_desc)
         expect_same_element_type("the data", self.data.type, "the matrix", matrix)
-        verify_places(self.offsets, self.const_offsets, "the list of offsets")
+        verify_positions(self.offsets, self.const_offsets, "the list of offsets")
         _verify_access(self.data.type, matrix, self.subgroup_block_io is not None, self.layout)
 
 

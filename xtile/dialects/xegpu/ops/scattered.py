@@ -264,7 +264,7 @@ def _chunk_size(base: Attribute, given: IntegerAttr | None) -> int:
 
 
 def _verify_source(base: SSAValue, offsets: SSAValue | None) -> None:
-    """Checks that the points come from exactly one place."""
+    """Checks that the points come from exactly one position."""
     if not isinstance(base.type, TensorDescType):
         if offsets is None:
             raise VerifyException(

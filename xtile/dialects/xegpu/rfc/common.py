@@ -34,7 +34,7 @@ def take_mode(text: OperationText, descriptor: TensorDescType | None = None) -> 
     if mode == "vc" and has_map:
         text.error(
             "mode = vc excludes a sg_map: the vectors belong to the subgroup as a whole",
-            None if given is None else given.place,
+            None if given is None else given.position,
         )
     return mode
 
@@ -49,7 +49,7 @@ def take_hints(text: OperationText) -> Properties:
     for name in [name for name in text.attributes if name in CACHE_HINTS]:
         given = text.attributes.pop(name)
         if CACHE_HINTS[name] in hints:
-            text.error(f"{given.name} is given twice; it may be given once", given.place)
+            text.error(f"{given.name} is given twice; it may be given once", given.position)
         hints[CACHE_HINTS[name]] = _cache_policy(text, given)
     return hints
 
@@ -63,7 +63,7 @@ def leftover(text: OperationText) -> Properties:
     rest: Properties = {}
     for given in text.attributes.values():
         if isinstance(given.value, str):
-            text.error(f"{text.spelling} has no attribute '{given.name}'", given.place)
+            text.error(f"{text.spelling} has no attribute '{given.name}'", given.position)
         rest[given.name] = given.value
     if text.unnamed:
         text.error(f"{text.unnamed[0]} stands here without a name")
@@ -132,5 +132,5 @@ def _cache_policy(text: OperationText, given: Given) -> CachePolicyAttr:
     keyword = CACHE_POLICIES.get(given.keyword or "", given.keyword)
     if keyword not in list(CachePolicy):
         policies = ", ".join(CachePolicy)
-        text.error(f"{given.name} must be one of {policies}", given.place)
+        text.error(f"{given.name} must be one of {policies}", given.position)
     return CachePolicyAttr(CachePolicy(keyword))

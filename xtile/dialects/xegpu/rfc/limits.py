@@ -17,7 +17,7 @@ from xtile.dialects.xegpu.rfc.names import OPERATIONS
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import place_of, source_of
+from xtile.text.source import source_of, span_of
 
 _FORM = "cannot be said in the RFC's form of XeGPU"
 
@@ -33,7 +33,7 @@ def check_rfc(module: ModuleOp) -> None:
     for operation in module.walk():
         reason = next(_reasons(operation), None)
         if reason is not None:
-            diagnostics.error(source, place_of(operation, source), f"{reason}, which {_FORM}")
+            diagnostics.error(source, span_of(operation, source), f"{reason}, which {_FORM}")
     diagnostics.raise_if_errors()
 
 

@@ -38,7 +38,9 @@ def resolve(text: OperationText, *counts: int) -> list[SSAValue]:
         expected = " or ".join(str(count) for count in counts)
         text.error(f"{text.spelling} has {len(text.operands)} operands; it takes {expected}")
     unknown = [*text.types, *(IndexType() for _ in text.operands)]
-    values = [_value(text, operand, unknown[place]) for place, operand in enumerate(text.operands)]
+    values = [
+        _value(text, operand, unknown[position]) for position, operand in enumerate(text.operands)
+    ]
     _check_types(text, values)
     return values
 
@@ -117,9 +119,9 @@ def _check_types(text: OperationText, values: list[SSAValue]) -> None:
         if match is not None:
             left.remove(match)
         elif not isinstance(value.type, IndexType) and value.type != text.result_type:
-            place = Span(operand.span.start, operand.span.end)
+            position = Span(operand.span.start, operand.span.end)
             written = f"it is written as {left[0]}" if left else "its type is not written"
-            text.error(f"the operand is of type {value.type}, but {written}", place)
+            text.error(f"the operand is of type {value.type}, but {written}", position)
     others = [written for written in left if not isinstance(written, IndexType)]
     if others:
         text.error(f"the type {others[0]} is written, but no operand has it")

@@ -58,12 +58,12 @@ class Given:
     Attributes:
         name: Its name as the text has it.
         value: What it is; a keyword such as `cached` is a string.
-        place: Where it stands.
+        location: Where it stands.
     """
 
     name: str
     value: Attribute | str
-    place: Span
+    position: Span
 
     @property
     def keyword(self) -> str | None:
@@ -124,13 +124,13 @@ class OperationText:
     types: list[Attribute] = field(default_factory=list[Attribute])
     result_type: Attribute | None = None
 
-    def error(self, message: str, place: Span | None = None) -> NoReturn:
-        """Raises an error at a place, or at the whole operation.
+    def error(self, message: str, position: Span | None = None) -> NoReturn:
+        """Raises an error at a location, or at the whole operation.
 
         Raises:
             ParseError: Always.
         """
-        span = place or Span(self.start, max(self.start + 1, self.parser.previous_end))
+        span = position or Span(self.start, max(self.start + 1, self.parser.previous_end))
         self.parser.raise_error(message, span.start, span.end)
 
     def take(self, name: str) -> Given | None:
@@ -141,28 +141,28 @@ class OperationText:
         """Takes an attribute that must be one of some keywords."""
         given = self.take(name)
         if given is not None and given.keyword not in allowed:
-            self.error(f"{given.name} must be one of {', '.join(allowed)}", given.place)
+            self.error(f"{given.name} must be one of {', '.join(allowed)}", given.position)
         return None if given is None else given.keyword
 
     def take_integer(self, name: str) -> int | None:
         """Takes an attribute that must be a number."""
         given = self.take(name)
         if given is not None and given.integer is None:
-            self.error(f"{given.name} must be a number", given.place)
+            self.error(f"{given.name} must be a number", given.position)
         return None if given is None else given.integer
 
     def take_integers(self, name: str) -> tuple[int, ...] | None:
         """Takes an attribute that must be a list of numbers."""
         given = self.take(name)
         if given is not None and given.integers is None:
-            self.error(f"{given.name} must be a list of numbers such as [1, 0]", given.place)
+            self.error(f"{given.name} must be a list of numbers such as [1, 0]", given.position)
         return None if given is None else given.integers
 
     def take_flag(self, name: str) -> bool | None:
         """Takes an attribute that must stand alone or be `true` or `false`."""
         given = self.take(name)
         if given is not None and given.flag is None:
-            self.error(f"{given.name} must be true or false", given.place)
+            self.error(f"{given.name} must be true or false", given.position)
         return None if given is None else given.flag
 
 
@@ -287,9 +287,9 @@ def _read_attribute(text: OperationText) -> None:
     if name is None:
         text.unnamed.append(parser.parse_attribute())
         return
-    place = Span(start, parser.previous_end)
+    position = Span(start, parser.previous_end)
     if name.lower() in text.attributes:
-        text.error(f"attribute '{name}' is given twice; it may be given once", place)
+        text.error(f"attribute '{name}' is given twice; it may be given once", position)
     value: Attribute | str = UnitAttr()
     if parser.parse_optional_punctuation("=") is not None:
         value = parser.parse_optional_keyword_value() or parser.parse_attribute()

@@ -62,9 +62,9 @@ def print_create_nd_tdesc(printer: TermPrinter, op: Operation) -> None:
         return
     printer.print_string(" ")
     printer.print_ssa_value(create.source)
-    for place, (values, numbers) in enumerate(lists):
+    for position, (values, numbers) in enumerate(lists):
         if numbers:
-            printer.print_string(", " if place else "")
+            printer.print_string(", " if position else "")
             _print_indices(printer, values, numbers)
     printer.print_entries(entries)
     printer.print_types([create.source.type], op.result_types)

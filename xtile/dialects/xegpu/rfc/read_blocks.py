@@ -208,6 +208,6 @@ def _take_boundary_check(text: OperationText, descriptor: TensorDescType) -> Pro
     if check is None or check == in_type:
         return {}
     if check:
-        place = None if given is None else given.place
-        text.error("the result's type says boundary_check = false; leave this one out", place)
+        position = None if given is None else given.position
+        text.error("the result's type says boundary_check = false; leave this one out", position)
     return {BOUNDARY_CHECK: IntegerAttr.from_bool(False)}

@@ -82,7 +82,7 @@ def _take_layouts(text: OperationText) -> Properties:
         given = text.take(name)
         if given is not None:
             if not isinstance(given.value, LayoutAttr):
-                text.error(f"{name} must be a layout", given.place)
+                text.error(f"{name} must be a layout", given.position)
             layouts[name] = given.value
     names = _LAYOUTS[-1:] if len(text.unnamed) == 1 else _LAYOUTS
     if text.unnamed and len(text.unnamed) not in (1, 3):

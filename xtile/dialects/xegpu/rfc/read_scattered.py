@@ -49,7 +49,7 @@ def read_create_tdesc(text: OperationText) -> Operation:
             text.error(
                 f"{name} is {size}, but the result's type has chunks of {descriptor.chunk_size}; "
                 "they must be the same",
-                given.place,
+                given.position,
             )
     return CreateDescOp.build(
         operands=[source, offsets],
@@ -164,5 +164,5 @@ def _take_transpose(text: OperationText) -> Properties:
     if given is None or given.flag is False:
         return {}
     if given.flag is None and given.integers != (1, 0):
-        text.error("transpose must be [1, 0], or stand alone", given.place)
+        text.error("transpose must be [1, 0], or stand alone", given.position)
     return {TRANSPOSE: integer_array((1, 0))}

@@ -33,7 +33,7 @@ from xtile.dialects.xegpu.rfc.operations import OPERATIONS, MfenceOp
 from xtile.dialects.xegpu.rfc.verifier import is_only_rfc, vnni_factor
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import place_of, source_of
+from xtile.text.source import source_of, span_of
 from xtile.text.value_names import give_name
 
 _FORM = "cannot be said in LLVM 22's form of XeGPU; --xegpu-syntax=rfc prints it"
@@ -80,7 +80,7 @@ def _check(module: ModuleOp, operations: Sequence[Operation]) -> None:
         reason = _reason(operation)
         if reason is not None:
             message = f"{reason}, which {_FORM}"
-            diagnostics.error(source, place_of(operation, source), message)
+            diagnostics.error(source, span_of(operation, source), message)
     diagnostics.raise_if_errors()
 
 

@@ -256,14 +256,16 @@ class _Multiplication:
             row = kernel.add(rows.start, loop.index)
             for segment in segments_of(kernel, inside.length, width, self.width // width):
                 with segment.steps(kernel, "column") as first:
-                    places = [(kernel.add(first, at), count) for at, count in segment.places()]
+                    positions = [
+                        (kernel.add(first, at), count) for at, count in segment.positions()
+                    ]
                     parts = [
                         Part(
-                            load(kernel, self._tile, (loop.index, place), count),
-                            (row, kernel.add(kernel.add(columns.start, column), place)),
+                            load(kernel, self._tile, (loop.index, position), count),
+                            (row, kernel.add(kernel.add(columns.start, column), position)),
                             count,
                         )
-                        for place, count in places
+                        for position, count in positions
                     ]
                     apply(update, parts)
 

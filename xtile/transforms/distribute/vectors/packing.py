@@ -67,14 +67,14 @@ class _Lines:
     Attributes:
         kernel: The kernel that is being built.
         memory: The factor.
-        place: Where the factor has an element, from the line and its number in it.
+        position: Where the factor has an element, from the line and its number in it.
         lines: Which lines.
         depth: Which elements.
     """
 
     kernel: Kernel
     memory: SSAValue
-    place: Callable[[Index, Index], tuple[Index, Index]]
+    position: Callable[[Index, Index], tuple[Index, Index]]
     lines: Range
     depth: Range
 
@@ -98,7 +98,7 @@ class _Lines:
 
     def _at(self, line: Index, k: Index) -> tuple[Index, Index]:
         kernel = self.kernel
-        return self.place(kernel.add(self.lines.start, line), kernel.add(self.depth.start, k))
+        return self.position(kernel.add(self.lines.start, line), kernel.add(self.depth.start, k))
 
 
 def pack_rows(memory: PackedMemory, product: Product, rows: Range, depth: Range) -> None:
@@ -142,8 +142,8 @@ def pack_columns(
     has_vectors, is_transposed = is_contiguous(product.b), product.is_b_transposed
     count, part = (_SQUARE, _SQUARE) if has_vectors and is_transposed else (length, factors)
 
-    def put(value: SSAValue, tile: Index, word: Index, place: Index, width: int) -> None:
-        store(kernel, value, memory.panel, (memory.row_in_panel(tile, word), place), width)
+    def put(value: SSAValue, tile: Index, word: Index, position: Index, width: int) -> None:
+        store(kernel, value, memory.panel, (memory.row_in_panel(tile, word), position), width)
 
     def pack(j: Index, i: Index, is_inside: bool) -> None:
         column, k = kernel.multiply(i, count), kernel.multiply(j, part)
@@ -156,9 +156,9 @@ def pack_columns(
                     kernel.add(column, m.index), kernel.add(k, n.index), is_inside
                 )
                 row = kernel.add(word, kernel.divide(n.index, factors))
-                place = kernel.add(first, kernel.multiply(m.index, factors))
-                place = kernel.add(place, kernel.remainder(n.index, factors))
-                put(value, tile, row, place, 1)
+                position = kernel.add(first, kernel.multiply(m.index, factors))
+                position = kernel.add(position, kernel.remainder(n.index, factors))
+                put(value, tile, row, position, 1)
             return
         if kernel.is_alone and not is_transposed:
             words = _words(
@@ -175,8 +175,8 @@ def pack_columns(
                 kernel, [source.vector(column, kernel.add(k, n), count) for n in range(part)]
             )
         for n, vector in enumerate(vectors):
-            row, place = kernel.add(word, n // factors), kernel.add(first, n % factors * count)
-            put(vector, tile, row, place, count)
+            row, position = kernel.add(word, n // factors), kernel.add(first, n % factors * count)
+            put(vector, tile, row, position, count)
 
     steps = kernel.multiply(
         depth.covering(kernel, memory.matrix.depth), memory.matrix.depth // part

@@ -47,9 +47,9 @@ class Panel:
         """The kernel that is being built."""
         return self.update.kernel
 
-    def load(self, k: Index, place: int, width: int) -> SSAValue:
+    def load(self, k: Index, position: int, width: int) -> SSAValue:
         """Neighbours in a row of the panel."""
-        return load_as(self.kernel, self.memory, [self._at(k, place)], width, self.update.wide)
+        return load_as(self.kernel, self.memory, [self._at(k, position)], width, self.update.wide)
 
     def fill(self) -> None:
         """Copies the columns of op(B)."""
@@ -73,13 +73,13 @@ class Panel:
             for_each_vector(kernel, (self.depth, self.width), widest, self._copy)
             return
         with kernel.loop(0, self.depth, name="k") as loop:
-            for place, width in self.columns.places():
-                self._copy([loop.index, place], width)
+            for position, width in self.columns.positions():
+                self._copy([loop.index, position], width)
 
     def _copy(self, indices: list[Index], width: int) -> None:
         """Copies neighbours in a row."""
-        k, place = indices
-        self._store(self._of_b(k, place, width), k, place, width)
+        k, position = indices
+        self._store(self._of_b(k, position, width), k, position, width)
 
     def _transpose(self, width: Index, depth: Index) -> None:
         """Copies columns that are contiguous in B, by square tiles."""
@@ -107,15 +107,15 @@ class Panel:
         ):
             self._copy([down.index, across.index], 1)
 
-    def _of_b(self, k: Index, place: Index, width: int) -> SSAValue:
+    def _of_b(self, k: Index, position: Index, width: int) -> SSAValue:
         """Neighbours in memory, from an element of op(B) on."""
         kernel, product = self.kernel, self.product
-        at = product.at_b(kernel.add(self.row, k), kernel.add(self.column, place))
+        at = product.at_b(kernel.add(self.row, k), kernel.add(self.column, position))
         return load_as(kernel, product.b, at, width, self.update.wide)
 
-    def _store(self, value: SSAValue, k: Index, place: Index, width: int) -> None:
-        store(self.kernel, value, self.memory, [self._at(k, place)], width)
+    def _store(self, value: SSAValue, k: Index, position: Index, width: int) -> None:
+        store(self.kernel, value, self.memory, [self._at(k, position)], width)
 
-    def _at(self, k: Index, place: Index) -> Index:
+    def _at(self, k: Index, position: Index) -> Index:
         kernel = self.kernel
-        return kernel.add(kernel.multiply(k, self.columns.step), place)
+        return kernel.add(kernel.multiply(k, self.columns.step), position)

@@ -111,8 +111,10 @@ def _add_up_rows(update: Update, rows: Sequence[Index], depth: Index, width: int
             nothing = [zeros(kernel, update.wide, part) for part in segment.widths]
             with kernel.loop(segment.start, segment.stop, segment.step, nothing, "k") as loop:
                 loop.results = [
-                    add(before, row, kernel.add(loop.index, place), part)
-                    for before, (place, part) in zip(loop.carried, segment.places(), strict=True)
+                    add(before, row, kernel.add(loop.index, position), part)
+                    for before, (position, part) in zip(
+                        loop.carried, segment.positions(), strict=True
+                    )
                 ]
             sums += loop.results
         result = total(kernel, sums) if sums else zeros(kernel, update.wide, 1)

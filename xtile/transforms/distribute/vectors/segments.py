@@ -30,7 +30,7 @@ class Segment:
         """The length of a step."""
         return sum(self.widths)
 
-    def places(self) -> list[tuple[int, int]]:
+    def positions(self) -> list[tuple[int, int]]:
         """Where each vector of a step begins, and its width."""
         return [(sum(self.widths[:i]), width) for i, width in enumerate(self.widths)]
 
@@ -104,8 +104,8 @@ def for_each_vector(
     def inside(prefix: list[Index]) -> None:
         for segment in segments_of(kernel, last, width):
             with segment.steps(kernel, "column") as column:
-                for place, width_of_place in segment.places():
-                    body([*prefix, kernel.add(column, place)], width_of_place)
+                for position, width_of_position in segment.positions():
+                    body([*prefix, kernel.add(column, position)], width_of_position)
 
     _nested(kernel, outer, [], inside)
 

@@ -124,42 +124,42 @@ class Strip:
     def _multiply_tile(self, first: Index, height: int, left: Index) -> None:
         """Updates a tile, of whose rows only some may be left."""
         kernel, product, wide = self.kernel, self.product, self.update.wide
-        places = self.columns.places()
+        positions = self.columns.positions()
         rows = [kernel.add(first, i) for i in range(height)]
         sources = rows
         if not isinstance(left, int):
             last = kernel.subtract(product.rows, 1)
             sources = [first, *(kernel.smaller(row, last) for row in rows[1:])]
-        nothing = [zeros(kernel, wide, width) for _ in rows for _, width in places]
+        nothing = [zeros(kernel, wide, width) for _ in rows for _, width in positions]
         with kernel.loop(0, self.depth, 1, nothing, "k") as loop:
             sums = iter(loop.carried)
-            b = [self._load_b(loop.index, place, width) for place, width in places]
+            b = [self._load_b(loop.index, position, width) for position, width in positions]
             results: list[SSAValue] = []
             for row in sources:
                 at = product.at_a(row, kernel.add(self.start, loop.index))
                 a = load_as(kernel, product.a, at, 1, wide)
                 results += [
                     multiply_add(kernel, spread(kernel, a, width), right, next(sums))
-                    for right, (_, width) in zip(b, places, strict=True)
+                    for right, (_, width) in zip(b, positions, strict=True)
                 ]
             loop.results = results
         self._update(rows, left, loop.results)
 
-    def _load_b(self, k: Index, place: int, width: int) -> SSAValue:
+    def _load_b(self, k: Index, position: int, width: int) -> SSAValue:
         if self.panel is not None:
-            return self.panel.load(k, place, width)
+            return self.panel.load(k, position, width)
         kernel, product = self.kernel, self.product
-        at = product.at_b(kernel.add(self.start, k), kernel.add(self.column, place))
+        at = product.at_b(kernel.add(self.start, k), kernel.add(self.column, position))
         return load_as(kernel, product.b, at, width, self.update.wide)
 
     def _update(self, rows: Sequence[Index], left: Index, results: Sequence[SSAValue]) -> None:
         """Updates the elements of a tile that C has."""
         kernel = self.kernel
         parts = [
-            Part(result, (row, kernel.add(self.column, place)), width)
-            for result, (row, (place, width)) in zip(
+            Part(result, (row, kernel.add(self.column, position)), width)
+            for result, (row, (position, width)) in zip(
                 results,
-                ((row, place) for row in rows for place in self.columns.places()),
+                ((row, position) for row in rows for position in self.columns.positions()),
                 strict=True,
             )
         ]
@@ -194,17 +194,19 @@ class Strip:
         """Updates the first rows and columns of a tile."""
         kernel, step = self.kernel, self.columns.step
         buffer = shared_buffer(kernel, "tile", self.update.wide, len(rows) * step)
-        places = ((i, place) for i in range(len(rows)) for place, _ in self.columns.places())
-        for part, (i, place) in zip(parts, places, strict=True):
-            store(kernel, part.value, buffer, [i * step + place], part.width)
+        positions = (
+            (i, position) for i in range(len(rows)) for position, _ in self.columns.positions()
+        )
+        for part, (i, position) in zip(parts, positions, strict=True):
+            store(kernel, part.value, buffer, [i * step + position], part.width)
 
         def body(indices: list[Index], width: int) -> None:
-            row, place = indices
-            at = kernel.add(kernel.multiply(row, step), place)
+            row, position = indices
+            at = kernel.add(kernel.multiply(row, step), position)
             value = load(kernel, buffer, [at], width)
             apply(
                 self.update,
-                [Part(value, (kernel.add(rows[0], row), kernel.add(self.column, place)), width)],
+                [Part(value, (kernel.add(rows[0], row), kernel.add(self.column, position)), width)],
             )
 
         shape = (kernel.smaller(left, len(rows)), self.width)

@@ -23,7 +23,7 @@ from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.foreach.trip import Line, Place, Trip
+from xtile.transforms.tile_linalg.foreach.trip import Line, Position, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import known_size
 from xtile.transforms.tile_linalg.tiles import Tile
@@ -51,7 +51,7 @@ class Block:
         return sorted(range(len(self.axes)), key=lambda dimension: self.axes[dimension])
 
 
-def block_of(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Block | None:
+def block_of(trip: Trip, memory: SSAValue, indices: Sequence[Position]) -> Block | None:
     """The block of memory that the points access, if it is one.
 
     Args:
@@ -92,7 +92,7 @@ class Part:
         return self.size is not None
 
 
-def _part(trip: Trip, memory: SSAValue, dimension: int, index: Place) -> Part:
+def _part(trip: Trip, memory: SSAValue, dimension: int, index: Position) -> Part:
     """What points access of a dimension; points beyond the end of the space access nothing."""
     if not isinstance(index, Line):
         assert not isinstance(index, Tile)
@@ -201,7 +201,7 @@ class Elements:
     positions: SSAValue
 
 
-def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Elements:
+def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[Position]) -> Elements:
     """The elements of memory that the points access."""
     kernel = trip.kernel
     varying = [d for d, index in enumerate(indices) if isinstance(index, Line | Tile)]
@@ -221,7 +221,7 @@ def elements_of(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Eleme
     return _scattered(trip, memory, indices)
 
 
-def _scattered(trip: Trip, memory: SSAValue, indices: Sequence[Place]) -> Elements:
+def _scattered(trip: Trip, memory: SSAValue, indices: Sequence[Position]) -> Elements:
     """Elements with several indices that differ: positions in memory as one line."""
     kernel = trip.kernel
     total: SSAValue | None = None

@@ -86,27 +86,27 @@ def _types(trip: Trip, old: SSAValue) -> list[Attribute]:
     return [part] * tiles.count_of(old.type)
 
 
-def _parts(trip: Trip, places: Sequence[SSAValue], values: Sequence[SSAValue]) -> list[SSAValue]:
+def _parts(trip: Trip, positions: Sequence[SSAValue], values: Sequence[SSAValue]) -> list[SSAValue]:
     """The parts of values that are handed on to places, which may differ where values do not."""
     result: list[SSAValue] = []
-    for place, value in zip(places, values, strict=True):
-        if trip.is_varying(place):
+    for position, value in zip(positions, values, strict=True):
+        if trip.is_varying(position):
             result += tiles.complete(trip.kernel, trip.tile(value)).parts
         else:
             result.append(trip.kernel.value(value))
     return result
 
 
-def _define(trip: Trip, places: Sequence[SSAValue], parts: Sequence[SSAValue]) -> None:
+def _define(trip: Trip, positions: Sequence[SSAValue], parts: Sequence[SSAValue]) -> None:
     """Records the parts that have been handed on to places."""
     given = iter(parts)
-    for place in places:
-        if trip.is_varying(place):
-            count = tiles.count_of(place.type)
-            tile = Tile(tuple(next(given) for _ in range(count)), place.type, trip.shape)
-            trip.define(place, tile)
+    for position in positions:
+        if trip.is_varying(position):
+            count = tiles.count_of(position.type)
+            tile = Tile(tuple(next(given) for _ in range(count)), position.type, trip.shape)
+            trip.define(position, tile)
         else:
-            trip.kernel.define(place, next(given))
+            trip.kernel.define(position, next(given))
 
 
 def loop(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
@@ -116,14 +116,14 @@ def loop(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
         _longest(operation, trip, lift)
         return
     kernel, old = trip.kernel, operation.body.block
-    places = old.args[1:]
-    initial = _parts(trip, places, operation.iter_args)
+    positions = old.args[1:]
+    initial = _parts(trip, positions, operation.iter_args)
     body = Block(arg_types=[old.args[0].type, *(value.type for value in initial)])
     kernel.define(old.args[0], body.args[0])
-    _define(trip, places, body.args[1:])
+    _define(trip, positions, body.args[1:])
     with kernel.at_end_of(body):
         yielded = _side(operation.body, trip, lift)
-        kernel.emit(scf.YieldOp(*_parts(trip, places, yielded)))
+        kernel.emit(scf.YieldOp(*_parts(trip, positions, yielded)))
     first, last, step = kernel.values(bounds)
     new = ForOp(first, last, step, initial, Region(body))
     new.properties |= operation.properties
@@ -136,10 +136,10 @@ def _longest(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
     kernel, old = trip.kernel, operation.body.block
     if UNSIGNED in operation.properties:
         raise kernel.error("bounds without a sign cannot differ between points; use signed ones")
-    index, *places = old.args
+    index, *positions = old.args
     first, last, step = (trip.vector(v) for v in (operation.lb, operation.ub, operation.step))
     turns = _turns(trip, first, last, step)
-    initial = _parts(trip, places, operation.iter_args)
+    initial = _parts(trip, positions, operation.iter_args)
     with (
         kernel.in_order(),
         kernel.loop(0, _largest(trip, turns), 1, initial, "turn") as turn,
@@ -152,8 +152,8 @@ def _longest(operation: scf.ForOp, trip: Trip, lift: Lift) -> None:
         moved = kernel.pure(arith.MuliOp, number.parts[0], step)
         value = kernel.pure(arith.AddiOp, first, moved)
         trip.define(index, Tile((value,), index.type, trip.shape))
-        _define(trip, places, turn.carried)
-        before = [trip.tile(place) for place in places]
+        _define(trip, positions, turn.carried)
+        before = [trip.tile(position) for position in positions]
         with trip.where(acts):
             yielded = [trip.tile(value) for value in _side(operation.body, trip, lift)]
         after = [selected(trip, acts, a, b) for a, b in zip(yielded, before, strict=True)]

@@ -96,10 +96,10 @@ def _map(operation: MapOp, kernel: Kernel) -> None:
     pairs = zip(matrix.shape, matrix.tile_shape, strict=True)
     spans = [Span(size, tile, size == tile, is_single=True) for size, tile in pairs]
     body = operation.body.block
-    places, values = body.args[:2], body.args[2:]
+    positions, values = body.args[:2], body.args[2:]
     trip = Trip(kernel, spans, [0] * len(spans), varying_values(body, body.args))
-    for axis, place in enumerate(places):
-        trip.define(place, Line(axis, 0, IndexType()))
+    for axis, position in enumerate(positions):
+        trip.define(position, Line(axis, 0, IndexType()))
     for value, source in zip(values, operation.sources, strict=True):
         trip.define(value, Tile((kernel.value(source),), value.type, trip.shape))
     lift = lifting(trip)

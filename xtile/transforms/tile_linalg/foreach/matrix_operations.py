@@ -184,11 +184,11 @@ def _viewed(
     parts: list[Part] = [Part(0, None)] * matrix.rank
     indices, is_inside = list(access.indices), list(access.is_inside)
     for dimension in larger:
-        place, size = order[dimension], matrix.shape[dimension]
-        first = constant_of(indices[place])
-        if first != 0 or known_size(access.memory, place) != size:
-            parts[place] = Part(indices[place] if first is None else first, size)
-        indices[place] = kernel.index(0)
+        position, size = order[dimension], matrix.shape[dimension]
+        first = constant_of(indices[position])
+        if first != 0 or known_size(access.memory, position) != size:
+            parts[position] = Part(indices[position] if first is None else first, size)
+        indices[position] = kernel.index(0)
         is_inside[dimension] = False
     memory = access.memory
     if any(part.is_cut for part in parts):
@@ -256,13 +256,13 @@ def atomic_update(operation: AtomicUpdateOp, kernel: Kernel) -> None:
     is_inside = [order[dimension] not in checked for dimension in range(matrix.rank)]
     access = _Access(memory, indices, is_inside, None)
     access = _viewed(kernel, matrix, access, order, larger)
-    places = [order[d] for d, is_in in enumerate(access.is_inside) if not is_in]
+    positions = [order[d] for d, is_in in enumerate(access.is_inside) if not is_in]
     new = AtomicUpdateOp.build(
         operands=[value, access.memory, access.indices],
         result_types=[matrix.tile_type],
         properties={
             "kind": operation.kind,
-            "checked": DenseArrayBase.from_list(i64, sorted(places)),
+            "checked": DenseArrayBase.from_list(i64, sorted(positions)),
             "transpose": operation.transpose,
         },
     )

@@ -45,7 +45,7 @@ from xtile.transforms.tile_linalg.foreach.accesses import (
     whole,
 )
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
-from xtile.transforms.tile_linalg.foreach.trip import MovingView, Place, Trip
+from xtile.transforms.tile_linalg.foreach.trip import MovingView, Position, Trip
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
@@ -57,11 +57,11 @@ def load(operation: memref.LoadOp, trip: Trip) -> None:
         return
     if isinstance(operation.res.type, MemRefType):
         raise kernel.error(_DIFFERS)
-    memory, places = _accessed(trip, source, indices)
-    block = block_of(trip, memory, places)
+    memory, positions = _accessed(trip, source, indices)
+    block = block_of(trip, memory, positions)
     axes = [] if block is None else sorted(block.axes)
     if block is None or (trip.mask is not None and len(axes) < len(trip.shape)):
-        trip.define(operation.res, _gather(trip, elements_of(trip, memory, places)))
+        trip.define(operation.res, _gather(trip, elements_of(trip, memory, positions)))
         return
     order = block.order
     tile = blocks.read(
@@ -116,11 +116,11 @@ def store(operation: memref.StoreOp, trip: Trip) -> None:
     if trip.mask is None and not any(map(trip.is_varying, operation.operands)):
         copy(operation, kernel)
         return
-    memory, places = _accessed(trip, target, indices)
+    memory, positions = _accessed(trip, target, indices)
     tile = tiles.complete(kernel, trip.tile(value))
-    block = block_of(trip, memory, places)
+    block = block_of(trip, memory, positions)
     if block is None or not _has_all_axes(trip, block):
-        _scatter(trip, tile, elements_of(trip, memory, places))
+        _scatter(trip, tile, elements_of(trip, memory, positions))
         return
     order, axes = block.order, sorted(block.axes)
     tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
@@ -140,17 +140,17 @@ _DIFFERS = "memory that differs between the points of foreach is not lifted to t
 
 def _accessed(
     trip: Trip, memory: SSAValue, indices: Sequence[SSAValue]
-) -> tuple[SSAValue, list[Place]]:
+) -> tuple[SSAValue, list[Position]]:
     """The memory that is accessed, and where; views that move with the points are part of that."""
-    places = [trip.place(index) for index in indices]
+    positions = [trip.position(index) for index in indices]
     if not trip.is_varying(memory):
-        return trip.kernel.value(memory), places
+        return trip.kernel.value(memory), positions
     view = trip.views.get(memory)
     if view is None:
         raise trip.kernel.error(_DIFFERS)
     result = list(view.offsets)
-    for dimension, place in zip(view.kept, places, strict=True):
-        result[dimension] = trip.sum(result[dimension], place)
+    for dimension, position in zip(view.kept, positions, strict=True):
+        result[dimension] = trip.sum(result[dimension], position)
     return view.memory, result
 
 
@@ -175,15 +175,15 @@ def subview(operation: memref.SubviewOp, trip: Trip) -> None:
         for dimension, offset in zip(source.kept, offsets, strict=True):
             inner[dimension] = trip.sum(inner[dimension], offset)
         offsets = inner
-    places = kept if source is None else [source.kept[d] for d in kept]
-    view = MovingView(memory, offsets, [sizes[dimension] for dimension in kept], places)
+    positions = kept if source is None else [source.kept[d] for d in kept]
+    view = MovingView(memory, offsets, [sizes[dimension] for dimension in kept], positions)
     trip.views[operation.result] = view
 
 
-def _mixed(trip: Trip, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[Place]:
+def _mixed(trip: Trip, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[Position]:
     """Numbers of which some are known and the others are operands."""
     given = iter(dynamic)
-    return [trip.place(next(given)) if n == DYNAMIC_INDEX else n for n in static]
+    return [trip.position(next(given)) if n == DYNAMIC_INDEX else n for n in static]
 
 
 def complex_part(operation: ComplexPartOp, trip: Trip) -> None:
@@ -251,11 +251,11 @@ def _update(
     result: SSAValue,
 ) -> None:
     kernel = trip.kernel
-    memory, places = _accessed(trip, target, indices)
+    memory, positions = _accessed(trip, target, indices)
     tile = tiles.complete(kernel, trip.tile(value))
-    block = block_of(trip, memory, places) if trip.mask is None else None
+    block = block_of(trip, memory, positions) if trip.mask is None else None
     if block is None or not _has_all_axes(trip, block):
-        old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, places))
+        old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, positions))
     else:
         old = _update_block(trip, kind, tile, block)
     trip.define(result, old)

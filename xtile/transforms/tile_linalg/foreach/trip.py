@@ -36,7 +36,7 @@ class Line:
     type: Attribute
 
 
-Place: TypeAlias = Line | Tile | int | SSAValue
+Position: TypeAlias = Line | Tile | int | SSAValue
 """An index at each point: integers that follow each other, any, or one for all points."""
 
 
@@ -52,8 +52,8 @@ class MovingView:
     """
 
     memory: SSAValue
-    offsets: Sequence[Place]
-    sizes: Sequence[Place]
+    offsets: Sequence[Position]
+    sizes: Sequence[Position]
     kept: Sequence[int]
 
 
@@ -116,23 +116,23 @@ class Trip:
         (part,) = self.tile(old).parts
         return part
 
-    def place(self, old: SSAValue) -> Place:
+    def position(self, old: SSAValue) -> Position:
         """An index of the source."""
         if self.is_varying(old):
             return self.values[old]
         known = constant_of(old)
         return self.kernel.value(old) if known is None else known
 
-    def vector_of(self, place: Place) -> SSAValue:
+    def vector_of(self, position: Position) -> SSAValue:
         """An index at each point, as a vector."""
-        if isinstance(place, Line):
-            place = self.numbers(place)
-        if not isinstance(place, Tile):
-            place = tiles.scalar(self.kernel, self.kernel.as_value(place))
-        place = tiles.converted(self.kernel, place, IndexType())
-        return tiles.broadcast(self.kernel, place, self.shape).parts[0]
+        if isinstance(position, Line):
+            position = self.numbers(position)
+        if not isinstance(position, Tile):
+            position = tiles.scalar(self.kernel, self.kernel.as_value(position))
+        position = tiles.converted(self.kernel, position, IndexType())
+        return tiles.broadcast(self.kernel, position, self.shape).parts[0]
 
-    def sum(self, a: Place, b: Place) -> Place:
+    def sum(self, a: Position, b: Position) -> Position:
         """The sums of two indices at each point."""
         if isinstance(b, Line):
             a, b = b, a

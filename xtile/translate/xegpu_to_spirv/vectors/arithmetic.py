@@ -120,14 +120,14 @@ def multi_reduction(operation: Operation, lowering: Lowering, mask: Mask) -> Non
     along = sorted(numbers_in(operation, "reduction_dims"))
     kept = [dimension for dimension in range(len(shape)) if dimension not in along]
 
-    def place(outer: Sequence[int], inner: Sequence[int]) -> int:
+    def location(outer: Sequence[int], inner: Sequence[int]) -> int:
         index = dict(zip(kept, outer, strict=True)) | dict(zip(along, inner, strict=True))
         return flat([index[dimension] for dimension in range(len(shape))], shape)
 
     own = entries(source, lowering)
     results = list(product(*(range(shape[dimension]) for dimension in kept)))
     rounds = [
-        [place(outer, inner) for outer in results]
+        [location(outer, inner) for outer in results]
         for inner in product(*(range(shape[dimension]) for dimension in along))
     ]
     _combine_rounds(
@@ -180,14 +180,14 @@ def _scan(operation: Operation, lowering: Lowering) -> None:
     last: list[Entry] = []
     starts = entries(initial, lowering)
     for line, index in enumerate(product(*outer)):
-        places = [flat([*index[:along], i, *index[along:]], shape) for i in range(shape[along])]
-        values = [widened(lowering, assemble(lowering, [own[n]]), type_) for n in places]
+        locations = [flat([*index[:along], i, *index[along:]], shape) for i in range(shape[along])]
+        values = [widened(lowering, assemble(lowering, [own[n]]), type_) for n in locations]
         start = widened(lowering, assemble(lowering, [starts[line]]), type_)
         totals = [values[0] if is_inclusive else start]
         for value in values[1:] if is_inclusive else values[:-1]:
             totals.append(combine(lowering, kind, totals[-1], value))
         rounded = [(narrowed(lowering, total, type_), 0) for total in totals]
-        made.update(zip(places, rounded, strict=True))
+        made.update(zip(locations, rounded, strict=True))
         last.append(rounded[-1])
     from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries
 

@@ -21,9 +21,9 @@ from xtile.translate.xegpu_to_spirv.conversions import resize
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
-    Place,
+    Location,
     load_piece,
-    place,
+    location,
     promised_alignment,
     store_piece,
 )
@@ -52,7 +52,7 @@ def memory_of(old: SSAValue, lowering: Lowering) -> Descriptor:
 
 def _rows(
     lowering: Lowering, memory: Descriptor, indices: Sequence[Index], shape: Sequence[int]
-) -> Iterator[Place]:
+) -> Iterator[Location]:
     """Where the rows of a slice begin that lies along the last dimensions."""
     *outer, _ = shape or (1,)
     first = len(indices) - len(shape or (1,))
@@ -60,7 +60,7 @@ def _rows(
         moved = list(indices)
         for axis, position in enumerate(index):
             moved[first + axis] = lowering.add(moved[first + axis], position)
-        yield place(lowering, memory, moved)
+        yield location(lowering, memory, moved)
 
 
 def _is_contiguous(memory: Descriptor) -> bool:
@@ -84,8 +84,8 @@ def define_slice(
     """Loads a slice along the last dimensions, a piece at a time if its rows have no gaps."""
     shape = shape_of(result.type)
     if not _is_contiguous(memory):
-        places = _element_places(lowering, memory, indices, shape)
-        loaded = [(load_piece(lowering, memory, where, 1), 0) for where in places]
+        locations = _element_locations(lowering, memory, indices, shape)
+        loaded = [(load_piece(lowering, memory, where, 1), 0) for where in locations]
         define_entries(lowering, result, loaded)
         return
     lengths = piece_lengths(cast("VectorType[Any]", result.type))
@@ -100,16 +100,16 @@ def define_slice(
     lowering.define_pieces(result, pieces)
 
 
-def _element_places(
+def _element_locations(
     lowering: Lowering, memory: Descriptor, indices: Sequence[Index], shape: Sequence[int]
-) -> Iterator[Place]:
+) -> Iterator[Location]:
     """Where the elements of a slice are that lies along the last dimensions."""
     first = len(indices) - len(shape)
     for index in product(*map(range, shape)):
         moved = list(indices)
         for axis, position in enumerate(index):
             moved[first + axis] = lowering.add(moved[first + axis], position)
-        yield place(lowering, memory, moved)
+        yield location(lowering, memory, moved)
 
 
 def _store(operation: Operation, lowering: Lowering) -> None:
@@ -128,8 +128,8 @@ def store_slice(
     """Stores a slice along the last dimensions, a piece at a time if its rows have no gaps."""
     shape = shape_of(value.type)
     if not _is_contiguous(memory):
-        places = _element_places(lowering, memory, indices, shape)
-        for where, entry in zip(places, entries(value, lowering), strict=True):
+        locations = _element_locations(lowering, memory, indices, shape)
+        for where, entry in zip(locations, entries(value, lowering), strict=True):
             store_piece(lowering, memory, where, element(lowering, entry))
         return
     pieces = iter(lowering.pieces(value))
@@ -147,7 +147,7 @@ def store_slice(
 
 
 def _load_where(
-    lowering: Lowering, memory: Descriptor, where: Place, condition: SSAValue, other: SSAValue
+    lowering: Lowering, memory: Descriptor, where: Location, condition: SSAValue, other: SSAValue
 ) -> SSAValue:
     """An element if a condition holds, and something else if not."""
     inside, end = Block(), Block(arg_types=[other.type])
@@ -161,7 +161,7 @@ def _load_where(
 
 
 def _store_where(
-    lowering: Lowering, memory: Descriptor, where: Place, condition: SSAValue, value: SSAValue
+    lowering: Lowering, memory: Descriptor, where: Location, condition: SSAValue, value: SSAValue
 ) -> None:
     """Stores an element if a condition holds."""
     inside, end = Block(), Block()
@@ -176,29 +176,29 @@ def _store_where(
 def load_all(
     lowering: Lowering,
     memory: Descriptor,
-    places: Sequence[Place],
+    locations: Sequence[Location],
     mask: Mask,
     others: Sequence[Entry],
 ) -> list[Entry]:
     """Elements anywhere."""
     if mask is None:
-        return [(load_piece(lowering, memory, where, 1), 0) for where in places]
+        return [(load_piece(lowering, memory, where, 1), 0) for where in locations]
     return [
         (_load_where(lowering, memory, where, condition, element(lowering, other)), 0)
-        for where, condition, other in zip(places, mask, others, strict=True)
+        for where, condition, other in zip(locations, mask, others, strict=True)
     ]
 
 
 def store_all(
     lowering: Lowering,
     memory: Descriptor,
-    places: Sequence[Place],
+    locations: Sequence[Location],
     mask: Mask,
     values: Sequence[Entry],
 ) -> None:
     """Stores elements anywhere, in order."""
-    conditions = mask or [None] * len(places)
-    for where, condition, entry in zip(places, conditions, values, strict=True):
+    conditions = mask or [None] * len(locations)
+    for where, condition, entry in zip(locations, conditions, values, strict=True):
         value = element(lowering, entry)
         if condition is None:
             store_piece(lowering, memory, where, value)
@@ -216,9 +216,9 @@ def _masked_load(operation: Operation, lowering: Lowering) -> None:
     (result,) = operation.results
     memory = memory_of(base, lowering)
     numbers = lowering.numbers(indices)
-    places = list(_element_places(lowering, memory, numbers, shape_of(result.type)))
+    locations = list(_element_locations(lowering, memory, numbers, shape_of(result.type)))
     chosen = mask_entries(mask, lowering)
-    loaded = load_all(lowering, memory, places, chosen, entries(other, lowering))
+    loaded = load_all(lowering, memory, locations, chosen, entries(other, lowering))
     define_entries(lowering, result, loaded)
 
 
@@ -226,29 +226,29 @@ def _masked_store(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, value = operation.operands
     memory = memory_of(base, lowering)
     numbers = lowering.numbers(indices)
-    places = list(_element_places(lowering, memory, numbers, shape_of(value.type)))
-    store_all(lowering, memory, places, mask_entries(mask, lowering), entries(value, lowering))
+    locations = list(_element_locations(lowering, memory, numbers, shape_of(value.type)))
+    store_all(lowering, memory, locations, mask_entries(mask, lowering), entries(value, lowering))
 
 
-def _packed_places(
+def _packed_locations(
     lowering: Lowering, memory: Descriptor, indices: Sequence[Index], mask: Sequence[SSAValue]
-) -> list[Place]:
+) -> list[Location]:
     """Where elements are that follow each other, counting only those of the mask."""
-    places: list[Place] = []
+    locations: list[Location] = []
     last = indices[-1]
     one, zero = lowering.integer(1, i64), lowering.integer(0, i64)
     for condition in mask:
-        places.append(place(lowering, memory, [*indices[:-1], last]))
+        locations.append(location(lowering, memory, [*indices[:-1], last]))
         last = lowering.add(last, lowering.select(condition, one, zero))
-    return places
+    return locations
 
 
 def _expand_load(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, other = operation.operands
     memory = memory_of(base, lowering)
     chosen = mask_entries(mask, lowering)
-    places = _packed_places(lowering, memory, lowering.numbers(indices), chosen)
-    loaded = load_all(lowering, memory, places, chosen, entries(other, lowering))
+    locations = _packed_locations(lowering, memory, lowering.numbers(indices), chosen)
+    loaded = load_all(lowering, memory, locations, chosen, entries(other, lowering))
     define_entries(lowering, operation.results[0], loaded)
 
 
@@ -256,23 +256,23 @@ def _compress_store(operation: Operation, lowering: Lowering) -> None:
     base, *indices, mask, value = operation.operands
     memory = memory_of(base, lowering)
     chosen = mask_entries(mask, lowering)
-    places = _packed_places(lowering, memory, lowering.numbers(indices), chosen)
-    store_all(lowering, memory, places, chosen, entries(value, lowering))
+    locations = _packed_locations(lowering, memory, lowering.numbers(indices), chosen)
+    store_all(lowering, memory, locations, chosen, entries(value, lowering))
 
 
 # --- elements anywhere ---
 
 
-def _scattered_places(
+def _scattered_locations(
     lowering: Lowering, memory: Descriptor, indices: Sequence[SSAValue], positions: SSAValue
-) -> list[Place]:
+) -> list[Location]:
     """Where elements are whose positions along the last dimension are in a vector."""
     *outer, last = lowering.numbers(indices)
-    places: list[Place] = []
+    locations: list[Location] = []
     for entry in entries(positions, lowering):
         position = resize(lowering, element(lowering, entry), i64)
-        places.append(place(lowering, memory, [*outer, lowering.add(last, position)]))
-    return places
+        locations.append(location(lowering, memory, [*outer, lowering.add(last, position)]))
+    return locations
 
 
 def _gather(operation: Operation, lowering: Lowering) -> None:
@@ -283,17 +283,17 @@ def gather(operation: Operation, lowering: Lowering, further: Mask) -> None:
     """Elements anywhere, under a further mask too."""
     base, *indices, positions, mask, other = operation.operands
     memory = memory_of(base, lowering)
-    places = _scattered_places(lowering, memory, indices, positions)
+    locations = _scattered_locations(lowering, memory, indices, positions)
     chosen = both(lowering, mask_entries(mask, lowering), further)
-    loaded = load_all(lowering, memory, places, chosen, entries(other, lowering))
+    loaded = load_all(lowering, memory, locations, chosen, entries(other, lowering))
     define_entries(lowering, operation.results[0], loaded)
 
 
 def _scatter(operation: Operation, lowering: Lowering) -> None:
     base, *indices, positions, mask, value = operation.operands
     memory = memory_of(base, lowering)
-    places = _scattered_places(lowering, memory, indices, positions)
-    store_all(lowering, memory, places, mask_entries(mask, lowering), entries(value, lowering))
+    locations = _scattered_locations(lowering, memory, indices, positions)
+    store_all(lowering, memory, locations, mask_entries(mask, lowering), entries(value, lowering))
 
 
 def both(lowering: Lowering, a: Mask, b: Mask) -> Mask:

@@ -173,8 +173,8 @@ def _insert(operation: Operation, lowering: Lowering) -> None:
     conditions = _is_chosen(lowering, positions, shape)
     for condition, number in zip(conditions, _candidates(positions, shape), strict=True):
         for i, entry in enumerate(part):
-            place = number * size + i
-            made[place] = lowering.select(condition, element(lowering, entry), made[place])
+            location = number * size + i
+            made[location] = lowering.select(condition, element(lowering, entry), made[location])
     define_entries(lowering, result, [(one, 0) for one in made])
 
 
@@ -183,12 +183,12 @@ def _define_with_part(
     result: SSAValue,
     whole: Sequence[Entry],
     part: Sequence[Entry],
-    places: Iterable[int],
+    locations: Iterable[int],
 ) -> None:
     """Records a vector some of whose elements are replaced."""
     chosen = list(whole)
-    for place, entry in zip(places, part, strict=True):
-        chosen[place] = entry
+    for location, entry in zip(locations, part, strict=True):
+        chosen[location] = entry
     if len(part) == 1 and len(whole) > 1:
         _define_with_element(lowering, result, chosen, part[0])
     else:

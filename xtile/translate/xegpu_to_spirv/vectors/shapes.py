@@ -1,4 +1,4 @@
-"""The elements of vectors in other places, and as other types.
+"""The elements of vectors in other locations, and as other types.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; docs/semantics.md, 7, "Vectors".
 """
@@ -75,14 +75,14 @@ def _transpose(operation: Operation, lowering: Lowering) -> None:
     own, shape = entries(source, lowering), shape_of(source.type)
     chosen: list[Entry] = []
     for index in product(*map(range, shape_of(result.type))):
-        place = [0] * len(shape)
+        location = [0] * len(shape)
         for position, dimension in zip(index, permutation, strict=True):
-            place[dimension] = position
-        chosen.append(own[flat(place, shape)])
+            location[dimension] = position
+        chosen.append(own[flat(location, shape)])
     define_entries(lowering, result, chosen)
 
 
-def _slice_places(
+def _slice_locations(
     offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int], shape: Sequence[int]
 ) -> list[int]:
     """The numbers of the elements of a slice of a vector."""
@@ -98,8 +98,8 @@ def _extract_strided_slice(operation: Operation, lowering: Lowering) -> None:
     (source,), (result,) = operation.operands, operation.results
     lists = [numbers_in(operation, name) for name in ("offsets", "sizes", "strides")]
     own = entries(source, lowering)
-    places = _slice_places(lists[0], lists[1], lists[2], shape_of(source.type))
-    define_entries(lowering, result, [own[place] for place in places])
+    locations = _slice_locations(lists[0], lists[1], lists[2], shape_of(source.type))
+    define_entries(lowering, result, [own[location] for location in locations])
 
 
 def _insert_strided_slice(operation: Operation, lowering: Lowering) -> None:
@@ -107,10 +107,10 @@ def _insert_strided_slice(operation: Operation, lowering: Lowering) -> None:
     offsets, strides = numbers_in(operation, "offsets"), numbers_in(operation, "strides")
     shape, sizes = shape_of(dest.type), shape_of(value.type)
     lead = len(offsets) - len(sizes)
-    places = _slice_places(offsets, [1] * lead + [*sizes], [1] * lead + strides, shape)
+    locations = _slice_locations(offsets, [1] * lead + [*sizes], [1] * lead + strides, shape)
     chosen = entries(dest, lowering)
-    for place, entry in zip(places, entries(value, lowering), strict=True):
-        chosen[place] = entry
+    for location, entry in zip(locations, entries(value, lowering), strict=True):
+        chosen[location] = entry
     define_entries(lowering, operation.results[0], chosen)
 
 

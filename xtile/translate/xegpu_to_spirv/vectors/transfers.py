@@ -17,8 +17,8 @@ from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
-    Place,
-    place,
+    Location,
+    location,
 )
 from xtile.translate.xegpu_to_spirv.vectors.entries import (
     define_entries,
@@ -62,11 +62,11 @@ class _Transfer:
         last = list(range(rank - len(self._shape), rank))
         return self._dimensions == last and not any(n is not None for n in self._checked)
 
-    def places(self) -> list[Place]:
+    def locations(self) -> list[Location]:
         """Where each element is."""
         lowering = self._lowering
         return [
-            place(lowering, self.memory, self._moved(index))
+            location(lowering, self.memory, self._moved(index))
             for index in product(*map(range, self._shape))
         ]
 
@@ -140,9 +140,9 @@ def transfer_read(
     if mask is None and transfer.is_slice:
         define_slice(lowering, result, transfer.memory, transfer.indices)
         return
-    places = transfer.places()
-    padding = [(lowering.value(given.padding), 0)] * len(places)
-    loaded = load_all(lowering, transfer.memory, places, mask, padding)
+    locations = transfer.locations()
+    padding = [(lowering.value(given.padding), 0)] * len(locations)
+    loaded = load_all(lowering, transfer.memory, locations, mask, padding)
     where = transfer.in_order(further)
     if other is not None and where is not None:
         passing = entries(other, lowering)
@@ -162,7 +162,7 @@ def transfer_write(operation: Operation, lowering: Lowering, further: Mask = Non
         store_slice(lowering, given.vector, transfer.memory, transfer.indices)
         return
     values = entries(given.vector, lowering)
-    store_all(lowering, transfer.memory, transfer.places(), mask, values)
+    store_all(lowering, transfer.memory, transfer.locations(), mask, values)
 
 
 RULES: dict[str, Rule] = {

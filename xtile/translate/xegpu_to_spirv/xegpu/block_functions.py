@@ -66,7 +66,7 @@ class BlockFunctions:
         alignment = bit_width(word) // 8
         return [
             load(lowering, _at(lowering, memory, first, of_length(word, length)), alignment)
-            for first, length in _places(count)
+            for first, length in _locations(count)
         ]
 
     def store(self, lowering: Lowering, access: BlockAccess, pieces: Sequence[SSAValue]) -> None:
@@ -74,7 +74,7 @@ class BlockFunctions:
         count = sum(length_of(piece.type) for piece in pieces)
         word = element_type(pieces[0].type)
         memory = _private_memory(lowering, word, count)
-        for (first, _), piece in zip(_places(count), pieces, strict=True):
+        for (first, _), piece in zip(_locations(count), pieces, strict=True):
             pointer = _at(lowering, memory, first, piece.type)
             store(lowering, pointer, piece, bit_width(word) // 8)
         self._do(lowering, access, Action.STORE, memory)
@@ -148,7 +148,7 @@ def _bits(memory: SSAValue) -> int:
     return bit_width(cast(PointerType, memory.type).pointee)
 
 
-def _places(count: int) -> list[tuple[int, int]]:
+def _locations(count: int) -> list[tuple[int, int]]:
     """The first word and the length of each piece."""
     lengths = legal_lengths(count)
     return [(sum(lengths[:i]), length) for i, length in enumerate(lengths)]

@@ -15,13 +15,13 @@ from xdsl.ir import Operation, SSAValue
 from xtile.rewrite.indices import Index
 from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import Place, bitcast_pointer, pointer_to
+from xtile.translate.xegpu_to_spirv.memory import Location, bitcast_pointer, pointer_to
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess, BlockDescriptor
 
 
 @dataclass(frozen=True)
 class Surface:
-    """A region in memory and a place in it; all lanes have the same.
+    """A region in memory and a location in it; all lanes have the same.
 
     Attributes:
         base: Points to the region's first byte.
@@ -102,7 +102,7 @@ def _uniform_pointer(lowering: Lowering, descriptor: BlockDescriptor, further: I
     index = lowering.add(descriptor.start, further)
     if not isinstance(index, int):
         index = uniform(lowering, index)
-    return pointer_to(lowering, memory, Place(index, 0))
+    return pointer_to(lowering, memory, Location(index, 0))
 
 
 def _uniform_base(lowering: Lowering, pointer: SSAValue) -> SSAValue:

@@ -54,7 +54,7 @@ class InlineVisa:
         words = count // len(parts)
         pieces: list[SSAValue] = []
         for part in parts:
-            text = f"lsc_load_block2d.ugm (M1,1) $0:{_block(part, action)} flat[{_places(1)}]"
+            text = f"lsc_load_block2d.ugm (M1,1) $0:{_block(part, action)} flat[{_locations(1)}]"
             type_ = of_length(word, words)
             pieces += assemble(
                 lowering,
@@ -74,7 +74,7 @@ class InlineVisa:
             block = _block(part, Action.STORE)
             assemble(
                 lowering,
-                f"lsc_store_block2d.ugm (M1,1) flat[{_places(0)}] ${_SURFACE}:{block}",
+                f"lsc_store_block2d.ugm (M1,1) flat[{_locations(0)}] ${_SURFACE}:{block}",
                 None,
                 [*surface_of(lowering, part, less=1).values, piece],
                 f"{_constraints('', _SURFACE)},rw",
@@ -86,7 +86,7 @@ class InlineVisa:
         assemble(
             lowering,
             f"lsc_load_block2d.ugm.ca.ca (M1,1) %null:{_block(access, Action.PREFETCH)} "
-            f"flat[{_places(0)}]",
+            f"flat[{_locations(0)}]",
             None,
             surface_of(lowering, access, less=1).values,
             _constraints("", _SURFACE),
@@ -102,7 +102,7 @@ def _block(access: BlockAccess, action: Action) -> str:
     return f"d{access.bits}.{blocks}{columns}x{rows}{_ORDERS[action]}"
 
 
-def _places(first: int) -> str:
+def _locations(first: int) -> str:
     return ",".join(f"${first + i}" for i in range(_SURFACE))
 
 

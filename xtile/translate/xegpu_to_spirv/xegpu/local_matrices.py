@@ -26,10 +26,10 @@ from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
-    Place,
+    Location,
     bitcast_pointer,
     load_piece,
-    place,
+    location,
     pointer_to,
     store_piece,
 )
@@ -95,29 +95,29 @@ def _create_mem_desc(operation: CreateMemDescOp, lowering: Lowering) -> None:
     assert isinstance(type_, MemDescType)
     source = lowering.descriptor(operation.source)
     start = (0, source.offset) if isinstance(source.offset, int) else (source.offset, 0)
-    pointer = pointer_to(lowering, source, Place(*start))
+    pointer = pointer_to(lowering, source, Location(*start))
     pointer = bitcast_pointer(lowering, pointer, memory_type(type_.element_type))
     lowering.define(operation.mem_desc, LocalMatrix(type_, pointer))
 
 
-def _places(
+def _locations(
     operation: LoadMatrixOp | StoreMatrixOp, data: SSAValue, lowering: Lowering
-) -> Iterator[tuple[Place, int]]:
-    """The place and the length of each part of what a lane accesses that can be a vector."""
+) -> Iterator[tuple[Location, int]]:
+    """The location and the length of each part of what a lane accesses that can be a vector."""
     check_part(operation, data.type, operation.layout, operation.offsets, lowering)
     matrix = _matrix(operation, lowering)
     start = numbers_of(lowering, operation.mixed_offsets)
     shape = shape_of(data.type)
     if len(shape) == 1:
         # A lane's elements follow each other in memory, whatever the matrix's layout is.
-        first = place(lowering, matrix.memory, [matrix.index(lowering, start)])
+        first = location(lowering, matrix.memory, [matrix.index(lowering, start)])
         for length in legal_lengths(shape[0]):
             yield first, length
             first = first.after(length)
         return
     for move in product(*map(range, shape)):
         coordinates = [lowering.add(a, b) for a, b in zip(start, move, strict=True)]
-        yield place(lowering, matrix.memory, [matrix.index(lowering, coordinates)]), 1
+        yield location(lowering, matrix.memory, [matrix.index(lowering, coordinates)]), 1
 
 
 def _matrix(operation: LoadMatrixOp | StoreMatrixOp, lowering: Lowering) -> LocalMatrix:
@@ -155,7 +155,7 @@ def _load_matrix(operation: LoadMatrixOp, lowering: Lowering) -> None:
             loaded = [(value, 0) for value in plain_blocks.load(lowering, access)]
     else:
         memory = _matrix(operation, lowering).memory
-        for first, length in _places(operation, operation.res, lowering):
+        for first, length in _locations(operation, operation.res, lowering):
             loaded += entries_of([load_piece(lowering, memory, first, length)])
     define_entries(lowering, operation.res, loaded)
 
@@ -171,7 +171,7 @@ def _store_matrix(operation: StoreMatrixOp, lowering: Lowering) -> None:
             plain_blocks.store(lowering, access, values)
         return
     memory = _matrix(operation, lowering).memory
-    for first, length in _places(operation, operation.data, lowering):
+    for first, length in _locations(operation, operation.data, lowering):
         store_piece(lowering, memory, first, assemble(lowering, rest[:length]))
         rest = rest[length:]
 

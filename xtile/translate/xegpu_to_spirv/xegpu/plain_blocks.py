@@ -16,7 +16,7 @@ from xtile.layouts.intel import elements_of_a_word, neighbours_of_a_row
 from xtile.rewrite.indices import Index
 from xtile.translate.xegpu_to_spirv.guards import Condition, both, do_where, value_where
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.memory import Place, load_piece, place, store_piece
+from xtile.translate.xegpu_to_spirv.memory import Location, load_piece, location, store_piece
 from xtile.translate.xegpu_to_spirv.types import register_type
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
 from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import position
@@ -27,11 +27,11 @@ class _Element:
     """One of a lane's elements.
 
     Attributes:
-        place: Where it is in memory.
+        location: Where it is in memory.
         inside: Whether that is in the region.
     """
 
-    place: Place
+    location: Location
     inside: Condition
 
 
@@ -43,7 +43,10 @@ def load(lowering: Lowering, access: BlockAccess) -> list[SSAValue]:
 
     def value(element: _Element) -> SSAValue:
         return value_where(
-            lowering, element.inside, lambda: load_piece(lowering, memory, element.place, 1), zero
+            lowering,
+            element.inside,
+            lambda: load_piece(lowering, memory, element.location, 1),
+            zero,
         )
 
     return [value(element) for element in _elements(lowering, access)]
@@ -55,7 +58,7 @@ def store(lowering: Lowering, access: BlockAccess, values: Sequence[SSAValue]) -
 
     def write(element: _Element, value: SSAValue) -> None:
         do_where(
-            lowering, element.inside, lambda: store_piece(lowering, memory, element.place, value)
+            lowering, element.inside, lambda: store_piece(lowering, memory, element.location, value)
         )
 
     for element, value in zip(_elements(lowering, access), values, strict=True):
@@ -98,7 +101,7 @@ def _element(lowering: Lowering, access: BlockAccess, row: Index, column: Index)
     if descriptor.is_checked:
         for index, size in zip(indices, descriptor.sizes, strict=True):
             inside = both(lowering, inside, _is_below(lowering, index, size))
-    return _Element(place(lowering, descriptor.memory, indices), inside)
+    return _Element(location(lowering, descriptor.memory, indices), inside)
 
 
 def _is_below(lowering: Lowering, index: Index, size: Index) -> Condition:

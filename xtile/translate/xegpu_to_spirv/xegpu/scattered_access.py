@@ -31,9 +31,9 @@ from xtile.translate.xegpu_to_spirv.gpu import of_subgroup
 from xtile.translate.xegpu_to_spirv.guards import Condition, do_where, value_where
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
-    Place,
+    Location,
     load_piece,
-    place,
+    location,
     pointer_to,
     store_piece,
 )
@@ -61,7 +61,7 @@ class ScatteredDescriptor(Carried):
     """Points of memory.
 
     Attributes:
-        memory: The memory, from the place on that offsets are counted from.
+        memory: The memory, from the location on that offsets are counted from.
         offsets: The offset of each point, in elements.
     """
 
@@ -113,10 +113,10 @@ class _Access:
     points: Sequence[_Point]
     chunk: int
 
-    def parts(self, lowering: Lowering) -> Iterator[tuple[_Point, Place, int]]:
-        """The point, the place and the length of each part that can be a vector."""
+    def parts(self, lowering: Lowering) -> Iterator[tuple[_Point, Location, int]]:
+        """The point, the location and the length of each part that can be a vector."""
         for point in self.points:
-            first = place(lowering, self.memory, [point.offset])
+            first = location(lowering, self.memory, [point.offset])
             for length in legal_lengths(self.chunk):
                 yield point, first, length
                 first = first.after(length)
@@ -217,7 +217,7 @@ def _access(
 
 
 def _of_lane(lowering: Lowering, numbers: Sequence[SSAValue]) -> SSAValue:
-    """The number that stands at the lane's place."""
+    """The number that stands at the lane's location."""
     lane = of_subgroup(lowering, "SubgroupLocalInvocationId")
     row: list[Entry] = []
     rest = [(number, 0) for number in numbers]
@@ -248,7 +248,7 @@ def _load(operation: LoadGatherOp, lowering: Lowering) -> None:
 
 
 def _loading(
-    lowering: Lowering, memory: Descriptor, first: Place, length: int
+    lowering: Lowering, memory: Descriptor, first: Location, length: int
 ) -> Callable[[], SSAValue]:
     return lambda: load_piece(lowering, memory, first, length)
 
@@ -271,7 +271,7 @@ def _store(operation: StoreScatterOp, lowering: Lowering) -> None:
 
 
 def _storing(
-    lowering: Lowering, memory: Descriptor, first: Place, value: SSAValue
+    lowering: Lowering, memory: Descriptor, first: Location, value: SSAValue
 ) -> Callable[[], None]:
     return lambda: store_piece(lowering, memory, first, value)
 
@@ -287,7 +287,7 @@ def _atomic_rmw(operation: AtomicRMWOp, lowering: Lowering) -> None:
     kind = operation.update.name
     memory = access.memory
     (point,) = access.points
-    first = place(lowering, memory, [point.offset])
+    first = location(lowering, memory, [point.offset])
     zero = lowering.constants.of_bits(0, register_type(memory.element))
 
     def updating(number: int, value: SSAValue) -> Callable[[], SSAValue]:
