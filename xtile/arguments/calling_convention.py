@@ -47,6 +47,8 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import BOOL, INDEX, GroupType, MemrefType, is_number
 
+_TILE = "cuda_tile.tile"
+
 _POINTER_DEPTHS = {Role.POINTER: 1, Role.SIZES: 1, Role.STRIDES: 1, Role.POINTERS: 2}
 """How often an argument must be followed to its number; 0 where it is one."""
 
@@ -76,7 +78,8 @@ def kernel_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
     """The arguments that a parameter of a type becomes, in order.
 
     Args:
-        type: A type of the tensor language, or a memref or scalar of MLIR.
+        type: A type of the tensor language, a memref or scalar of MLIR, or one of an entry of CUDA
+            Tile IR.
 
     Raises:
         ValueError: A kernel can have no such parameter; the message says why.
@@ -89,10 +92,23 @@ def kernel_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
             return _group_arguments(*_upstream_group(memref), offset=0)
     if isinstance(type, MemrefType | MemRefType):
         return _memref_arguments(cast("MemrefType | MemRefType[Attribute]", type))
+    if type.name == _TILE:
+        return (_tile_argument(type),)
     if isinstance(type, PointerType):
         pointee = type.pointee_type
         return (KernelArgument(Role.POINTER, i64 if isinstance(pointee, PointerType) else pointee),)
     return (KernelArgument(Role.VALUE, _scalar_type(type)),)
+
+
+def _tile_argument(type: Attribute) -> KernelArgument:
+    # The dialect is loaded for kernels that are written in it.
+    from xtile.dialects.cuda_tile.types import PointerType, TileType
+
+    assert isinstance(type, TileType)
+    element: Attribute = type.element_type
+    if isinstance(element, PointerType):
+        return KernelArgument(Role.POINTER, element.pointee_type)
+    return KernelArgument(Role.VALUE, element)
 
 
 @dataclass(frozen=True)

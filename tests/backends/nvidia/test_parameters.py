@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
-from xtile.arguments.calling_convention import KernelArgument
-from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
+from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
+from xtile.backends.nvidia.parameters import Slot, slots_of
 from xtile.dialects.core.signature import Role
 from xtile.dialects.registry import make_context
 
@@ -18,7 +18,7 @@ def type_of(text: str) -> Attribute:
 
 
 def slots(*types: str) -> list[tuple[int, int]]:
-    arguments = (argument for text in types for argument in launch_arguments(type_of(text)))
+    arguments = (argument for text in types for argument in kernel_arguments(type_of(text)))
     return [(slot.offset, slot.size) for slot in slots_of(arguments)]
 
 
@@ -50,13 +50,13 @@ def test_entries_of_tile_ir() -> None:
     assert slots(*(f"!cuda_tile.tile<{type}>" for type in types)) == [
         *((0, 8), (8, 1), (9, 1), (12, 4), (16, 1), (24, 8), (32, 2)),
     ]
-    pointer = launch_arguments(type_of("!cuda_tile.tile<ptr<i64>>"))
+    pointer = kernel_arguments(type_of("!cuda_tile.tile<ptr<i64>>"))
     assert pointer == (KernelArgument(Role.POINTER, i64),)
 
 
 def test_what_cannot_be_passed() -> None:
     with pytest.raises(ValueError, match="a truth value cannot be passed to a kernel"):
-        launch_arguments(type_of("i1"))
+        kernel_arguments(type_of("i1"))
 
 
 def test_nothing() -> None:

@@ -74,7 +74,7 @@ def compile_program(
     """Compiles the kernels of a module.
 
     Args:
-        module: Kernels of the tensor language, the core form or XeGPU.
+        module: Kernels of any language.
         target: What they are compiled for.
         diagnostics: Collects warnings and remarks.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
@@ -132,11 +132,10 @@ def spirv_in(module: ModuleOp) -> spirv.ModuleOp:
 
 
 def _kernels(module: ModuleOp) -> Iterable[Operation]:
-    """The kernels of a module, in the tensor language or as `gpu.func`."""
-    for operation in module.walk():
-        is_kernel = operation.name == "gpu.func" and "gpu.kernel" in operation.attributes
-        if is_kernel or operation.name == "tensorlang.func":
-            yield operation
+    """The kernels of a module, of any language."""
+    from xtile.arguments.kernel import kernels_of
+
+    return kernels_of(module).values()
 
 
 def _name(kernel: Operation) -> str:

@@ -16,34 +16,10 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
-from xtile.dialects.core.signature import Role
+from xtile.arguments.calling_convention import KernelArgument
 
 POINTER_SIZE = 8
 """Bytes of an address."""
-
-_TILE = "cuda_tile.tile"
-
-
-def launch_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
-    """The arguments that a parameter of a type becomes, in order.
-
-    Args:
-        type: A type of the calling convention, or one of an entry of CUDA Tile IR.
-
-    Raises:
-        ValueError: A kernel can have no such parameter; the message says why.
-    """
-    if type.name != _TILE:
-        return kernel_arguments(type)
-    # The dialect is loaded for kernels that are written in it.
-    from xtile.dialects.cuda_tile.types import PointerType, TileType
-
-    assert isinstance(type, TileType)
-    element: Attribute = type.element_type
-    if isinstance(element, PointerType):
-        return (KernelArgument(Role.POINTER, element.pointee_type),)
-    return (KernelArgument(Role.VALUE, element),)
 
 
 @dataclass(frozen=True)

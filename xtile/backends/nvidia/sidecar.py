@@ -28,11 +28,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from xtile import __version__
+from xtile.arguments.calling_convention import kernel_arguments
 from xtile.arguments.signature import Signature
 from xtile.arguments.signature_words import signature_of_words, signature_words
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
 from xtile.backends.nvidia.elf import find_damage
-from xtile.backends.nvidia.parameters import launch_arguments, slots_of
+from xtile.backends.nvidia.parameters import slots_of
 from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.files import source_from_path
@@ -89,7 +90,7 @@ def _slots(signature: Signature) -> str:
     arguments = (
         argument
         for parameter in signature.parameters
-        for argument in launch_arguments(parameter.type)
+        for argument in kernel_arguments(parameter.type)
     )
     return " ".join(f"{slot.offset}:{slot.size}" for slot in slots_of(arguments))
 

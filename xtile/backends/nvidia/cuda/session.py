@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.signature import Signature
 from xtile.backends.nvidia.compilation import Cubin
 from xtile.backends.nvidia.cuda.device import CudaDevice
 from xtile.backends.nvidia.cuda.driver import CudaError, Driver, load_driver
 from xtile.backends.nvidia.cuda.plans import Plans
-from xtile.backends.nvidia.parameters import Slot, launch_arguments, slots_of
+from xtile.backends.nvidia.parameters import Slot, slots_of
 from xtile.backends.recently_used import RecentlyUsed
 
 _CUBINS = 256
@@ -193,7 +193,7 @@ def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ..
         ArgumentError: A kernel cannot have such a parameter.
     """
     try:
-        return tuple(launch_arguments(parameter.type) for parameter in signature.parameters)
+        return tuple(kernel_arguments(parameter.type) for parameter in signature.parameters)
     except ValueError as error:
         raise ArgumentError(f"@{signature.name}: {error}") from None
 
