@@ -108,12 +108,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-split-complex": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-tile-linalg": {BLOCK},
     "core-to-cuda_tile": {BLOCK, TILE},
-    "core-to-lane": {BLOCK, SUBGROUP},
-    "core-to-spirv": {BLOCK, SUBGROUP, LANE, XEGPU_LANE},
+    "core-to-lane": {BLOCK, SUBGROUP, TILE},
+    "core-to-spirv": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
     "core-to-subgroup": {BLOCK},
     "core-to-tile": {BLOCK},
     "core-to-xegpu": {BLOCK, SUBGROUP},
     "cuda_tile-to-core": {CUDA_TILE},
+    "cuda_tile-to-lane": {CUDA_TILE},
+    "cuda_tile-to-spirv": {CUDA_TILE},
     "cuda_tile-to-tile": {CUDA_TILE},
     "lane-to-spirv": {LANE, XEGPU_LANE},
     "linalg-to-core": {LINALG},
@@ -134,12 +136,13 @@ TAKEN: Mapping[str, set[Form]] = {
     "tensorlang-to-xegpu": {TENSORLANG},
     "tensorlang-verify": {TENSORLANG},
     "tile-to-cuda_tile": {TILE},
+    "tile-to-lane": {TILE},
     "xegpu-rfc-to-llvm22": {*_OF_XEGPU, XEGPU_FUNCTION},
     "xegpu-subgroup-to-core": {XEGPU_SUBGROUP},
     "xegpu-to-core": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-cuda_tile": {XEGPU_WORK_GROUP},
-    "xegpu-to-lane": {XEGPU_SUBGROUP},
-    "xegpu-to-spirv": {LANE, XEGPU_LANE, XEGPU_SUBGROUP},
+    "xegpu-to-lane": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-spirv": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-subgroup": {XEGPU_SUBGROUP},
     "xegpu-to-tile": {XEGPU_WORK_GROUP},
     "xegpu-work-group-to-core": {XEGPU_WORK_GROUP},
@@ -206,10 +209,10 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
         ),
         (
             TILE,
-            "core-to-spirv",
+            "core-to-xegpu",
             (
-                '<text>:3.1-8.1: error: @k is a kernel at level "tile", but core-to-spirv takes '
-                'kernels at level "block", "subgroup" or "lane"; no pass makes them of it'
+                '<text>:3.1-8.1: error: @k is a kernel at level "tile", but core-to-xegpu takes '
+                'kernels at level "block" or "subgroup"; no pass makes them of it'
             ),
         ),
         (
@@ -265,7 +268,7 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
             "core-to-spirv",
             (
                 "<text>:1.1-9: error: @k is a function of the tensor language, but core-to-spirv "
-                'takes kernels at level "block", "subgroup" or "lane"; '
+                'takes kernels at level "block", "tile", "subgroup" or "lane"; '
                 "run tensorlang-to-core first"
             ),
         ),
@@ -405,7 +408,7 @@ def test_a_kernel_that_is_refused_stands_beside_others() -> None:
     text = _module(_kernel("block", "good"), _kernel("tile", "bad"))
     module = xtile.parse(text, language="mlir")
     with pytest.raises(DiagnosticError) as raised:
-        _pass("core-to-spirv").apply(Context(), module)
+        _pass("core-to-xegpu").apply(Context(), module)
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message.startswith('@bad is a kernel at level "tile"')
 

@@ -136,6 +136,8 @@ def test_what_files_begin_with() -> None:
         "core-to-lane": "mlir",
         "tensorlang-to-spirv": "ir",
         "core-to-spirv": "mlir",
+        "cuda_tile-to-lane": "mlir",
+        "cuda_tile-to-spirv": "mlir",
         "xegpu-to-core": "mlir",
         "xegpu-to-cuda_tile": "mlir",
         "xegpu-to-lane": "mlir",

@@ -53,11 +53,15 @@ def test_every_route_and_its_steps() -> None:
         "linalg -> cuda_tile": f"linalg-to-core {tiled} tile-to-cuda_tile",
         "cuda_tile -> core": "cuda_tile-to-core",
         "cuda_tile -> tile": "cuda_tile-to-core",
+        "cuda_tile -> lane": "cuda_tile-to-core core-cleanup tile-to-lane",
+        "cuda_tile -> spirv": "cuda_tile-to-core core-cleanup tile-to-lane lane-to-spirv",
         "core block -> subgroup": distributed,
         "core block -> tile": tiled,
         "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
         "core subgroup -> xegpu": "subgroup-to-xegpu",
         "core block -> lane": f"{distributed} subgroup-to-lane",
+        "core tile -> lane": "core-cleanup tile-to-lane",
+        "core tile -> spirv": "core-cleanup tile-to-lane lane-to-spirv",
         "core subgroup -> lane": "core-cleanup subgroup-to-lane",
         "core block -> spirv": f"{distributed} subgroup-to-lane lane-to-spirv",
         "core subgroup -> spirv": "core-cleanup subgroup-to-lane lane-to-spirv",
@@ -70,6 +74,8 @@ def test_every_route_and_its_steps() -> None:
         "xegpu subgroup -> spirv": f"{of_subgroups} subgroup-to-lane lane-to-spirv",
         "xegpu work-group -> core": of_work_groups,
         "xegpu work-group -> tile": of_work_groups,
+        "xegpu work-group -> lane": f"{of_work_groups} tile-to-lane",
+        "xegpu work-group -> spirv": f"{of_work_groups} tile-to-lane lane-to-spirv",
         "xegpu work-group -> cuda_tile": f"{of_work_groups} tile-to-cuda_tile",
         "xegpu lane -> spirv": "lane-to-spirv",
     }
@@ -161,7 +167,8 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
 
 def test_a_language_that_is_raised_goes_everywhere() -> None:
     table = Table((*STEPS, FROM_TOY))
-    assert {*table.routes} - {*ROUTES.routes} == {"toy-to-core", "toy-to-tile", "toy-to-cuda_tile"}
+    made = ("core", "tile", "cuda_tile", "lane", "spirv")
+    assert {*table.routes} - {*ROUTES.routes} == {f"toy-to-{target}" for target in made}
     result = Run(table, Options()).to(_to_toy(ModuleOp([]), Options(), None), "cuda_tile")
     assert [operation.name for operation in result.body.ops] == ["cuda_tile.module"]
 
@@ -245,12 +252,19 @@ def test_where_nothing_can_be_translated_to(target: str, chip: str | None, messa
 def test_a_kernel_without_a_way() -> None:
     module = xtile.translate(KERNEL, "tile")
     with pytest.raises(DiagnosticError) as raised:
-        translate_to(module, "spirv")
+        translate_to(module, "xegpu")
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message == (
-        '@f is a kernel at level "tile", but the translation to spirv takes functions of the '
-        "tensor language, kernels of linalg and affine loops, kernels at level "
-        '"block", "subgroup" or "lane" or kernels of XeGPU at level "subgroup"; no pass makes '
-        "them of it"
+        '@f is a kernel at level "tile", but the translation to xegpu takes functions of the '
+        'tensor language, kernels of linalg and affine loops or kernels at level "block" or '
+        '"subgroup"; no pass makes them of it'
     )
     assert diagnostic.span is not None
+
+
+def test_tiles_are_for_cpus() -> None:
+    """The chip that no option names is one that the steps are for."""
+    module = xtile.translate(KERNEL, "tile")
+    assert xtile.to_text(translate_to(module, "spirv"), "spirv-asm")
+    with pytest.raises(DiagnosticError, match="tiles are compiled for CPUs only so far, and pvc"):
+        translate_to(module, "spirv", Options("pvc"))

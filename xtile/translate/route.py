@@ -218,8 +218,7 @@ class Run:
         """
         from xtile.text.source import attach_source, source_of
 
-        compilers = [step.compiler for step in steps if step.compiler is not None]
-        options = replace(self.options, compiler=compilers[-1]) if compilers else self.options
+        options = self._options_of(steps)
         source = source_of(module)
         with without_collections():
             for step in steps:
@@ -233,3 +232,14 @@ class Run:
                     check_result(step.name, found, after, step.takes, step.gives)
                     found = after
         return module
+
+    def _options_of(self, steps: Sequence[Step]) -> Options:
+        """The options, with what steps together decide."""
+        compilers = [step.compiler for step in steps if step.compiler is not None]
+        chips = [step.default_chip for step in steps if step.default_chip is not None]
+        options = self.options
+        if compilers:
+            options = replace(options, compiler=compilers[-1])
+        if chips and options.chip is None:
+            options = replace(options, chip=chips[0])
+        return options

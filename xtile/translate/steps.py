@@ -85,6 +85,7 @@ class Step:
         vendors: Whose chips it is for; none where it depends on no chip.
         options: The options of a translation that it reads, beside the chip.
         compiler: What compiles the result where it is code of work-items, as in `Options`.
+        default_chip: The chip where none is named, if it is not its vendor's default one.
         first: The pass that a route runs on what the step takes.
         then: The pass that a route runs on what the step gives.
     """
@@ -97,6 +98,7 @@ class Step:
     vendors: tuple[Vendor, ...] = ()
     options: tuple[str, ...] = ()
     compiler: LaneCompiler | None = None
+    default_chip: str | None = None
     first: str | None = None
     then: str | None = None
 
@@ -337,6 +339,7 @@ STEPS: Sequence[Step] = (
         words="Translates the core form at tile level to the code of each work-item, on CPUs.",
         vendors=(INTEL,),
         compiler=XTILE,
+        default_chip="cpu",
         first=_CLEANUP,
     ),
     Step(

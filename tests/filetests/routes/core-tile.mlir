@@ -1,0 +1,27 @@
+// A column of maxima for a CPU: a loop over rows, in it vectors that are folded half with half. A row is
+// read where it is, and nothing of it is stored.
+//
+// RUN: xtile-opt %s --translate core-to-lane --chip cpu | filecheck %s
+// RUN: xtile-opt %s --translate core-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
+gpu.module @kernels {
+  gpu.func @largest(%A: memref<4x64xf32>, %most: memref<4xf32>) kernel
+      attributes {core.level = "tile", known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %least = arith.constant dense<0xFF800000> : vector<4xf32>
+    %a = vector.transfer_read %A[%c0, %c0], %zero {in_bounds = [true, true]}
+        : memref<4x64xf32>, vector<4x64xf32>
+    %b = vector.multi_reduction <maximumf>, %a, %least [1] : vector<4x64xf32> to vector<4xf32>
+    vector.transfer_write %b, %most[%c0] {in_bounds = [true]} : vector<4xf32>, memref<4xf32>
+    gpu.return
+  }
+}
+
+// CHECK:      known_block_size = array<i32: 1, 1, 1>
+// CHECK:      scf.for %row
+// CHECK-COUNT-4: vector.load %A[%row, %{{.*}}] : memref<4x64xf32>, vector<16xf32>
+// CHECK-COUNT-3: arith.maximumf %{{.*}} : vector<16xf32>
+// CHECK:      arith.maximumf %{{.*}} : vector<8xf32>
+// CHECK:      arith.maximumf %{{.*}} : f32
+// SPIRV:      LoopMerge
+// SPIRV:      "spirv.Load"
