@@ -178,7 +178,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--remarks",
         action="store_true",
-        help="tell what the code relies on and why it is as it is, at the place",
+        help="tell what the code relies on and why it is as it is, at its location",
     )
 
 

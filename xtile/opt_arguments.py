@@ -133,7 +133,7 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="who holds the vectors of kernels of XeGPU that --translate takes, where these do not "
         "say so; vc: each work-item is a subgroup",
     )
-    _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at the place")
+    _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at its location")
     group.add_argument(
         "--tensorlang-revision",
         choices=TENSORLANG_REVISIONS,

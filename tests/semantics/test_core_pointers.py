@@ -458,7 +458,7 @@ def test_the_sanitizer_sees_what_pointers_access(rng: np.random.Generator) -> No
     module = read(tile_kernel(THREE, body))
     arguments = arguments_of([empty(8), floats(rng, 8), empty(8)])
     found = [each.message for each in sanitize(function_of(module), arguments, (1, 1, 1))]
-    assert any("are written to one place by one operation" in message for message in found)
+    assert any("are written to one location by one operation" in message for message in found)
 
 
 def test_assumptions_of_pointers(rng: np.random.Generator) -> None:

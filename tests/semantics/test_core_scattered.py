@@ -122,7 +122,7 @@ def test_the_sanitizer_finds_what_is_written_twice(
         arguments[3][[0, 1, 3]] = 0
     reports = sanitize(function_of(module), arguments_of(arguments), (1, 1, 1))
     (message,) = [report.message for report in reports]
-    assert "are written to one place by one operation" in message
+    assert "are written to one location by one operation" in message
     arguments[4][2, 3] = arguments[4][2, 1]
     assert sanitize(function_of(module), arguments_of(arguments), (1, 1, 1)) == []
 

@@ -111,8 +111,8 @@ def _check_duplicates(
     if repeated.any():
         first = int(repeated.argmax())
         message = (
-            f"{stored[first]} and {stored[first + 1]} are written to one place by one operation, "
-            "and which of them stays is not specified"
+            f"{stored[first]} and {stored[first + 1]} are written to one location by one "
+            "operation, and which of them stays is not specified"
         )
         assert state.observer is not None
         state.observer.on_broken_promise(operation, message)

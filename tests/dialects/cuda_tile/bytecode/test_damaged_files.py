@@ -260,7 +260,7 @@ def test_types(types: tuple[bytes, ...], message: str) -> None:
         (function(b"\x5c\xff\xff\x7f"), "there are said to be 2097151 results"),
         (function(b"\x41\x00\x00\x02"), "cuda_tile.loop has 1 regions, got 2"),
         (function(b"\x41\x00\x00\x01\x01\x00\x00"), "the last operation of a block must end it"),
-        (function(positions=3), "there is no list of places 3; there are 0"),
+        (function(positions=3), "there is no list of locations 3; there are 0"),
         (function(flags=b"\x12"), "the flags of @k are 0x12; known are 0x7"),
         (function(flags=b"\x00"), "@k is no kernel; only kernels are known"),
         (b"\x01\x00\x00\x06\x00\x0d", "there is no attribute with the tag 13"),

@@ -82,7 +82,7 @@ class DebugReader:
         functions = section.count("functions", OFFSET_SIZE)
         section.align(OFFSET_SIZE, origin)
         self._starts = section.fixed_numbers(functions, OFFSET_SIZE)
-        numbers = section.count("places", NUMBER_SIZE)
+        numbers = section.count("locations", NUMBER_SIZE)
         section.align(NUMBER_SIZE, origin)
         self._numbers = section.fixed_numbers(numbers, NUMBER_SIZE)
         self._entries = read_entries(section, "entries", OFFSET_SIZE, origin)
@@ -99,7 +99,7 @@ class DebugReader:
             return FunctionPositions(self, None)
         if number > len(self._starts):
             raise reader.error(
-                f"there is no list of places {number}; there are {len(self._starts)}", start
+                f"there is no list of locations {number}; there are {len(self._starts)}", start
             )
         return FunctionPositions(self, self._starts[number - 1])
 
@@ -110,7 +110,7 @@ class DebugReader:
             DiagnosticError: There is none, or it is damaged.
         """
         if index >= len(self._numbers):
-            raise reader.error(f"the Debug section has no place {index} for what stands here")
+            raise reader.error(f"the Debug section has no location {index} for what stands here")
         number = self._numbers[index]
         if not number:
             return _UNKNOWN
