@@ -13,10 +13,12 @@ from typing import Protocol
 from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.xegpu.attributes import MemorySpace
 from xtile.dialects.xegpu.operation import shape_of, shape_text, tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.targets.blocks import Action
+from xtile.targets import blocks
+from xtile.targets.blocks import Action, Bytes, Region
 from xtile.targets.spellings import Means
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, register_type
@@ -29,7 +31,6 @@ from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
     numbers_of,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.block_functions import BlockFunctions
-from xtile.translate.xegpu_to_spirv.xegpu.block_limits import load_action, misfit
 from xtile.translate.xegpu_to_spirv.xegpu.inline_visa import InlineVisa
 
 
@@ -89,6 +90,44 @@ def _access(
     return BlockAccess(descriptor.moved(lowering, offsets), lanes, is_packed, is_transposed)
 
 
+def _load_action(access: BlockAccess) -> Action | None:
+    """The action of a load; None if no instruction does it."""
+    if access.is_packed and access.is_transposed:
+        return None
+    if access.is_transposed:
+        return Action.LOAD_TRANSPOSED
+    return Action.LOAD_TRANSFORMED if access.is_packed else Action.LOAD
+
+
+def _misfit(lowering: Lowering, access: BlockAccess, action: Action | None) -> str | None:
+    """Why there is no instruction for an access; None if there is one.
+
+    What is known at run time only is taken to be legal.
+    """
+    target, type_ = lowering.target, access.type
+    if target.spelling.blocks is None:
+        return f"the spelling '{target.spelling.name}' has no accesses of blocks"
+    limits = blocks.access_for(
+        target, access.lanes, is_global=type_.memory_space is MemorySpace.GLOBAL
+    )
+    if isinstance(limits, str):
+        return limits
+    if type_.rank != 2:
+        return "it needs a block with two dimensions"
+    if action is None:
+        return "there is no load that transposes and packs"
+    (rows, columns), size = access.shape, access.bits // 8
+    width, (pitch, inner) = access.descriptor.sizes[1], access.descriptor.strides
+    if isinstance(inner, int) and inner != 1:
+        return "the elements of a row are not next to each other"
+    region = Region(
+        pitch=Bytes.of(pitch * size) if isinstance(pitch, int) else None,
+        width=Bytes.of(width * size) if isinstance(width, int) else None,
+    )
+    problem = blocks.shape_obstacle(limits, action, size, rows, columns, type_.array_length)
+    return next(filter(None, (problem, *blocks.region_obstacles(limits, region))), None)
+
+
 def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
     _check_part(lowering, operation, operation.value.type)
     is_matrix = tensor_desc(operation.TensorDesc).rank > 1
@@ -101,8 +140,8 @@ def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
     if row_access.has_instruction(lowering, access, Action.LOAD):
         lowering.define_pieces(operation.value, [row_access.load(lowering, access)])
         return
-    action = load_action(access)
-    reason = misfit(lowering, access, action)
+    action = _load_action(access)
+    reason = _misfit(lowering, access, action)
     if reason is not None or action is None:
         _tell(lowering, "loads", reason)
         entries = [(value, 0) for value in plain_blocks.load(lowering, access)]
@@ -122,7 +161,7 @@ def _store_nd(operation: StoreNdOp, lowering: Lowering) -> None:
     if row_access.has_instruction(lowering, access, Action.STORE):
         row_access.store(lowering, access, pieces[0])
         return
-    reason = misfit(lowering, access, Action.STORE)
+    reason = _misfit(lowering, access, Action.STORE)
     if reason is not None:
         _tell(lowering, "stores", reason)
         values = [element(lowering, entry) for entry in entries_of(pieces)]
@@ -134,7 +173,7 @@ def _store_nd(operation: StoreNdOp, lowering: Lowering) -> None:
 
 def _prefetch_nd(operation: PrefetchNdOp, lowering: Lowering) -> None:
     access = _access(operation, lowering)
-    reason = misfit(lowering, access, Action.PREFETCH)
+    reason = _misfit(lowering, access, Action.PREFETCH)
     if reason is not None:
         lowering.remark(f"prefetches nothing: {reason}")
         return
