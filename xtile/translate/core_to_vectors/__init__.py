@@ -52,7 +52,7 @@ _ROWS: dict[str, Rule] = {
 }
 """The rule of each operation that is not emitted again as it is."""
 
-RULES = RuleTable(_ROWS, otherwise=elementwise.copy_or_compute)
+RULES = RuleTable(_ROWS, otherwise=elementwise.copy_or_compute, keeps_rounding=True)
 """What becomes of each operation."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith
@@ -71,14 +70,14 @@ def _constant(operation: Operation, lowering: Vectors) -> None:
     type_ = cast("VectorType[Attribute]", result.type)
     numbers = cast("tuple[float]", attribute.get_values())
     if len(set(map(repr, numbers))) > 1:
-        _table(operation, attribute, lowering)
+        _table(operation, numbers, lowering)
         return
     number = carried_number(numbers[0], type_.element_type)
     scalar = lowering.constant(number, carried_type(type_.element_type))
     lowering.define(result, lowering.splat(scalar, shape_of(type_)))
 
 
-def _table(operation: Operation, attribute: DenseIntOrFPElementsAttr, lowering: Vectors) -> None:
+def _table(operation: Operation, numbers: Sequence[float], lowering: Vectors) -> None:
     """A constant whose components differ: a vector of a work-item, or a tile in memory."""
     result = operation.results[0]
     if not lowering.is_tile(result):
@@ -87,7 +86,6 @@ def _table(operation: Operation, attribute: DenseIntOrFPElementsAttr, lowering: 
     element = cast("VectorType[Attribute]", result.type).element_type
     carried = lowering.component_type(result.type)
     buffer = lowering.new_buffer(result)
-    numbers = cast("Sequence[float]", attribute.get_values())
     for i, number in enumerate(numbers):
         constant = lowering.constant(carried_number(number, element), carried)
         lowering.store(constant, buffer, [i])

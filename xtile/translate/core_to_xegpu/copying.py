@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.arith.assembly import ROUNDING_MODES
 from xtile.dialects.core.levels import is_for_lanes
 from xtile.dialects.core.pointers import is_on_pointers
-from xtile.dialects.number_attributes import says_how_to_round
+from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, NUMBER_ATTRIBUTES
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
@@ -20,6 +20,7 @@ from xtile.translate.core_to_xegpu import bfloat16, tf32
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
     element_of,
+    flushed,
     integer_to_single,
     is_bfloat16,
     like,
@@ -86,9 +87,11 @@ def emit_on(
 ) -> list[SSAValue]:
     """Emits the operation on other operands; bf16 and tf32 are computed in f32 and rounded.
 
+    Subnormal numbers are made zeros where the operation says so.
+
     Raises:
-        DiagnosticError: There is no such operation outside of the core form, or it says how it
-            is rounded.
+        DiagnosticError: There is no such operation outside of the core form, or it says in which
+            direction it rounds.
     """
     if not is_for_lanes(operation):
         raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
@@ -96,8 +99,22 @@ def emit_on(
         raise lowering.error(
             f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
         )
-    if says_how_to_round(operation):
+    if NUMBER_ATTRIBUTES & operation.attributes.keys() - {FLUSH_ATTRIBUTE}:
         refuse_rounding(operation, lowering)
+    if FLUSH_ATTRIBUTE not in operation.attributes:
+        return _emit_rounded(operation, operands, result_types, lowering)
+    own = [flushed(lowering, operand) for operand in operands]
+    results = _emit_rounded(operation, own, result_types, lowering)
+    return [flushed(lowering, result) for result in results]
+
+
+def _emit_rounded(
+    operation: Operation,
+    operands: list[SSAValue],
+    result_types: Sequence[Attribute],
+    lowering: Lowering,
+) -> list[SSAValue]:
+    """Emits the operation; bf16 and tf32 are computed in f32 and rounded."""
     is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
     if is_arithmetic and operation.operands:
         operands = [
@@ -125,6 +142,7 @@ def emit_on(
         regions=[lowering.region(region) for region in operation.regions],
     )
     lowering.emit(new)
+    new.attributes.pop(FLUSH_ATTRIBUTE, None)
     return [narrow(lowering, value) if rounds else value for value in new.results]
 
 
