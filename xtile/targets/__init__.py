@@ -42,7 +42,7 @@ class Vendor:
         return {target.name: target for target in module.TARGETS}
 
 
-INTEL = Vendor("Intel", "pvc", ("subgroup", "lane", "xegpu", "spirv"))
+INTEL = Vendor("Intel", "pvc", ("tile", "subgroup", "lane", "xegpu", "spirv"))
 NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "cuda_tile"))
 AMD = Vendor("AMD", "gfx942", ())
 

@@ -23,6 +23,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.core.atomics import AtomicRMWOp as CoreAtomicRMWOp
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, UNROLL_ATTRIBUTE
+from xtile.dialects.core.levels import is_for_lanes
 from xtile.dialects.gpu import indices
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
@@ -34,7 +35,7 @@ from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
-from xtile.text.source import Source
+from xtile.text.source import Source, spelling_of
 from xtile.translate.core_to_vectors import edges
 from xtile.translate.core_to_vectors.lanes import repetitions
 
@@ -209,6 +210,17 @@ def _nothing(operation: Operation, lowering: Registers) -> None:
     """CPUs prefetch on their own."""
 
 
+def _copy(operation: Operation, lowering: Registers) -> None:
+    """Emits an operation again.
+
+    Raises:
+        DiagnosticError: There is no such operation outside of the core form.
+    """
+    if not is_for_lanes(operation):
+        raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
+    copy(operation, lowering)
+
+
 _RULES = RuleTable(
     {
         **edges.RULES,
@@ -223,7 +235,7 @@ _RULES = RuleTable(
         indices.SubgroupIdOp.name: _subgroup_id,
         indices.SubgroupSizeOp.name: _subgroup_size,
     },
-    otherwise=copy,
+    otherwise=_copy,
     keeps_rounding=True,
 )
 """What becomes of each operation."""
