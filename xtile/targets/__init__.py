@@ -43,7 +43,7 @@ class Vendor:
 
 
 INTEL = Vendor("Intel", "pvc", ("tile", "subgroup", "lane", "xegpu", "spirv"))
-NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "cuda_tile"))
+NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "subgroup", "cuda_tile"))
 AMD = Vendor("AMD", "gfx942", ())
 
 VENDORS = (INTEL, NVIDIA, AMD)
