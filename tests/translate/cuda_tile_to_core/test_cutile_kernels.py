@@ -1,4 +1,4 @@
-"""Kernels that cuTile exports compute the same when they are raised and lowered again."""
+"""Kernels that cuTile exports compute the same when they are raised, lowered again, and on a CPU."""
 
 from __future__ import annotations
 
@@ -135,14 +135,27 @@ def test_kernels(name: str, tmp_path: Path) -> None:
     file = tmp_path / f"{name}.tileirbc"
     file.write_bytes(exported(name))
     text = xtile.to_text(xtile.parse(file), "mlir")
-    arguments, grid, wanted = CASES[name]()
+    case = CASES[name]()
     for way in WAYS.values():
-        given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
-        xtile.run(way(text), given, grid)
-        for number, expected in wanted.items():
-            found = given[number]
-            if found.dtype.kind == "i":
-                np.testing.assert_array_equal(found, expected)
-            else:
-                # Weights of attention are rounded to f16 between two products.
-                np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+        _check(way(text), case)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_on_opencl(name: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{name}.tileirbc"
+    file.write_bytes(exported(name))
+    _check(file, CASES[name](), "opencl")
+
+
+def _check(kernel: Any, case: Case, device: str = "reference") -> None:
+    """Runs a kernel on copies of the arguments, and compares the outputs."""
+    arguments, grid, wanted = case
+    given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+    xtile.run(kernel, given, grid, device=device)
+    for number, expected in wanted.items():
+        found = given[number]
+        if found.dtype.kind == "i":
+            np.testing.assert_array_equal(found, expected)
+        else:
+            # Weights of attention are rounded to f16 between two products.
+            np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
