@@ -1,4 +1,4 @@
-"""Kernels that cuTile exports compute the same when they are raised, lowered again, and on a CPU."""
+"""Kernels that cuTile exports compute the same when raised, lowered again, and on a CPU."""
 
 from __future__ import annotations
 

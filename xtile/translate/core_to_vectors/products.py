@@ -24,7 +24,9 @@ from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
 from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type
+from xtile.translate.core_to_xegpu import narrow_floats
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
+from xtile.translate.core_to_xegpu.narrow_floats import format_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
 
 _REGISTERS_FOR_FACTORS = 8
@@ -147,8 +149,11 @@ class _Arithmetic:
         )
 
     def _convert(self, piece: SSAValue, source: Attribute) -> SSAValue:
+        narrow_format = format_of(source)
         if isinstance(source, BFloat16Type):
             piece = widen(self.lowering, piece)
+        elif narrow_format is not None:
+            piece = narrow_floats.widen(self.lowering, piece, narrow_format)
         if element_of(piece) == self.element:
             return piece
         kind = ExtFOp if isinstance(self.element, AnyFloat) else ExtSIOp

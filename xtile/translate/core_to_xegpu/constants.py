@@ -26,6 +26,7 @@ from xtile.text.mlir_attributes import splat_constant
 from xtile.translate.core_to_xegpu.copying import copy
 from xtile.translate.core_to_xegpu.fragments import build
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+from xtile.translate.core_to_xegpu.narrow_floats import format_of
 from xtile.translate.rounding import bfloat16_bits, rounded_to_tf32
 
 
@@ -50,7 +51,7 @@ def _constant(operation: Operation, lowering: Lowering) -> None:
 
 def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
     result = operation.results[0]
-    if isinstance(result.type, BFloat16Type | FloatTF32Type):
+    if isinstance(result.type, BFloat16Type | FloatTF32Type) or format_of(result.type):
         number = cast("Any", operation.properties["value"]).value.data
         carried = carried_number(number, result.type)
         lowering.define(result, lowering.constant(carried, carried_type(result.type)))
@@ -62,9 +63,12 @@ def _scalar_constant(operation: Operation, lowering: Lowering) -> None:
 
 
 def carried_number(number: float, type: Attribute) -> float:
-    """A number in the type that carries it: the bits of bf16, and tf32 as f32."""
+    """A number in the type that carries it: the bits of bf16 and f8, and tf32 as f32."""
     if isinstance(type, BFloat16Type):
         return bits_of(number)
+    narrow = format_of(type)
+    if narrow is not None:
+        return narrow.bits_of(number)
     return rounded_to_tf32(number) if isinstance(type, FloatTF32Type) else number
 
 

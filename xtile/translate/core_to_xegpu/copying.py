@@ -16,7 +16,7 @@ from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, NUMBER_ATTRIBUTES
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
-from xtile.translate.core_to_xegpu import bfloat16, tf32
+from xtile.translate.core_to_xegpu import bfloat16, narrow_floats, tf32
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
     element_of,
@@ -99,6 +99,9 @@ def emit_on(
         raise lowering.error(
             f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
         )
+    is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
+    if is_arithmetic and narrow_floats.is_on_narrow_floats(operation):
+        return [narrow_floats.emit_narrow(operation, operands, result_types[0], lowering)]
     if NUMBER_ATTRIBUTES & operation.attributes.keys() - {FLUSH_ATTRIBUTE}:
         refuse_rounding(operation, lowering)
     if FLUSH_ATTRIBUTE not in operation.attributes:

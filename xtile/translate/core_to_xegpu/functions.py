@@ -8,12 +8,13 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseArrayBase,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     FunctionType,
     IntegerAttr,
     IntegerType,
     MemRefType,
     VectorType,
-    i16,
     i32,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
@@ -30,6 +31,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
+from xtile.translate.core_to_xegpu.narrow_floats import format_of
 
 
 def _module(operation: ModuleOp, lowering: Lowering) -> None:
@@ -67,6 +69,8 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
             f"{lowering.target.name} has no subgroups of {lowering.subgroup_size} work-items; "
             f"its sizes are {known}"
         )
+    if lowering.SPREADS_VECTORS:
+        _check_numbers(operation, lowering)
     if lowering.SPREADS_VECTORS or SUBGROUP_SIZE_ATTRIBUTE in operation.attributes:
         _check_work_group(operation, lowering)
     body = operation.body.block
@@ -87,6 +91,17 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     for name, attribute in attributes.items():
         function.attributes.setdefault(name, attribute)
     lowering.emit(function)
+
+
+def _check_numbers(function: FuncOp, lowering: Lowering) -> None:
+    """Checks that a kernel whose vectors are spread over lanes has no f8.
+
+    Raises:
+        DiagnosticError: It has some.
+    """
+    for operation in walk(function):
+        if any(format_of(type_) for type_ in (*operation.operand_types, *operation.result_types)):
+            raise lowering.error("lanes have no numbers of f8; use f16 or bf16", operation)
 
 
 def _check_work_group(function: FuncOp, lowering: Lowering) -> None:
@@ -111,8 +126,11 @@ def _is_on_vectors(operation: Operation) -> bool:
 
 
 def parameter_type(type_: Attribute) -> Attribute:
-    """The type of a parameter: a scalar bf16 is passed as its bits."""
-    return i16 if isinstance(type_, BFloat16Type) else type_
+    """The type of a parameter: a scalar bf16 is passed as its bits, and f8 in memory, too."""
+    element = type_.element_type if isa(type_, MemRefType) else type_
+    if isinstance(type_, BFloat16Type) or isinstance(element, Float8E4M3FNType | Float8E5M2Type):
+        return carried_type(type_)
+    return type_
 
 
 def _define_parameter(

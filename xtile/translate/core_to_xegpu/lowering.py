@@ -10,6 +10,8 @@ from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     FloatAttr,
     FloatTF32Type,
     IndexType,
@@ -19,6 +21,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     f32,
     i1,
+    i8,
     i16,
     i32,
     i64,
@@ -327,10 +330,12 @@ def matrix_shape(type_: Attribute) -> tuple[int, int]:
 def carried_type(type_: Attribute) -> Attribute:
     """The type that holds a number, a memref or a pointer.
 
-    It is that of the bits for bf16, f32 for tf32, and one in space 3 for local memory.
+    It is that of the bits for bf16 and f8, f32 for tf32, and one in space 3 for local memory.
     """
     if isinstance(type_, BFloat16Type):
         return i16
+    if isinstance(type_, Float8E4M3FNType | Float8E5M2Type):
+        return i8
     if isinstance(type_, FloatTF32Type):
         return f32
     if isinstance(type_, PointerType):

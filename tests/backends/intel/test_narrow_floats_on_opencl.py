@@ -1,0 +1,119 @@
+"""Floats of 8 bits on OpenCL's CPU device: conversions in every bit, and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xtile
+from tests.seeds import fresh_generator
+from xtile.text.diagnostics import DiagnosticError
+from xtile.translate.route import Options, translate
+
+Array = np.ndarray[Any, Any]
+
+TYPES = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
+
+_TILE = 'core.level = "tile", known_block_size = array<i32: 1, 1, 1>'
+
+_SUBGROUP = (
+    'core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32, '
+    "known_block_size = array<i32: 16, 1, 1>"
+)
+
+
+def _conversions(type_: str, source: str, count: int) -> str:
+    return f"""
+    gpu.module @m {{
+      gpu.func @k(%x: memref<{count}x{source}>, %near: memref<{count}x{type_}>,
+          %wide: memref<{count}x{source}>, %cut: memref<{count}x{type_}>) kernel
+          attributes {{{_TILE}}} {{
+        %c0 = arith.constant 0 : index
+        %v = vector.load %x[%c0] : memref<{count}x{source}>, vector<{count}x{source}>
+        %n = arith.truncf %v : vector<{count}x{source}> to vector<{count}x{type_}>
+        vector.store %n, %near[%c0] : memref<{count}x{type_}>, vector<{count}x{type_}>
+        %w = arith.extf %n : vector<{count}x{type_}> to vector<{count}x{source}>
+        vector.store %w, %wide[%c0] : memref<{count}x{source}>, vector<{count}x{source}>
+        %s = arith.truncf %v {{core.saturate}}
+            : vector<{count}x{source}> to vector<{count}x{type_}>
+        vector.store %s, %cut[%c0] : memref<{count}x{type_}>, vector<{count}x{type_}>
+        gpu.return
+      }}
+    }}"""
+
+
+def _numbers(dtype: Any, source: Any) -> Array:
+    """All numbers of the type, what lies halfway between them, and random ones of all sizes."""
+    random = fresh_generator()
+    exact = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
+    with np.errstate(all="ignore"):
+        halves = (exact[:-1] + exact[1:]) / 2
+        near = [halves * (1 + step * 2.0**-20) for step in (-1, 0, 1)]
+        sizes = random.standard_normal(512) * 2.0 ** random.integers(-24, 20, 512)
+        return np.concatenate([exact, *near, sizes, [1e30, -1e30, 1e-30, 0.0, -0.0]]).astype(source)
+
+
+@pytest.mark.parametrize("source", ["f32", "f64"])
+@pytest.mark.parametrize("type_", TYPES)
+def test_conversions(type_: str, source: str) -> None:
+    dtype, wide = TYPES[type_], {"f32": np.float32, "f64": np.float64}[source]
+    numbers = _numbers(dtype, wide)
+    made: dict[str, list[Array]] = {}
+    for device in ("reference", "opencl"):
+        outputs: list[Any] = [np.full(numbers.size, 1, dtype), np.full(numbers.size, np.nan, wide)]
+        outputs.append(np.full(numbers.size, 1, dtype))
+        text = _conversions(type_, source, numbers.size)
+        xtile.run(text, [numbers, *outputs], device=device)
+        made[device] = [output.astype(np.float64) for output in outputs]
+    with np.errstate(all="ignore"):
+        rounded = numbers.astype(dtype).astype(np.float64)
+    np.testing.assert_array_equal(made["opencl"][0], rounded)
+    for expected, found in zip(made["reference"], made["opencl"], strict=True):
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def _product(type_: str, attributes: str) -> str:
+    return f"""
+    #a = affine_map<(i, j, k) -> (i, k)>
+    #b = affine_map<(i, j, k) -> (k, j)>
+    #c = affine_map<(i, j, k) -> (i, j)>
+    gpu.module @m {{
+      gpu.func @k(%A: memref<8x16x{type_}>, %B: memref<16x24x{type_}>, %C: memref<8x24xf32>) kernel
+          attributes {{{attributes}}} {{
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0.0 : {type_}
+        %sums = arith.constant dense<0.0> : vector<8x24xf32>
+        %a = vector.transfer_read %A[%c0, %c0], %zero {{in_bounds = [true, true]}}
+            : memref<8x16x{type_}>, vector<8x16x{type_}>
+        %b = vector.transfer_read %B[%c0, %c0], %zero {{in_bounds = [true, true]}}
+            : memref<16x24x{type_}>, vector<16x24x{type_}>
+        %c = vector.contract {{indexing_maps = [#a, #b, #c],
+            iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}}
+            %a, %b, %sums
+            : vector<8x16x{type_}>, vector<16x24x{type_}> into vector<8x24xf32>
+        vector.transfer_write %c, %C[%c0, %c0] {{in_bounds = [true, true]}}
+            : vector<8x24xf32>, memref<8x24xf32>
+        gpu.return
+      }}
+    }}"""
+
+
+@pytest.mark.parametrize("attributes", [_TILE, _SUBGROUP], ids=["tile", "subgroup"])
+@pytest.mark.parametrize("type_", TYPES)
+def test_products(type_: str, attributes: str) -> None:
+    random = fresh_generator()
+    a, b = (random.standard_normal(shape).astype(TYPES[type_]) for shape in ((8, 16), (16, 24)))
+    c = np.full((8, 24), np.nan, np.float32)
+    xtile.run(_product(type_, attributes), [a, b, c], device="opencl")
+    # Sums of 16 products of few bits are off by less than a unit of f32 each.
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=0, atol=1e-4)
+
+
+def test_lanes_of_gpus_have_none() -> None:
+    module = xtile.parse(_product("f8E5M2", _SUBGROUP), language="mlir")
+    with pytest.raises(DiagnosticError, match="lanes have no numbers of f8; use f16 or bf16"):
+        translate(module, "core-to-spirv", Options("pvc"))

@@ -1,0 +1,256 @@
+"""f8 numbers, which are carried as their bits and computed with in f32.
+
+Source: Open Compute Project, "OCP 8-bit Floating Point Specification (OFP8)" 1.0, section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    IntegerAttr,
+    f16,
+    f32,
+    f64,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from xtile.dialects.arith.assembly import ROUNDING_MODES
+from xtile.dialects.arith.casts import ExtFOp, ExtUIOp, TruncIOp
+from xtile.dialects.number_attributes import SATURATE_ATTRIBUTE
+from xtile.dialects.shapes import as_vector
+from xtile.translate.core_to_xegpu import bfloat16
+from xtile.translate.core_to_xegpu.bfloat16 import (
+    TO_NEAREST_EVEN,
+    compare,
+    element_of,
+    is_bfloat16,
+    like,
+    to_odd,
+)
+from xtile.translate.core_to_xegpu.lowering import Lowering
+
+_FRACTION = 23
+"""Bits of an f32's fraction."""
+
+_BIAS = 127
+_INFINITY = 0x7F800000
+_QUIET_NAN = 0x7FC00000
+_MAGNITUDE = 0x7FFFFFFF
+_SIGN = 0x80
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of 8 bits.
+
+    Attributes:
+        fraction: Bits of the fraction.
+        bias: What is added to exponents.
+        largest: The bits of the largest number.
+        overflow: The bits of what is too large.
+        nan: The bits of NaN.
+    """
+
+    fraction: int
+    bias: int
+    largest: int
+    overflow: int
+    nan: int
+
+    @property
+    def smallest_exponent(self) -> int:
+        """The exponent of the smallest number that is not subnormal."""
+        return 1 - self.bias
+
+    def bits_of(self, number: float) -> int:
+        """The bits of a number of the format, as a signed i8."""
+        sign = _SIGN if math.copysign(1.0, number) < 0 else 0
+        if math.isnan(number):
+            bits = self.nan
+        elif math.isinf(number):
+            bits = self.overflow
+        elif number == 0:
+            bits = 0
+        else:
+            exponent = max(math.frexp(number)[1] - 1, self.smallest_exponent)
+            steps = round(abs(number) * 2.0 ** (self.fraction - exponent))
+            bits = ((exponent - self.smallest_exponent) << self.fraction) + steps
+        return (sign | bits) - 256 if sign else bits
+
+
+FORMATS: dict[type[Attribute], Format] = {
+    Float8E4M3FNType: Format(3, 7, 0x7E, 0x7F, 0x7F),
+    Float8E5M2Type: Format(2, 15, 0x7B, 0x7C, 0x7E),
+}
+
+
+def format_of(type_: Attribute) -> Format | None:
+    """The format of a number or of a vector's elements; None where it is no f8."""
+    vector = as_vector(type_)
+    return FORMATS.get(type(type_ if vector is None else vector.element_type))
+
+
+def widen(lowering: Lowering, bits: SSAValue, format_: Format) -> SSAValue:
+    """The f32 with the value of an f8.
+
+    Its exponent and fraction are those of an f32 that is smaller by a power of two, also where they
+    are subnormal.
+    """
+    emit, word = lowering.emit, like(bits, i32)
+
+    def constant(number: int) -> SSAValue:
+        return lowering.constant(number, word)
+
+    wide = emit(ExtUIOp(bits, cast("Any", word))).result
+    size = emit(arith.AndIOp(wide, constant(_SIGN - 1))).result
+    moved = emit(arith.ShLIOp(size, constant(_FRACTION - format_.fraction))).result
+    small = emit(arith.BitcastOp(moved, like(bits, f32))).result
+    factor = lowering.constant(2.0 ** (_BIAS - format_.bias), like(bits, f32))
+    number = emit(arith.BitcastOp(emit(arith.MulfOp(small, factor)).result, word)).result
+    is_large = compare(lowering, arith.CmpiOp(size, constant(format_.largest), "ugt"))
+    is_nan = compare(lowering, arith.CmpiOp(size, constant(format_.nan), "uge"))
+    if format_.overflow != format_.nan:
+        # Whatever lies above infinity is NaN.
+        is_nan = compare(lowering, arith.CmpiOp(size, constant(format_.overflow), "ugt"))
+    special = lowering.select(is_nan, constant(_QUIET_NAN), constant(_INFINITY))
+    chosen = lowering.select(is_large, special, number)
+    sign = emit(arith.AndIOp(wide, constant(_SIGN))).result
+    signed = emit(arith.OrIOp(chosen, emit(arith.ShLIOp(sign, constant(24))).result)).result
+    return emit(arith.BitcastOp(signed, like(bits, f32))).result
+
+
+def narrow(
+    lowering: Lowering, value: SSAValue, format_: Format, *, saturates: bool = False
+) -> SSAValue:
+    """The bits of an f32 or f64 rounded to f8, to nearest, ties to even.
+
+    Args:
+        lowering: Where to emit.
+        value: The number, or a vector of them.
+        format_: The format.
+        saturates: Whether what is too large becomes the largest number.
+    """
+    if element_of(value) == f64:
+        value = to_odd(lowering, value)
+    emit, word = lowering.emit, like(value, i32)
+
+    def constant(number: int) -> SSAValue:
+        return lowering.constant(number, word)
+
+    bits = emit(arith.BitcastOp(value, word)).result
+    size = emit(arith.AndIOp(bits, constant(_MAGNITUDE))).result
+    code = _rounded(lowering, size, format_)
+    too_large = compare(lowering, arith.CmpiOp(code, constant(format_.largest), "ugt"))
+    limit = format_.largest if saturates else format_.overflow
+    code = lowering.select(too_large, constant(limit), code)
+    is_nan = compare(lowering, arith.CmpiOp(size, constant(_INFINITY), "ugt"))
+    code = lowering.select(is_nan, constant(format_.nan), code)
+    shifted = emit(arith.ShRUIOp(bits, constant(24))).result
+    sign = emit(arith.AndIOp(shifted, constant(_SIGN))).result
+    signed = emit(arith.OrIOp(code, sign)).result
+    return emit(TruncIOp(signed, cast("Any", like(value, i8)))).result
+
+
+def _rounded(lowering: Lowering, size: SSAValue, format_: Format) -> SSAValue:
+    """The bits of a size, rounded, as if exponents had no end."""
+    emit, word = lowering.emit, size.type
+
+    def constant(number: int) -> SSAValue:
+        return lowering.constant(number, word)
+
+    zero, one = constant(0), constant(1)
+    least = constant(_BIAS + format_.smallest_exponent)
+    exponent = emit(arith.ShRUIOp(size, constant(_FRACTION))).result
+    fraction = emit(arith.AndIOp(size, constant((1 << _FRACTION) - 1))).result
+    whole = emit(arith.OrIOp(fraction, constant(1 << _FRACTION))).result
+    below = emit(arith.MaxSIOp(emit(arith.SubiOp(least, exponent)).result, zero)).result
+    cut = emit(arith.AddiOp(below, constant(_FRACTION - format_.fraction))).result
+    # All of it is less than half of what stays.
+    cut = emit(arith.MinSIOp(cut, constant(_FRACTION + 2))).result
+    kept = emit(arith.ShRUIOp(whole, cut)).result
+    half = emit(arith.ShLIOp(one, emit(arith.SubiOp(cut, one)).result)).result
+    rest = emit(arith.SubiOp(whole, emit(arith.ShLIOp(kept, cut)).result)).result
+    is_more = compare(lowering, arith.CmpiOp(rest, half, "ugt"))
+    is_half = compare(lowering, arith.CmpiOp(rest, half, "eq"))
+    odd = emit(arith.AndIOp(kept, one)).result
+    up = lowering.select(is_more, one, lowering.select(is_half, odd, zero))
+    above = emit(arith.MaxSIOp(emit(arith.SubiOp(exponent, least)).result, zero)).result
+    scaled = emit(arith.ShLIOp(above, constant(format_.fraction))).result
+    return emit(arith.AddiOp(scaled, emit(arith.AddiOp(kept, up)).result)).result
+
+
+def is_on_narrow_floats(operation: Operation) -> bool:
+    """Whether an operation has a number of f8 as an operand or as its result."""
+    return any(format_of(type_) for type_ in (*operation.operand_types, *operation.result_types))
+
+
+def emit_narrow(
+    operation: Operation, operands: list[SSAValue], width: Attribute, lowering: Lowering
+) -> SSAValue:
+    """Emits arithmetic on f8, in f32 and rounded once.
+
+    Args:
+        operation: The operation of the source.
+        operands: What its operands have become, f8 as bits.
+        width: The type of what its result becomes, an f8 or another number or a vector of some.
+        lowering: Where to emit.
+
+    Raises:
+        DiagnosticError: It says in which direction it rounds.
+    """
+    given = [format_of(type_) for type_ in operation.operand_types]
+    wide = [
+        value if format_ is None else widen(lowering, value, format_)
+        for value, format_ in zip(operands, given, strict=True)
+    ]
+    result = format_of(width)
+    if operation.name == "arith.truncf" and result is not None:
+        mode = operation.properties.get("roundingmode")
+        if isa(mode, IntegerAttr) and ROUNDING_MODES[mode.value.data] != TO_NEAREST_EVEN:
+            raise lowering.error("f8 is rounded to nearest, ties to even, only")
+        value = wide_of_bfloat16(lowering, operation, wide[0])
+        saturates = SATURATE_ATTRIBUTE in operation.attributes
+        return narrow(lowering, value, result, saturates=saturates)
+    if operation.name == "arith.extf":
+        return _converted(lowering, wide[0], width)
+    kind = like(wide[0], f32) if result is not None else width
+    new = type(operation).create(
+        operands=wide, result_types=[kind], properties=operation.properties.copy()
+    )
+    made = lowering.emit(new).results[0]
+    return made if result is None else narrow(lowering, made, result)
+
+
+def wide_of_bfloat16(lowering: Lowering, operation: Operation, value: SSAValue) -> SSAValue:
+    """What is rounded as an f32 or f64: bf16 is its bits, and f16 has a type of its own."""
+    if is_bfloat16(operation.operands[0].type):
+        return bfloat16.widen(lowering, value)
+    if element_of(value) == f16:
+        return lowering.emit(ExtFOp(value, cast("Any", like(value, f32)))).result
+    return value
+
+
+def _converted(lowering: Lowering, value: SSAValue, width: Attribute) -> SSAValue:
+    """An f32 as a number of a type that holds it exactly."""
+    if is_bfloat16(width):
+        return bfloat16.narrow(lowering, value)
+    if value.type == width:
+        return value
+    is_wider = element_of_type(width) == f64
+    kind = ExtFOp if is_wider else arith.TruncFOp
+    return lowering.emit(kind(value, cast("Any", width))).result
+
+
+def element_of_type(type_: Attribute) -> Attribute:
+    """The type of a number or of a vector's elements."""
+    vector = as_vector(type_)
+    return type_ if vector is None else vector.element_type
