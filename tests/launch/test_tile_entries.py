@@ -105,13 +105,13 @@ def test_an_error_in_bytecode_is_at_the_source_that_it_names() -> None:
       compileUnit = #cuda_tile.di_compile_unit<file = #file>, scopeLine = 3>"""
     text = f"""
     #file = #cuda_tile.di_file<"kernels.py" in "/home">
-    #place = #cuda_tile.di_loc<loc("/home/kernels.py":5:8) in {scope}>
+    #position = #cuda_tile.di_loc<loc("/home/kernels.py":5:8) in {scope}>
     cuda_tile.module @m {{
       entry @k() {{
         %x = constant <i1: false> : tile<i1> loc(#position)
         assert %x, "no" : tile<i1> loc(#position)
         return loc(#position)
-      }} loc(#place)
+      }} loc(#position)
     }}
     """
     module = ModuleOp([decode(encode(xtile.parse(text)), "k.tileirbc")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,6 +27,13 @@ Array = np.ndarray[Any, Any]
 _REFUSED = (
     "have no numbers of type",
     "is in global memory, which kernels of OpenCL get as arguments only",
+    "cf.assert cannot be translated to SPIR-V",
+    "core.pack on tiles cannot be compiled for a CPU",
+    "core.print on tiles cannot be compiled for a CPU",
+    "core.scaled_contract on tiles cannot be compiled for a CPU",
+    "core.unpack on tiles cannot be compiled for a CPU",
+    "with core.rounding cannot be translated to",
+    "with core.saturate cannot be translated to",
 )
 """What a CPU has no way to do, in the words of messages."""
 
@@ -45,7 +53,7 @@ class CpuRun:
         self, function: FuncOp, arguments: Sequence[Argument], grid: tuple[int, int, int]
     ) -> None:
         self._memory: list[Array] | None = None
-        kernel = _kernel(function)
+        kernel = None if _overlap(_memory(arguments)) else _kernel(function)
         if kernel is not None:
             own = deepcopy(list(arguments))
             launch(kernel, [_as_bytes(argument) for argument in as_bits(own)], grid)
@@ -99,6 +107,11 @@ def _translated(module: ModuleOp) -> ModuleOp | None:
     verify_module(result, diagnostics)
     assert not diagnostics.has_errors, diagnostics.render()
     return result
+
+
+def _overlap(memory: Sequence[Array]) -> bool:
+    """Whether copies of arrays would not share the memory that they share."""
+    return any(np.shares_memory(a, b) for a, b in combinations(memory, 2))
 
 
 def _memory(arguments: Sequence[Argument]) -> list[Array]:

@@ -16,7 +16,7 @@ from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
 from xtile.translate.core_to_xegpu import constants
 from xtile.translate.core_to_xegpu.constants import carried_number
-from xtile.translate.core_to_xegpu.copying import emit_on
+from xtile.translate.core_to_xegpu.copying import emit_on, refuse_direction
 from xtile.translate.core_to_xegpu.lowering import carried_type
 
 
@@ -35,6 +35,7 @@ def compute(operation: Operation, lowering: Vectors) -> None:
     """Computes each component of a tile from those in the same position."""
     if not is_elementwise(operation):
         raise lowering.error(f"{spelling_of(operation)} on tiles cannot be compiled for a CPU")
+    refuse_direction(operation, lowering)
     operands = [_operand(lowering, operand, operation) for operand in operation.operands]
     if len(operation.results) > 1:
         # Each result computes the operands again.

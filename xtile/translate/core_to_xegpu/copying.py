@@ -12,7 +12,11 @@ from xdsl.utils.hints import isa
 from xtile.dialects.arith.assembly import ROUNDING_MODES
 from xtile.dialects.core.levels import is_for_lanes
 from xtile.dialects.core.pointers import is_on_pointers
-from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, NUMBER_ATTRIBUTES
+from xtile.dialects.number_attributes import (
+    FLUSH_ATTRIBUTE,
+    NUMBER_ATTRIBUTES,
+    SATURATE_ATTRIBUTE,
+)
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
@@ -99,16 +103,32 @@ def emit_on(
         raise lowering.error(
             f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
         )
-    is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
-    if is_arithmetic and narrow_floats.is_on_narrow_floats(operation):
+    refuse_direction(operation, lowering)
+    if _is_arithmetic(operation) and narrow_floats.is_on_narrow_floats(operation):
         return [narrow_floats.emit_narrow(operation, operands, result_types[0], lowering)]
-    if NUMBER_ATTRIBUTES & operation.attributes.keys() - {FLUSH_ATTRIBUTE}:
-        refuse_rounding(operation, lowering)
     if FLUSH_ATTRIBUTE not in operation.attributes:
         return _emit_rounded(operation, operands, result_types, lowering)
     own = [flushed(lowering, operand) for operand in operands]
     results = _emit_rounded(operation, own, result_types, lowering)
     return [flushed(lowering, result) for result in results]
+
+
+def refuse_direction(operation: Operation, lowering: Lowering) -> None:
+    """Refuses an operation that says more of rounding than lanes know of it.
+
+    Raises:
+        DiagnosticError: It does.
+    """
+    known = {FLUSH_ATTRIBUTE}
+    if narrow_floats.is_on_narrow_floats(operation):
+        known.add(SATURATE_ATTRIBUTE)
+    if NUMBER_ATTRIBUTES & operation.attributes.keys() - known:
+        refuse_rounding(operation, lowering)
+
+
+def _is_arithmetic(operation: Operation) -> bool:
+    """Whether an operation computes with numbers, and not with their bits."""
+    return operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
 
 
 def _emit_rounded(
@@ -118,7 +138,7 @@ def _emit_rounded(
     lowering: Lowering,
 ) -> list[SSAValue]:
     """Emits the operation; bf16 and tf32 are computed in f32 and rounded."""
-    is_arithmetic = operation.dialect_name() in _ARITHMETIC and operation.name not in _ON_BITS
+    is_arithmetic = _is_arithmetic(operation)
     if is_arithmetic and operation.operands:
         operands = [
             widen(lowering, new) if is_bfloat16(old.type) else new
