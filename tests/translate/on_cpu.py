@@ -98,7 +98,6 @@ def _kernel(function: FuncOp) -> FuncOp | None:
 def _translated(module: ModuleOp) -> ModuleOp | None:
     try:
         result = translate(module, "core-to-lane", Options("cpu"))
-        translate(result, "core-to-spirv", Options("cpu"))
     except DiagnosticError as error:
         if any(words in str(error) for words in _REFUSED):
             return None

@@ -6,6 +6,7 @@ import math
 from random import Random
 from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 import pytest
 from typing_extensions import override
@@ -46,8 +47,31 @@ OF_OTHERS = {
 }
 """What is around them says where control goes."""
 
-TRIES = 3
+TRIES = 2
 """How many random operations of each kind are run."""
+
+
+KINDS = [kind for kind in OPERATIONS if kind is not core.OffsetOp]
+"""The operations that are tried; every entry has offsets."""
+
+FUNCTIONS = frozenset(
+    {
+        "atan2",
+        "cos",
+        "cosh",
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "pow",
+        "rsqrt",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+    }
+)
+"""Operations that numpy may round to either side, differently for arrays and for numbers."""
 
 
 def test_every_operation_has_a_rule() -> None:
@@ -170,7 +194,7 @@ def _valid(random: Random) -> Operation:
     while True:
         block = Block()
         operation = random_operation(random, block)
-        if any(map(_is_odd, operation.operand_types)):
+        if any(map(_is_odd, operation.operand_types)) or _makes_loose_bits(operation):
             continue
         try:
             operation.verify()
@@ -185,8 +209,19 @@ def _is_odd(type_: Attribute) -> bool:
     return isinstance(type_.element_type, Float4E2M1FNType) and type_.number_of_elements % 2 == 1
 
 
+def _makes_loose_bits(operation: Operation) -> bool:
+    """Whether an operation makes tf32 of any bits, of which some say nothing."""
+    is_cast = operation.name in ("cuda_tile.unpack", "cuda_tile.bitcast")
+    return is_cast and "tf32" in str(operation.results[0].type)
+
+
+def _least(dtype: Any) -> float:
+    """The smallest number of a type, by which subnormal numbers differ."""
+    return float(ml_dtypes.finfo(dtype).smallest_subnormal)
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", OPERATIONS, ids=lambda kind: kind.name.partition(".")[2])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.partition(".")[2])
 def test_random_operands(kind: type[Operation], way: str) -> None:
     random = _OfOneKind(kind)
     for _ in range(TRIES):
@@ -204,6 +239,10 @@ def test_random_operands(kind: type[Operation], way: str) -> None:
             wide = [each.astype(np.float64) for each in (found, wanted)]
             bound = 2.0**-6 if wanted.dtype == np.float16 else 2.0**-16
             np.testing.assert_allclose(*wide, rtol=bound, err_msg=text)
+        elif kind.name.partition(".")[2] in FUNCTIONS:
+            wide = [each.astype(np.float64) for each in (found, wanted)]
+            bound = 2 * float(ml_dtypes.finfo(wanted.dtype).eps)
+            np.testing.assert_allclose(*wide, rtol=bound, atol=_least(wanted.dtype), err_msg=text)
         else:
             assert same(found, wanted), text
 
