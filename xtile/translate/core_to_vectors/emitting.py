@@ -162,19 +162,6 @@ class Emitter(Lowering):
             regions.append(Region([block]))
         self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
 
-    def choose(
-        self, condition: SSAValue, then: Callable[[], SSAValue], otherwise: SSAValue
-    ) -> SSAValue:
-        """What is computed where a condition holds, and a value elsewhere."""
-        first, second = Block(), Block()
-        with self.at_end_of(first):
-            value = then()
-            self.emit(scf.YieldOp(value))
-        with self.at_end_of(second):
-            self.emit(scf.YieldOp(otherwise))
-        branch = scf.IfOp(condition, [value.type], Region([first]), Region([second]))
-        return self.emit(branch).results[0]
-
     def is_at_least(self, a: Index, b: Index) -> SSAValue:
         """Whether an index is not smaller than another one."""
         return self.compare("sge", a, b)

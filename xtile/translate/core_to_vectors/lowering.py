@@ -44,12 +44,6 @@ _LEAST_SIZE = 4
 """Bytes of the smallest components that a register is full of; smaller ones are widened."""
 
 
-def all_of(mask: SSAValue) -> ReductionOp:
-    """Whether all elements of a vector of truth values hold."""
-    kind = CombiningKindAttr(CombiningKindFlag.AND)
-    return ReductionOp.create(operands=[mask], result_types=[i1], properties={"kind": kind})
-
-
 class Vectors(Emitter):
     """Rebuilds kernels so that one work-item does the work of a subgroup.
 
@@ -416,8 +410,14 @@ class Vectors(Emitter):
         if width == 1:
             one_by_one()
             return
-        is_whole = self.emit(all_of(mask.piece(at, width))).results[0]
+        is_whole = self.all_of(mask.piece(at, width))
         self.either(is_whole, lambda: emit(position, width), one_by_one)
+
+    def all_of(self, mask: SSAValue) -> SSAValue:
+        """Whether all elements of a vector of truth values hold."""
+        kind = CombiningKindAttr(CombiningKindFlag.AND)
+        made = ReductionOp.create(operands=[mask], result_types=[i1], properties={"kind": kind})
+        return self.emit(made).results[0]
 
     def moved(self, position: Position, by: Index) -> Position:
         """The position so many components further on along a row."""

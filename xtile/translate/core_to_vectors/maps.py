@@ -8,19 +8,16 @@ from typing import Any, cast
 from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     IndexType,
-    IntegerType,
-    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.core import MapOp, YieldOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.bodies import Body
 from xtile.translate.core_to_vectors.kinds import is_plain_body
 from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.shapes import consecutive
 from xtile.translate.core_to_vectors.tile import Position, Tile
 
 
@@ -94,20 +91,7 @@ class _Body(Body):
         first = lowering.as_value(self._position.column)
         if not isinstance(type_, IndexType):
             first = lowering.emit(arith.IndexCastOp(first, cast("Any", type_))).result
-        if self._width == 1:
-            return first
-        numbers = _numbers(lowering, type_, self._width)
-        return lowering.emit(arith.AddiOp(lowering.broadcast(first, self._width), numbers)).result
-
-
-def _numbers(lowering: Vectors, type_: Attribute, width: int) -> SSAValue:
-    """The vector 0, 1, ..."""
-    assert isa(type_, IndexType | IntegerType)
-    vector = VectorType(type_, [width])
-    constant = DenseIntOrFPElementsAttr.from_list(vector, list(range(width)))
-    return lowering.shared(
-        ("numbers", vector), (), lambda: lowering.emit(arith.ConstantOp(constant)).result
-    )
+        return consecutive(lowering, first, self._width)
 
 
 # --- one by one ---

@@ -94,7 +94,7 @@ def multiply_matrices(
         start: The number of the component there that its first one becomes.
     """
     left, right, sums = operands
-    unit = unit_of(lowering, operation) if start == 0 else None
+    unit = unit_of(lowering, operation)
     if unit is not None:
         multiply(lowering, unit, operands, buffer)
         return

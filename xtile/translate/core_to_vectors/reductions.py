@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -208,14 +209,10 @@ def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
         kept = [i for i in range(len(tile.shape)) if i not in dimensions]
         shape = [tile.shape[i] for i in kept]
         tile = permuted(lowering, tile, [*kept, *sorted(dimensions)])
-        tile = lowering.reshaped(tile, (*shape, tile.count // max(1, _product(shape))))
+        tile = lowering.reshaped(tile, (*shape, tile.count // math.prod(shape)))
     element = cast("VectorType[Attribute]", operation.source.type).element_type
     how = combination_of_kind(lowering, str(operation.kind.data), element)
     _reduce_to(operation.dest, [operation.acc], [tile], axis, how, lowering)
-
-
-def _product(numbers: Sequence[int]) -> int:
-    return reduce(lambda a, b: a * b, numbers, 1)
 
 
 def _reduction(operation: vector.ReductionOp, lowering: Vectors) -> None:

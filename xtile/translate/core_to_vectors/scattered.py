@@ -13,7 +13,6 @@ from typing import Any, cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
     MemRefType,
@@ -22,7 +21,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core import (
@@ -41,14 +39,15 @@ from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp
 from xtile.dialects.shapes import as_vector, bits_of
 from xtile.dialects.shared_attributes import numbers_attribute
+from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.kinds import has_unit_stride
-from xtile.translate.core_to_vectors.lowering import Vectors, all_of
-from xtile.translate.core_to_vectors.shapes import consecutive, repeated
+from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.shapes import repeated, spaced
 from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type, shape_of
 from xtile.translate.core_to_xegpu.bfloat16 import compare
 from xtile.translate.core_to_xegpu.lowering import carried_type
@@ -127,7 +126,7 @@ class Points:
                 continue
             expected = spaced(lowering, tile.piece(position, 1), width, step)
             are_so = compare(lowering, arith.CmpiOp(tile.piece(position, width), expected, "eq"))
-            result = lowering.both(result, lowering.emit(all_of(are_so)).results[0])
+            result = lowering.both(result, lowering.all_of(are_so))
         return result
 
 
@@ -162,23 +161,6 @@ def points_of(
             numbers += lowering.numbers([index])
     seen = known if bits is None else reinterpreted(lowering, known, bits)
     return Points(lowering, seen, None, numbers)
-
-
-def spaced(lowering: Vectors, first: SSAValue, width: int, step: int) -> SSAValue:
-    """A number and those that follow it at a distance."""
-    type_ = first.type
-    assert isa(type_, IndexType | IntegerType)
-    spread = lowering.broadcast(first, width)
-    if step == 0:
-        return spread
-    if step == 1:
-        return consecutive(lowering, first, width)
-    numbers = VectorType(type_, [width])
-    constant = DenseIntOrFPElementsAttr.from_list(numbers, [i * step for i in range(width)])
-    offsets = lowering.shared(
-        ("numbers", numbers, step), (), lambda: lowering.emit(arith.ConstantOp(constant)).result
-    )
-    return lowering.emit(arith.AddiOp(spread, offsets)).result
 
 
 def _each(
@@ -216,7 +198,7 @@ def _each(
             one_by_one()
             return
         if mask is not None:
-            whole = lowering.emit(all_of(mask.piece(position, count))).results[0]
+            whole = lowering.all_of(mask.piece(position, count))
             neighbours = lowering.both(whole, neighbours)
         lowering.either(neighbours, lambda: access(position, count), one_by_one)
 
@@ -345,7 +327,7 @@ def _points_along(operation: GatherOp | ScatterOp, lowering: Vectors) -> Points:
 
 def _atomic_rmw(operation: AtomicRMWOp, lowering: Vectors) -> None:
     kind = kind_of(operation.kind).name
-    element = _element(operation.value.type)
+    element = value_type(operation.value.type)
 
     def change(memory: SSAValue, indices: list[SSAValue], position: Position) -> SSAValue:
         value = _component(lowering, operation.value, position)
@@ -356,7 +338,7 @@ def _atomic_rmw(operation: AtomicRMWOp, lowering: Vectors) -> None:
 
 def _compare_and_swap(operation: AtomicCompareAndSwapOp, lowering: Vectors) -> None:
     """An update that leaves everything but what is expected as it is."""
-    carried = lowering.type_(_element(operation.value.type))
+    carried = lowering.type_(value_type(operation.value.type))
     bits = IntegerType(bits_of(carried))
 
     def change(memory: SSAValue, indices: list[SSAValue], position: Position) -> SSAValue:
@@ -455,11 +437,6 @@ def fence(lowering: Vectors, order: MemoryOrderAttr | None) -> None:
 def _shape(value: SSAValue) -> tuple[int, ...]:
     vector_type = as_vector(value.type)
     return () if vector_type is None else vector_type.get_shape()
-
-
-def _element(type_: Attribute) -> Attribute:
-    vector_type = as_vector(type_)
-    return type_ if vector_type is None else vector_type.element_type
 
 
 RULES: dict[str, Rule] = {

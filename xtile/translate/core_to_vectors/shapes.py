@@ -278,16 +278,21 @@ def counted(lowering: Vectors, type_: Attribute) -> Tile:
 
 def consecutive(lowering: Vectors, first: SSAValue, width: int) -> SSAValue:
     """A number and those that follow it."""
-    if width == 1:
-        return first
+    return spaced(lowering, first, width, 1)
+
+
+def spaced(lowering: Vectors, first: SSAValue, width: int, step: int) -> SSAValue:
+    """A number and those that follow it at a distance."""
+    if width == 1 or step == 0:
+        return lowering.broadcast(first, width)
     type_ = first.type
     assert isa(type_, IndexType | IntegerType)
-    vector_type = VectorType(type_, [width])
-    constant = DenseIntOrFPElementsAttr.from_list(vector_type, list(range(width)))
-    numbers = lowering.shared(
-        ("numbers", vector_type), (), lambda: lowering.emit(arith.ConstantOp(constant)).result
+    numbers = VectorType(type_, [width])
+    constant = DenseIntOrFPElementsAttr.from_list(numbers, [i * step for i in range(width)])
+    offsets = lowering.shared(
+        ("numbers", numbers, step), (), lambda: lowering.emit(arith.ConstantOp(constant)).result
     )
-    return lowering.emit(arith.AddiOp(lowering.broadcast(first, width), numbers)).result
+    return lowering.emit(arith.AddiOp(lowering.broadcast(first, width), offsets)).result
 
 
 def _create_mask(operation: Operation, lowering: Vectors) -> None:

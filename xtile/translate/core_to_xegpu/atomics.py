@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.rewrite.rebuilder import Rule
@@ -32,12 +31,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         lowering.define(operation.result, change())
         return
     zero = lowering.constant(0, lowering.type_(element))
-    first, second = Block(), Block()
-    with lowering.at_end_of(first):
-        lowering.emit(scf.YieldOp(change()))
-    second.add_op(scf.YieldOp(zero))
-    branch = scf.IfOp(inside, [zero.type], Region([first]), Region([second]))
-    lowering.define(operation.result, lowering.emit(branch).results[0])
+    lowering.define(operation.result, lowering.choose(inside, change, zero))
 
 
 def _is_inside(operation: AtomicUpdateOp, lowering: Lowering, memory: SSAValue) -> SSAValue | None:

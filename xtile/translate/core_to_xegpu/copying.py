@@ -119,10 +119,9 @@ def refuse_direction(operation: Operation, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: It does.
     """
-    known = {FLUSH_ATTRIBUTE}
-    if narrow_floats.is_on_narrow_floats(operation):
-        known.add(SATURATE_ATTRIBUTE)
-    if NUMBER_ATTRIBUTES & operation.attributes.keys() - known:
+    unknown = NUMBER_ATTRIBUTES & operation.attributes.keys() - {FLUSH_ATTRIBUTE}
+    saturates = unknown <= {SATURATE_ATTRIBUTE}
+    if unknown and not (saturates and narrow_floats.is_on_narrow_floats(operation)):
         refuse_rounding(operation, lowering)
 
 

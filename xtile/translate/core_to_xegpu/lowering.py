@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from typing_extensions import override
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float8E4M3FNType,
@@ -297,6 +297,19 @@ class Lowering(ArithBuilder):
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere."""
         return self.emit(SelectOp(condition, a, b)).result
+
+    def choose(
+        self, condition: SSAValue, then: Callable[[], SSAValue], otherwise: SSAValue
+    ) -> SSAValue:
+        """What is computed where a condition holds, and a value elsewhere."""
+        first, second = Block(), Block()
+        with self.at_end_of(first):
+            value = then()
+            self.emit(scf.YieldOp(value))
+        with self.at_end_of(second):
+            self.emit(scf.YieldOp(otherwise))
+        branch = scf.IfOp(condition, [value.type], Region([first]), Region([second]))
+        return self.emit(branch).results[0]
 
     def as_i64(self, value: SSAValue) -> SSAValue:
         """An index as an i64."""

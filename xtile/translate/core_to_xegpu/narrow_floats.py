@@ -27,6 +27,7 @@ from xtile.dialects.arith.assembly import ROUNDING_MODES
 from xtile.dialects.arith.casts import ExtFOp, ExtUIOp, TruncIOp
 from xtile.dialects.number_attributes import SATURATE_ATTRIBUTE
 from xtile.dialects.shapes import as_vector
+from xtile.dialects.upstream import value_type
 from xtile.translate.core_to_xegpu import bfloat16
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
@@ -245,12 +246,6 @@ def _converted(lowering: Lowering, value: SSAValue, width: Attribute) -> SSAValu
         return bfloat16.narrow(lowering, value)
     if value.type == width:
         return value
-    is_wider = element_of_type(width) == f64
+    is_wider = value_type(width) == f64
     kind = ExtFOp if is_wider else arith.TruncFOp
     return lowering.emit(kind(value, cast("Any", width))).result
-
-
-def element_of_type(type_: Attribute) -> Attribute:
-    """The type of a number or of a vector's elements."""
-    vector = as_vector(type_)
-    return type_ if vector is None else vector.element_type
