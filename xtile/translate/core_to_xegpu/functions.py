@@ -8,8 +8,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseArrayBase,
-    Float8E4M3FNType,
-    Float8E5M2Type,
     FunctionType,
     IntegerAttr,
     IntegerType,
@@ -20,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core import PointerCastOp, PointerType
 from xtile.dialects.core.arguments import promises_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, level_of
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
@@ -127,8 +126,12 @@ def _is_on_vectors(operation: Operation) -> bool:
 
 def parameter_type(type_: Attribute) -> Attribute:
     """The type of a parameter: a scalar bf16 is passed as its bits, and f8 in memory, too."""
-    element = type_.element_type if isa(type_, MemRefType) else type_
-    if isinstance(type_, BFloat16Type) or isinstance(element, Float8E4M3FNType | Float8E5M2Type):
+    element = type_
+    if isa(type_, MemRefType):
+        element = type_.element_type
+    elif isinstance(type_, PointerType):
+        element = type_.pointee_type
+    if isinstance(type_, BFloat16Type) or format_of(element):
         return carried_type(type_)
     return type_
 
@@ -137,6 +140,10 @@ def _define_parameter(
     function: FuncOp, lowering: Lowering, index: int, old: BlockArgument, new: BlockArgument
 ) -> None:
     give_name(new, old.name_hint)
+    if isinstance(old.type, PointerType) and new.type != (carried := carried_type(old.type)):
+        cast_ = PointerCastOp.create(operands=[new], result_types=[carried])
+        lowering.define(old, lowering.emit(cast_).result)
+        return
     if not isa(old.type, MemRefType):
         lowering.define(old, new)
         return
