@@ -131,7 +131,7 @@ def test_the_level() -> None:
         ),
         (
             ["-o", "k.spv", "--chip", "sm_90"],
-            "'sm_90' is a chip of NVIDIA's; SPIR-V is for pvc, bmg, dg2, cpu, cpu-amx",
+            "'sm_90' is a chip of NVIDIA's; SPIR-V is for pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx",
         ),
     ],
 )

@@ -216,8 +216,8 @@ def test_an_unknown_device() -> None:
         xtile.run(SCALE, [], device="gpu")
     assert str(raised.value) == (
         "there is no device 'gpu'; there are 'reference', 'cuda', 'opencl', 'auto', 'pvc', 'bmg', "
-        "'dg2', 'cpu', 'cpu-amx', 'sm_80', 'sm_86', 'sm_89', 'sm_90', 'sm_100', 'sm_103', "
-        "'sm_110', 'sm_120', 'sm_121'"
+        "'dg2', 'cpu', 'cpu-avx2', 'cpu-amx', 'sm_80', 'sm_86', 'sm_89', 'sm_90', 'sm_100', "
+        "'sm_103', 'sm_110', 'sm_120', 'sm_121'"
     )
     assert list(DEVICES) == ["reference", "cuda", "opencl", "auto"]
 

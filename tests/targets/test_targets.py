@@ -37,10 +37,10 @@ MOST_ELEMENTS = 2**24
 
 
 def test_names() -> None:
-    assert list(INTEL.chips) == ["pvc", "bmg", "dg2", "cpu", "cpu-amx"]
+    assert list(INTEL.chips) == ["pvc", "bmg", "dg2", "cpu", "cpu-avx2", "cpu-amx"]
     assert " ".join(NVIDIA.chips) == ("sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121")
     assert " ".join(AMD.chips) == "gfx90a gfx942 gfx950 gfx1100 gfx1201 gfx1250"
-    assert len(ALL) == 20
+    assert len(ALL) == 21
 
 
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
@@ -97,7 +97,7 @@ def test_help_names_the_chips_that_there_are_compilers_for(
     with pytest.raises(SystemExit):
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "pvc, bmg, dg2, cpu, cpu-amx (Intel); sm_80, " in text
+    assert "pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx (Intel); sm_80, " in text
     assert "gfx" not in text
 
 
@@ -132,7 +132,11 @@ def test_blocks_fit_the_registers_of_a_thread(chip: str) -> None:
 def test_which_chips_have_blocks_and_vectors() -> None:
     assert [name for name, target in ALL.items() if target.block_access] == ["pvc", "bmg"]
     assert [name for name, target in ALL.items() if target.row_access] == ["pvc", "bmg", "dg2"]
-    assert [name for name, target in ALL.items() if target.vector_unit] == ["cpu", "cpu-amx"]
+    assert [name for name, target in ALL.items() if target.vector_unit] == [
+        "cpu",
+        "cpu-avx2",
+        "cpu-amx",
+    ]
     assert [name for name, target in ALL.items() if target.buffer_access] == list(AMD.chips)
 
 

@@ -381,7 +381,13 @@ def test_garbage_is_collected_again_afterwards() -> None:
 @pytest.mark.parametrize(
     ("route", "chip", "maker", "target", "chips"),
     [
-        ("tensorlang-to-spirv", "sm_90", "NVIDIA", "spirv", "pvc, bmg, dg2, cpu, cpu-amx"),
+        (
+            "tensorlang-to-spirv",
+            "sm_90",
+            "NVIDIA",
+            "spirv",
+            "pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx",
+        ),
         (
             "tensorlang-to-tile",
             "pvc",

@@ -110,7 +110,7 @@ def _chips(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> T
 def _runs_here(chip: str, gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> bool:
     if chip in NVIDIA.chips:
         return any(gpu.chip is not None and runs(gpu, chip) for gpu in gpus)
-    return any(device.target.name == chip for device in devices)
+    return any(device.as_chip(chip) is not None for device in devices)
 
 
 def _yes(is_so: bool) -> str:

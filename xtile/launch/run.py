@@ -64,7 +64,7 @@ def run(
         device: "reference"; "cuda" for the first of NVIDIA's GPUs, "cuda:1" for the second;
             "opencl" for the best of Intel's OpenCL devices; "auto" for the first of these that is
             there and can run the kernel, and else "reference"; the name of an architecture (pvc,
-            bmg, dg2, cpu, cpu-amx, sm_90 ..) for a device of that kind; or a
+            bmg, dg2, cpu, cpu-avx2, cpu-amx, sm_90 ..) for a device of that kind; or a
             `pyopencl.CommandQueue` or a CUDA stream of torch or CuPy, in which the kernel is
             launched.
         entry: The function to launch; needed if the kernel has several.

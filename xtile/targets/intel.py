@@ -126,6 +126,16 @@ CPU = Target(
 )
 """A CPU under Intel's OpenCL runtime, with the registers of AVX-512."""
 
+CPU_AVX2 = replace(
+    CPU,
+    name="cpu-avx2",
+    description="a CPU with AVX2, through OpenCL",
+    registers=16,
+    register_size=32,
+    vector_unit=VectorUnit(bytes=32, registers=16),
+)
+"""Code for `cpu` runs here, too; it spills."""
+
 CPU_AMX = replace(
     CPU,
     name="cpu-amx",
@@ -138,4 +148,4 @@ CPU_AMX = replace(
 )
 """The tiles of AMX have 16 rows of 64 bytes."""
 
-TARGETS = (PVC, BMG, DG2, CPU, CPU_AMX)
+TARGETS = (PVC, BMG, DG2, CPU, CPU_AVX2, CPU_AMX)

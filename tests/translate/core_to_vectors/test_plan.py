@@ -46,6 +46,32 @@ def test_a_chain_of_elementwise_operations_is_one_loop_without_memory() -> None:
     assert "memref.alloca" not in names
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "buffers"),
+    [
+        ("%A[%c0,%c0]", "%A[%c0,%c0]", 0),
+        ("%A[%c0,%c0]", "%B[%c0,%c0]", 0),
+        ("%A[%c0,%c0]", "%A[%c0,%n]", 1),
+        ("%V[%c0,%c0]", "%A[%c0,%c0]", 1),
+        ("%V[%c0,%c0]", "%B[%c0,%c0]", 0),
+    ],
+)
+def test_memory_is_read_first_where_it_may_be_written(
+    source: str, target: str, buffers: int
+) -> None:
+    names = _names(
+        _kernel(
+            f"""
+        %V = subview %A[%n:16,0:8] : memref<f32x16x8,strided<1,40>>
+        %a = cooperative_matrix_load {source} : {_MATRIX}
+        %b = neg %a : {_MATRIX}
+        cooperative_matrix_store %b, {target}""",
+            "%A: memref<f32x40x40>, %B: memref<f32x40x40>, %n: index",
+        )
+    )
+    assert names.count("memref.alloca") == buffers
+
+
 def test_what_is_used_twice_is_stored_once() -> None:
     names = _names(
         _kernel(f"""

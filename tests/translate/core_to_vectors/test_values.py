@@ -31,6 +31,26 @@ def test_loads_and_stores(
     assert vectors_agree(text) or checked != ".both_checked"
 
 
+@pytest.mark.parametrize("transpose", ["n", "t"])
+@pytest.mark.parametrize("checked", ["", ".both_checked"])
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (1, 0), (0, 1), (-1, 2), (3, -1)])
+def test_a_matrix_is_read_before_it_is_written(
+    transpose: str, checked: str, x: int, y: int
+) -> None:
+    """Although what is between the two is one loop."""
+    text = of_subgroups(
+        "%A: memref<f32x80x80>",
+        f"""
+        %c4 = constant 4 : index
+        %x = constant {4 + x} : index
+        %y = constant {4 + y} : index
+        %m = cooperative_matrix_load{checked} %A[%c4,%c4] : coopmatrix<f32x40x40,matrix_acc>
+        %n = neg %m : coopmatrix<f32x40x40,matrix_acc>
+        cooperative_matrix_store.{transpose}{checked} %n, %A[%x,%y]""",
+    )
+    assert vectors_agree(text)
+
+
 @pytest.mark.parametrize("checked", ["n", "n.both_checked", "t"])
 def test_memory_whose_rows_are_no_neighbours(checked: str) -> None:
     text = of_subgroups(

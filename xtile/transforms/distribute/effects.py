@@ -73,6 +73,12 @@ class Access:
         return _may_overlap(self.root, other.root)
 
 
+def may_share_memory(a: SSAValue, b: SSAValue) -> bool:
+    """Whether two memrefs may have elements in common, as a work-item sees them."""
+    first, second = root_of(a), root_of(b)
+    return first is second or _may_overlap(first, second)
+
+
 def _may_overlap(a: Root, b: Root) -> bool:
     if a == b:
         return a is not Space.PRIVATE

@@ -19,8 +19,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import MapOp
-from xtile.dialects.effects import changes_memory, may_fail
+from xtile.dialects.effects import changes_memory, may_fail, written_operands
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
+from xtile.transforms.distribute.effects import may_share_memory
 from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps
 
 _ARITHMETIC = frozenset({"arith", "math"})
@@ -78,9 +79,46 @@ def repeats(operation: Operation) -> bool:
     return operation.name == "vector.broadcast"
 
 
+_WRITER_OF = {"vector.load": "vector.store", "vector.transfer_read": "vector.transfer_write"}
+"""The operations that read tiles from memory, and those that write what they read."""
+
+
 def reads_memory(operation: Operation) -> bool:
     """Whether what an operation computes depends on when it does."""
-    return operation.name in ("vector.load", "vector.transfer_read")
+    return operation.name in _WRITER_OF
+
+
+def overwrites(writer: Operation, reader: Operation) -> bool:
+    """Whether writing a part of a tile may change what computes other parts of it.
+
+    Args:
+        writer: The operation that uses the tile.
+        reader: The access of memory that the tile is computed from.
+    """
+    if not changes_memory(writer):
+        return False
+    written, source = written_operands(writer), memory_of(reader)
+    is_apart = written and all(
+        isinstance(memory.type, MemRefType) and not may_share_memory(memory, source)
+        for memory in written
+    )
+    return not is_apart and not _is_in_place(reader, writer)
+
+
+def _is_in_place(reader: Operation, writer: Operation) -> bool:
+    """Whether each component is written where those are read that it is computed from."""
+    _, *where = writer.operands
+    if writer.name != _WRITER_OF[reader.name] or where != [*reader.operands][: len(where)]:
+        return False
+    if reader.properties.get("permutation_map") != writer.properties.get("permutation_map"):
+        return False
+    user = reader
+    while user is not writer:
+        (use,) = user.results[0].uses
+        user = use.operation
+        if user is not writer and not is_elementwise(user):
+            return False
+    return True
 
 
 def is_deferrable(operation: Operation) -> bool:

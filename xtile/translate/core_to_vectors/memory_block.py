@@ -95,6 +95,13 @@ class MemoryBlock:
             result = self._lowering.both(result, range_.is_whole)
         return result
 
+    def inside(self) -> MemoryBlock:
+        """The same block where it is known to be in the memory as a whole."""
+        unchecked = [False] * len(self.shape)
+        return MemoryBlock(
+            self._lowering, self._memory, self._indices, self.shape, self._dimensions, unchecked
+        )
+
     def indices(self, position: Position) -> list[Index]:
         """The indices of the element that is a component."""
         result = list(self._indices)

@@ -92,8 +92,11 @@ class _Planner:
         (use,) = result.uses
         if kinds.repeats(use.operation):
             return
-        between = operations[self._numbers[operation] + 1 : self._needed[result]]
-        if kinds.reads_memory(operation) and any(map(kinds.has_effects, between)):
+        last = self._needed[result]
+        between = operations[self._numbers[operation] + 1 : last]
+        if kinds.reads_memory(operation) and (
+            any(map(kinds.has_effects, between)) or kinds.overwrites(operations[last], operation)
+        ):
             return
         self.plan.deferred.add(operation)
 

@@ -29,8 +29,8 @@ from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.narrow_floats import format_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
 
-_REGISTERS_FOR_FACTORS = 8
-"""Registers that the accumulators leave for a row of B, an element of A and addresses."""
+_PART_FOR_SUMS = 0.75
+"""Of the registers; what is left holds a part of a row of B and an element of A."""
 
 _CHEAP = 2
 """The most operations that a part of B may cost to be computed again for a second block of rows."""
@@ -244,7 +244,7 @@ def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
     whole = columns - columns % width
     parts = [(0, whole, width)] if whole else []
     parts += [(start, length, length) for start, length in rests(whole, columns, width)]
-    most = lowering.vector_unit.registers - _REGISTERS_FOR_FACTORS
+    most = int(_PART_FOR_SUMS * lowering.vector_unit.registers)
     blocks: list[_Block] = []
     for column, length, width in parts:
         height, count = _block_size(rows, length // width, most)

@@ -7,7 +7,7 @@ inside, in loops whose bounds are computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects import arith, vector
@@ -33,6 +33,9 @@ from xtile.translate.core_to_vectors.transposition import (
 )
 from xtile.translate.core_to_xegpu import atomics, memory
 from xtile.translate.core_to_xegpu.memory import update
+
+_CHEAP = 16
+"""The most operations that a part of a tile may cost to be computed in two loops."""
 
 
 @dataclass(frozen=True)
@@ -205,12 +208,23 @@ def _store(operation: vector.StoreOp, lowering: Vectors) -> None:
 
 
 def _write_tile(lowering: Vectors, tile: Tile, access: _Access) -> None:
-    block, square = access.block, access.square
-    is_checked = block.ranges[-1].is_whole is not None or access.mask is not None
-    if (square == 1 and not is_checked) or tile.scalar is not None:
+    is_checked = access.block.ranges[-1].is_whole is not None or access.mask is not None
+    if (access.square == 1 and not is_checked) or tile.scalar is not None:
         _write_rows(lowering, access, tile)
-        return
-    # What the components are computed from would be emitted twice.
+    elif access.square > 1 or access.mask is not None or tile.cost > _CHEAP:
+        _write_stored(lowering, access, tile)
+    else:
+        inside = replace(access, block=access.block.inside())
+        lowering.either(
+            access.block.is_whole,
+            lambda: _write_rows(lowering, inside, tile),
+            lambda: _write_stored(lowering, access, tile),
+        )
+
+
+def _write_stored(lowering: Vectors, access: _Access, tile: Tile) -> None:
+    """Writes a tile from private memory, so that what computes it is emitted once."""
+    block, square = access.block, access.square
     with lowering.temporary(tile) as stored:
 
         def by_squares() -> None:

@@ -11,11 +11,17 @@ import pytest
 from xtile.backends.intel.compiler import compiler_for
 from xtile.backends.intel.opencl import device as module
 from xtile.backends.intel.opencl import discovery, native
-from xtile.backends.intel.opencl.device import chip_of, find_devices, target_of
+from xtile.backends.intel.opencl.device import (
+    OpenclDevice,
+    chip_of,
+    find_devices,
+    target_of,
+)
 from xtile.launch import opencl
 from xtile.targets import intel
 from xtile.targets.lanes import for_spirv
 from xtile.targets.spellings import FUNCTIONS, SPELLINGS
+from xtile.targets.target import Target
 
 INTEL = 0x8086
 
@@ -146,14 +152,39 @@ def test_programs_of_different_spellings_are_kept_apart() -> None:
 def test_extensions_of_spirv_are_read() -> None:
     (cpu,) = (device for device in find_devices() if device.is_cpu)
     assert "SPV_INTEL_subgroups" in native.spirv_extensions(cpu.handle)
-    assert cpu.target.chip in (intel.CPU, intel.CPU_AMX)
+    assert cpu.target.chip in (intel.CPU, intel.CPU_AVX2, intel.CPU_AMX)
 
 
-@pytest.mark.parametrize("has_amx", [False, True])
-def test_cpus(has_amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("has_avx512", "has_amx", "chip"),
+    [
+        (False, False, intel.CPU_AVX2),
+        (True, False, intel.CPU),
+        (True, True, intel.CPU_AMX),
+    ],
+)
+def test_cpus(
+    has_avx512: bool, has_amx: bool, chip: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "has_avx512", lambda: has_avx512)
     monkeypatch.setattr(discovery, "is_amx_enabled", lambda: has_amx)
     cpu = gpu(type=cl.device_type.CPU)
-    assert chip_of(cpu) is (intel.CPU_AMX if has_amx else intel.CPU)
+    assert chip_of(cpu) is chip
+
+
+@pytest.mark.parametrize("chip", [intel.CPU, intel.CPU_AVX2, intel.CPU_AMX])
+def test_a_cpu_runs_the_code_for_others_without_a_matrix_unit(chip: Target) -> None:
+    device = OpenclDevice(gpu(type=cl.device_type.CPU), for_spirv(chip))
+    for name in ("cpu", "cpu-avx2", chip.name):
+        found = device.as_chip(name)
+        assert found is not None
+        assert found.target.name == name
+        assert found.handle is device.handle
+    assert device.as_chip("pvc") is None
+    assert device.as_chip("nothing") is None
+    assert (device.as_chip("cpu-amx") is None) == (chip is not intel.CPU_AMX)
+    card = OpenclDevice(gpu(), for_spirv(intel.PVC))
+    assert card.as_chip("cpu") is None
 
 
 def test_gpus_come_before_cpus(monkeypatch: pytest.MonkeyPatch, version: Any) -> None:
@@ -168,7 +199,7 @@ def test_gpus_come_before_cpus(monkeypatch: pytest.MonkeyPatch, version: Any) ->
 def test_the_table_says_of_the_cpu_what_the_runtime_says() -> None:
     device = next(device for device in find_devices() if device.is_cpu)
     row = device.target.chip
-    assert row in (intel.CPU, intel.CPU_AMX)
+    assert row in (intel.CPU, intel.CPU_AVX2, intel.CPU_AMX)
     assert device.subgroup_sizes == row.subgroup_sizes
     assert device.most_work_items == row.most_work_items
     assert device.local_memory == row.local_memory

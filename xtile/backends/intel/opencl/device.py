@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import pyopencl as cl
@@ -59,6 +59,18 @@ class OpenclDevice:
 
     def __str__(self) -> str:
         return f"{self.target.name} ({self.name})"
+
+    def as_chip(self, name: str) -> OpenclDevice | None:
+        """The device with code for a chip; None if it cannot run that.
+
+        A CPU runs the code for every CPU without a matrix unit, fast or not.
+        """
+        if name == self.target.name:
+            return self
+        chip = next((chip for chip in intel.TARGETS if chip.name == name), None)
+        if chip is None or not self.is_cpu or chip.vector_unit is None or chip.matrix_units:
+            return None
+        return replace(self, target=for_spirv(chip))
 
     @cached_property
     def name(self) -> str:
@@ -166,7 +178,9 @@ def chip_of(device: cl.Device) -> Target | None:
     if device.vendor_id != _INTEL or not _reads_spirv(device):
         return None
     if device.type & cl.device_type.CPU:
-        return intel.CPU_AMX if discovery.is_amx_enabled() else intel.CPU
+        if discovery.is_amx_enabled():
+            return intel.CPU_AMX
+        return intel.CPU if discovery.has_avx512() else intel.CPU_AVX2
     version = native.device_info(device, native.DEVICE_IP_VERSION)
     if version is not None and len(version) == 4:
         number = int.from_bytes(version, "little")

@@ -48,6 +48,8 @@ with a register that is never set: the comparison that should fill it with ones 
 
 _AMX_FLAGS = frozenset({"amx_tile", "amx_bf16", "amx_int8"})
 
+_AVX512_FLAGS = frozenset({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
+
 _CPU_DESCRIPTION = Path("/proc/cpuinfo")
 
 _lock = threading.Lock()
@@ -75,6 +77,11 @@ def find_platforms() -> list[cl.Platform]:
 def has_amx() -> bool:
     """Whether this computer's CPU multiplies matrices of bf16 and i8."""
     return cpu_flags() >= _AMX_FLAGS
+
+
+def has_avx512() -> bool:
+    """Whether this computer's CPU has registers of 64 bytes, where it says what it has."""
+    return cpu_flags() >= _AVX512_FLAGS or not cpu_flags()
 
 
 def is_amx_enabled() -> bool:

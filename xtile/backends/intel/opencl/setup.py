@@ -43,9 +43,10 @@ def find(chip: str | None) -> OpenclDevice:
         DeviceError: There is none; the message says how to get one.
     """
     devices = available_devices()
-    chosen = [d for d in devices if chip in (None, d.target.name)]
-    if chosen:
-        return chosen[0]
+    for device in devices:
+        chosen = device if chip is None else device.as_chip(chip)
+        if chosen is not None:
+            return chosen
     if not devices:
         raise DeviceError(f"there is no OpenCL device here; {advice()}")
     there = ", ".join(f"'{device.target.name}'" for device in devices)
