@@ -96,7 +96,7 @@ def _chips(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> T
     from rich.table import Table
 
     table = Table(caption="*: the default of its vendor", caption_justify="left")
-    for heading in ("chip", "vendor", "what it is", "compiles", "runs here"):
+    for heading in ("chip", "vendor", "what it is", "compiles", "runs"):
         table.add_column(heading, no_wrap=True)
     for vendor in COMPILED_VENDORS:
         compiles = vendor is INTEL or cuda_setup.assembler_problem() is None
