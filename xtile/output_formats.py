@@ -110,7 +110,8 @@ class SPIRVAssemblyFormat(CompilingFormat):
     ) -> ModuleOp:
         from xtile.translate.route import Options, translate_to
 
-        options = Options(self.chip, self.matrix_spelling, self.may_overlap)
+        # Its words have no room for what a launch must check.
+        options = Options(self.chip, self.matrix_spelling, self.may_overlap, may_wrap=True)
         return translate_to(module, "spirv", options, diagnostics, watcher)
 
     @override
@@ -174,7 +175,7 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
     ) -> ModuleOp:
         from xtile.translate.route import Options, translate_to
 
-        options = Options(self.chip, may_overlap=self.may_overlap)
+        options = Options(self.chip, may_overlap=self.may_overlap, may_wrap=True)
         return translate_to(module, "cuda_tile", options, diagnostics, watcher)
 
     @override

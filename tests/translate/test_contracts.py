@@ -105,6 +105,7 @@ _OF_XEGPU = {XEGPU_WORK_GROUP, XEGPU_SUBGROUP, XEGPU_LANE}
 TAKEN: Mapping[str, set[Form]] = {
     "core-cleanup": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-distribute": {BLOCK},
+    "core-structure": {TILE},
     "core-split-complex": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-tile-linalg": {BLOCK},
     "core-to-cuda_tile": {BLOCK, TILE},

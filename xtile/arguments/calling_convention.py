@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
 from xtile.dialects.core.pointers import PointerType
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
@@ -210,7 +211,9 @@ def keep_signature(kernel: FuncOp, made: Operation, *, splits_complex: bool = Fa
         made: What it has become, which has the arguments of the calling convention.
         splits_complex: Whether a complex number has become two arguments.
     """
-    signature = source_signature(kernel)
+    signature, checks = source_signature(kernel), kernel.attributes.get(CHECKS_ATTRIBUTE)
+    if checks is not None:
+        made.attributes[CHECKS_ATTRIBUTE] = checks
     if signature is not None:
         types = [argument.type for argument in kernel.arguments]
         flat = _flattened(signature.relying_on(kernel), types, splits_complex)

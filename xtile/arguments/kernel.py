@@ -11,10 +11,12 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.arguments.errors import ArgumentError, describe_type
+from xtile.arguments.launch_checks import check_of
 from xtile.arguments.memory_types import scalar_type_of
 from xtile.arguments.signature import Parameter, Signature, choose_entry
 from xtile.arguments.writes import written_parameters
 from xtile.dialects.core.arguments import is_noalias
+from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
@@ -32,15 +34,16 @@ def signature_of(function: Operation) -> Signature:
         ArgumentError: The source's parameters are of a language that is not known.
     """
     name, written = name_of(function), written_parameters(function)
-    source = source_signature(function)
+    source, checks = source_signature(function), tuple(map(check_of, check_words(function)))
     if source is None:
-        return Signature(name, tuple(parameters_of(function)), written)
+        return Signature(name, tuple(parameters_of(function)), written, checks)
     from xtile.arguments.source_arguments import parameter_of, parameters_in_source
 
     values = language_of(function).parameters(function)
     parameters = parameters_in_source(name, source, relies_on=[*map(is_noalias, values)])
     owners = parameter_of(source)
-    return Signature(name, tuple(parameters), frozenset(owners[index] for index in written))
+    of_source = frozenset(owners[index] for index in written)
+    return Signature(name, tuple(parameters), of_source, checks)
 
 
 def find_function(

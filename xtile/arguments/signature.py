@@ -9,6 +9,7 @@ from functools import cached_property
 from xdsl.ir import Attribute
 
 from xtile.arguments.errors import ArgumentError
+from xtile.arguments.launch_checks import LaunchCheck
 from xtile.arguments.memory_types import (
     GroupMemory,
     MemoryType,
@@ -93,11 +94,13 @@ class Signature:
         name: The function's name.
         parameters: Its parameters.
         written: The indices of the memref and group parameters that it may write to.
+        checks: What it relies on that only a launch can tell.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     written: frozenset[int]
+    checks: tuple[LaunchCheck, ...] = ()
 
     @cached_property
     def has_disjoint_memory(self) -> bool:

@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
+from xtile.arguments.launch_checks import check_of, words_of
 from xtile.arguments.signature import Parameter, Signature
 
 
@@ -17,6 +18,7 @@ def signature_words(signature: Signature) -> dict[str, Any]:
         "name": signature.name,
         "parameters": [_parameter_words(parameter) for parameter in signature.parameters],
         "written": sorted(signature.written),
+        "checks": [words_of(check) for check in signature.checks],
     }
 
 
@@ -37,7 +39,8 @@ def signature_of_words(words: dict[str, Any], context: Context) -> Signature:
         ParseError: A type cannot be read.
     """
     parameters = tuple(_parameter(parameter, context) for parameter in words["parameters"])
-    return Signature(words["name"], parameters, frozenset(words["written"]))
+    checks = tuple(map(check_of, words.get("checks", ())))
+    return Signature(words["name"], parameters, frozenset(words["written"]), checks)
 
 
 def _parameter(words: dict[str, Any], context: Context) -> Parameter:

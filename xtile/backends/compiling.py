@@ -127,7 +127,10 @@ def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Di
     from xtile.targets.lanes import for_spirv
 
     target = for_spirv(find_target(_intel_chip(options.chip)))
-    program = compile_program(module, target, diagnostics, may_overlap=options.may_overlap)
+    # No file beside SPIR-V says what a launch must check.
+    program = compile_program(
+        module, target, diagnostics, may_overlap=options.may_overlap, may_wrap=True
+    )
     Path(path).write_bytes(program.spirv)
 
 

@@ -67,10 +67,8 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
         if not special:
             _verify_operation(operation, diagnostics, source)
     for function in operations:
-        if "core.level" in function.attributes:
-            _verify_level(function, diagnostics, source)
-        if "core.signature" in function.attributes:
-            _verify_signature(function, diagnostics, source)
+        for name in sorted(_ATTRIBUTE_VERIFIERS.keys() & function.attributes.keys()):
+            _ATTRIBUTE_VERIFIERS[name](function, diagnostics, source)
         if "arg_attrs" in function.properties:
             _verify_arguments(function, diagnostics, source)
     for dialect in special:
@@ -94,6 +92,23 @@ def _verify_signature(function: Operation, diagnostics: Diagnostics, source: Sou
     if isinstance(type, FunctionType):
         for problem in find_problems(function, type.inputs.data):
             diagnostics.error(source, span_of(function, source), problem)
+
+
+def _verify_checks(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
+    """Checks what a kernel says that launches of it check."""
+    from xtile.dialects.core.launch_checks import problem_of_checks
+
+    problem = problem_of_checks(function)
+    if problem is not None:
+        diagnostics.error(source, span_of(function, source), problem)
+
+
+_ATTRIBUTE_VERIFIERS = {
+    "core.launch_checks": _verify_checks,
+    "core.level": _verify_level,
+    "core.signature": _verify_signature,
+}
+"""What checks an attribute of a kernel in core form."""
 
 
 def _verify_arguments(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from xtile.arguments.binding import BoundArgument, bind
 from xtile.arguments.errors import ArgumentError
+from xtile.arguments.launch_checks import check_launch
 from xtile.backends.host_memory import host_memory
 from xtile.backends.nvidia.cuda.driver import CudaError
 from xtile.backends.nvidia.cuda.launching import (
@@ -42,6 +43,7 @@ class PreparedLaunch:
         self._arguments = list(arguments)
         self._session, self._kernel = executable.suited(arguments).loaded()
         check_grid(self.signature.name, grid)
+        check_launch(self.signature.name, self.signature.checks, arguments, grid)
         check_memory(self._session, arguments)
         if any(True for _ in host_memory(self.signature, arguments)):
             raise ArgumentError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.launch_checks import first_failing
 from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.opencl.setup import find
@@ -40,6 +41,7 @@ class OpenclExecutable:
         device: The device.
         queue: Where it is launched.
         for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
+        for_wrapping: Makes it ready for offsets that wrap around; None where it is.
     """
 
     kernel: Kernel
@@ -49,6 +51,7 @@ class OpenclExecutable:
     device: OpenclDevice
     queue: cl.CommandQueue
     for_overlaps: Callable[[], OpenclExecutable] | None
+    for_wrapping: Callable[[], OpenclExecutable] | None = None
 
     @property
     def is_host(self) -> bool:
@@ -68,6 +71,14 @@ class OpenclExecutable:
             "binary out, and xtile compiles the kernel for them"
         )
         return suited(self, self.for_overlaps, arguments, reason)
+
+    def checked(self, arguments: Sequence[BoundArgument], grid: Grid) -> OpenclExecutable:
+        """The kernel itself, or one that relies on no check if one of them fails."""
+        interface = self.compiled.program.kernels.get(self.signature.name)
+        checks = () if interface is None else interface.checks
+        if self.for_wrapping is None or first_failing(checks, arguments, grid) is None:
+            return self
+        return self.for_wrapping()
 
     def launch(
         self,
@@ -92,7 +103,7 @@ class OpenclExecutable:
         from xtile.backends.intel.opencl.launching import launch
         from xtile.backends.intel.opencl.session import session_of
 
-        suited = self.suited(arguments)
+        suited = self.suited(arguments).checked(arguments, grid)
         session = session_of(self.device, self.queue.context)
         program, name = suited.compiled.program, self.signature.name
         loaded = session.kernel(suited.key, program, name, seconds=self.kernel.build_seconds)
@@ -169,21 +180,29 @@ def _device_of(device: cl.Device) -> OpenclDevice:
 
 
 def _load(
-    kernel: Kernel, device: OpenclDevice, queue: cl.CommandQueue, *, may_overlap: bool = False
+    kernel: Kernel,
+    device: OpenclDevice,
+    queue: cl.CommandQueue,
+    *,
+    may_overlap: bool = False,
+    may_wrap: bool = False,
 ) -> OpenclExecutable:
     from xtile.backends.intel.compiler import compiler_for
     from xtile.launch.compiled import choose_kernel, compile_text, compiled_for, show, text_of
 
     text = text_of(kernel)
-    compiler = compiler_for(device.target, may_overlap=may_overlap)
-    for_overlaps = None
+    compiler = compiler_for(device.target, may_overlap=may_overlap, may_wrap=may_wrap)
+    for_overlaps = for_wrapping = None
     if kernel.binary is None:
 
         def made(text: Text, key: str) -> tuple[str, Compiled[Program]]:
             return key, _compiled.get(key, lambda: compile_text(text, key, compiler, Cache()))
 
         key, compiled = compiled_for(kernel.entry, text, compiler.name, made)
-        for_overlaps = partial(_load, kernel, device, queue, may_overlap=True)
+        again = partial(_load, kernel, device, queue)
+        for_overlaps = partial(again, may_overlap=True, may_wrap=may_wrap)
+        if not may_wrap:
+            for_wrapping = partial(again, may_overlap=may_overlap, may_wrap=True)
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
         digest, program = sha256(data).hexdigest(), text.key(compiler.name)
@@ -191,7 +210,9 @@ def _load(
         compiled = _compiled.get(key, lambda: _with_binary(text, data, name, kernel.entry))
     show(compiled.warnings, kernel)
     signature = choose_kernel(compiled.signatures, compiled.hosts, kernel.entry)
-    return OpenclExecutable(kernel, signature, key, compiled, device, queue, for_overlaps)
+    return OpenclExecutable(
+        kernel, signature, key, compiled, device, queue, for_overlaps, for_wrapping
+    )
 
 
 def _with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compiled[Program]:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.binding import bind
 from xtile.arguments.errors import ArgumentError, describe_value
+from xtile.arguments.launch_checks import check_launch
 from xtile.dialects.reading import show_warnings
 from xtile.launch.devices import Device, find_device
 from xtile.launch.executable import Executable, Grid, Kernel, LaunchResult, Progress
@@ -138,12 +139,15 @@ def launch(
         raise ArgumentError(f"expected at least 1 worker, given {describe_value(workers)}")
     checked_grid = checked_sizes("grid", grid)
     checked_block = None if block is None else checked_sizes("block", block)
-    if not sanitize and checked_block is None and progress is None and seconds is None:
+    checks = executable.signature.checks
+    is_plain = not checks and checked_block is None and progress is None and seconds is None
+    if not sanitize and is_plain:
         result = executable.launch_given(args, checked_grid)
         if result is not None:
             return result
     # The sanitizer itself reports broken promises, at the location in the kernel.
     arguments = bind(executable.signature, args, check_promises=not sanitize)
+    check_launch(executable.signature.name, checks, arguments, checked_grid)
     return executable.launch(
         arguments,
         checked_grid,

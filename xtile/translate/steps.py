@@ -47,6 +47,8 @@ class Options:
             `XEGPU_LEVELS`; None where their operations tell.
         compiler: What compiles the code of work-items that comes out; None where none comes out. A
             route sets it.
+        may_wrap: Whether offsets of pointers may wrap around unless it is proved that they do
+            not, because nobody checks at a launch what is relied on.
     """
 
     chip: str | None = None
@@ -54,6 +56,7 @@ class Options:
     may_overlap: bool = False
     xegpu_level: str | None = None
     compiler: LaneCompiler | None = None
+    may_wrap: bool = False
 
     def target(self, vendor: Vendor) -> Target:
         """The chip, or the default one of a vendor."""
@@ -153,6 +156,12 @@ def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | Non
     return clean_up(module)
 
 
+def _structure(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.structure import structure
+
+    return structure(module, diagnostics, may_wrap=options.may_wrap)
+
+
 def _split_complex(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.split_complex import split_complex
 
@@ -222,6 +231,7 @@ def _rewrite_rfc(module: ModuleOp, options: Options, diagnostics: Diagnostics | 
 
 
 _CLEANUP = "core-cleanup"
+_STRUCTURE = "core-structure"
 
 _OVERLAPS = ("may_overlap",)
 """The option of steps that set or read whether arguments may overlap."""
@@ -303,6 +313,13 @@ STEPS: Sequence[Step] = (
         takes=KERNELS,
         gives=None,
         words="Folds constants, resolves control flow, and shares and removes computations.",
+    ),
+    Step(
+        _STRUCTURE,
+        _structure,
+        takes=(TILE,),
+        gives=None,
+        words="Makes accesses through tiles of pointers transfers, where they are boxes of memory.",
     ),
     Step(
         "core-split-complex",

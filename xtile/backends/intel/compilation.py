@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
+from xtile.arguments.launch_checks import LaunchCheck, check_of
+from xtile.dialects.core.launch_checks import check_words
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import source_of
@@ -34,6 +36,7 @@ class KernelInterface:
         source_size: Work-items of a work-group as the source counts them, where that is known: a
             work-item of the kernel may do the work of several.
         ignores_block: Whether the source describes a whole work-group, whatever block it is given.
+        checks: What it relies on that only a launch can tell.
     """
 
     name: str
@@ -44,6 +47,7 @@ class KernelInterface:
     lanes_together: int = 1
     source_size: tuple[int, int, int] | None = None
     ignores_block: bool = False
+    checks: tuple[LaunchCheck, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def compile_program(
     diagnostics: Diagnostics | None = None,
     *,
     may_overlap: bool = False,
+    may_wrap: bool = False,
 ) -> Program:
     """Compiles the kernels of a module.
 
@@ -78,6 +83,7 @@ def compile_program(
         target: What they are compiled for.
         diagnostics: Collects warnings and remarks.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
+        may_wrap: Whether nobody checks at a launch that offsets of pointers do not wrap around.
 
     Raises:
         DiagnosticError: A kernel cannot be compiled for the chip.
@@ -86,8 +92,11 @@ def compile_program(
     from xtile.translate.forms import TILE, XEGPU_WORK_GROUP, forms_of
     from xtile.translate.route import Options, translate_to
 
-    options = Options(target.name, target.spelling.name, may_overlap)
+    options = Options(target.name, target.spelling.name, may_overlap, may_wrap=may_wrap)
     lanes = translate_to(module, "lane", options, diagnostics)
+    checks = {
+        _name(kernel): tuple(map(check_of, check_words(kernel))) for kernel in _kernels(lanes)
+    }
     spirv = translate_to(lanes, "spirv", options, diagnostics)
     parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
     sizes = {_name(kernel): _block_size(kernel) for kernel in _kernels(module)}
@@ -98,6 +107,7 @@ def compile_program(
             _interface(kernel, parameters[name]),
             source_size=sizes[name],
             ignores_block=name in whole,
+            checks=checks[name],
         )
         for kernel in _kernels(lanes)
     }

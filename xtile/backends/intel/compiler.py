@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xtile.arguments.launch_checks import check_of, words_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
@@ -12,13 +13,22 @@ from xtile.backends.intel.compilation import KernelInterface, Program, compile_p
 from xtile.targets.lanes import LaneTarget
 
 
-def compiler_for(target: LaneTarget, *, may_overlap: bool = False) -> Compiler[Program]:
-    """The compiler for a chip and what its driver takes, and maybe for arguments that overlap."""
-    name = f"{target.name} {target.spelling.name}"
+def compiler_for(
+    target: LaneTarget, *, may_overlap: bool = False, may_wrap: bool = False
+) -> Compiler[Program]:
+    """The compiler for a chip and what its driver takes.
+
+    Args:
+        target: Both.
+        may_overlap: Whether it compiles for arguments that overlap.
+        may_wrap: Whether it compiles for offsets that wrap around.
+    """
+    names = [f"{target.name} {target.spelling.name}"]
+    names += ["may overlap"] * may_overlap + ["may wrap"] * may_wrap
     return Compiler(
-        f"{name}, may overlap" if may_overlap else name,
+        ", ".join(names),
         lambda module, diagnostics: compile_program(
-            module, target, diagnostics, may_overlap=may_overlap
+            module, target, diagnostics, may_overlap=may_overlap, may_wrap=may_wrap
         ),
         encode,
         decode,
@@ -52,6 +62,7 @@ def _interface_words(interface: KernelInterface) -> dict[str, Any]:
         "lanes_together": interface.lanes_together,
         "source_size": interface.source_size,
         "ignores_block": interface.ignores_block,
+        "checks": [words_of(check) for check in interface.checks],
     }
 
 
@@ -65,6 +76,7 @@ def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
         words["lanes_together"],
         _size(words["source_size"]),
         words["ignores_block"],
+        tuple(map(check_of, words["checks"])),
     )
 
 

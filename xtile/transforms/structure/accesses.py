@@ -1,0 +1,183 @@
+"""Gathers and scatters as accesses of boxes in strided memory: what is known before it is written.
+
+Each dimension of a tile is one of the memory, in which the tile begins at some index; it is checked
+along those where a mask ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.shapes import as_vector
+from xtile.transforms.structure.affine import ONE, ZERO, Affine, Polynomial
+from xtile.transforms.structure.bounds import Bounds, Needs
+from xtile.transforms.structure.masks import Bound, Box, box_of
+from xtile.transforms.structure.provenance import NotAffineError, Provenance
+
+Scattered: TypeAlias = GatherLoadOp | ScatterStoreOp
+
+SCATTERED = (GatherLoadOp, ScatterStoreOp)
+
+_GREATEST_STRIDE = (1 << 37) - 1
+_GREATEST_INDEX = (1 << 31) - 1
+"""What views of CUDA Tile IR have, which is more than any memory needs."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A dimension of a tile, and of the memory that it is in.
+
+    Attributes:
+        size: The size of the tile.
+        stride: How many elements of memory lie between two neighbours; 0 repeats one.
+        begins: What is subtracted from an index of the tile to get that of the memory: the largest
+            of these; the memory begins where its index is 0.
+        ends: Where the memory ends, as an index of the tile: the least of these; none where the
+            tile is certainly inside.
+    """
+
+    size: int
+    stride: Polynomial
+    begins: tuple[Polynomial, ...]
+    ends: tuple[Polynomial, ...]
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the tile may reach beyond the memory."""
+        return bool(self.ends)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether one element of memory is read for all of the tile's."""
+        return not self.stride.terms and not self.is_checked
+
+
+@dataclass(frozen=True)
+class Access:
+    """A tile that is a box of strided memory.
+
+    Attributes:
+        base: A pointer to the memory.
+        offset: How many elements behind it that with indices 0 of the tile is.
+        dimensions: Those of the tile.
+        box: What the mask lets through; its conditions empty the memory.
+        needs: What a launch must find for this to be so.
+    """
+
+    base: SSAValue
+    offset: Polynomial
+    dimensions: tuple[Dimension, ...]
+    box: Box
+    needs: Needs
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether something may leave out all elements."""
+        return bool(self.box.conditions or self.box.not_negative)
+
+
+def accessed_value(operation: Scattered) -> SSAValue:
+    """The tile that an operation reads or writes."""
+    return operation.result if isinstance(operation, GatherLoadOp) else operation.value
+
+
+def access_of(operation: Scattered, provenance: Provenance) -> Access:
+    """The box that an operation accesses.
+
+    Raises:
+        NotAffineError: It is none, as far as it is known.
+    """
+    value = accessed_value(operation)
+    vector = as_vector(value.type)
+    if vector is None:
+        raise NotAffineError("it is one element")
+    if operation.order is not None:
+        raise NotAffineError("it is atomic")
+    if pointer_of(operation.memory.type) is None:
+        raise NotAffineError("it has indices of its own in a memref")
+    if pointer_of(vector) is not None:
+        raise NotAffineError("its elements are pointers")
+    pointers = provenance.pointers(operation.memory)
+    box = Box() if operation.mask is None else box_of(operation.mask, provenance)
+    bounds, offsets = provenance.bounds, pointers.offsets
+    needs = offsets.needs | box.needs
+    strides = [_stride(offsets, i) for i in range(len(offsets.shape))]
+    for i, stride in enumerate(strides):
+        needs |= _needs_of_stride(stride, i, bounds)
+    if isinstance(operation, ScatterStoreOp):
+        _check_distinct(offsets.shape, strides)
+    dimensions: list[Dimension] = []
+    for i, stride in enumerate(strides):
+        own = [bound for bound in box.bounds if bound.dimension == i]
+        begins, ends, more = _ends(offsets, i, own, bounds)
+        dimensions.append(Dimension(offsets.shape[i], stride, begins, ends))
+        needs |= more
+    return Access(pointers.base, offsets.base, tuple(dimensions), box, needs)
+
+
+def _stride(offsets: Affine, dimension: int) -> Polynomial:
+    """The stride along a dimension, any along one of size 1."""
+    return ONE if offsets.shape[dimension] == 1 else offsets.strides[dimension]
+
+
+def _needs_of_stride(stride: Polynomial, dimension: int, bounds: Bounds) -> Needs:
+    """What a launch must find for a stride that is not known to be positive."""
+    if stride.constant is not None:
+        return frozenset()
+    needs = bounds.require(Affine.of((), stride), 1, _GREATEST_STRIDE)
+    if needs is None:
+        raise NotAffineError(
+            f"its stride along dimension {dimension} may be 0 or negative, as far as it is known"
+        )
+    return needs
+
+
+def _check_distinct(shape: Sequence[int], strides: Sequence[Polynomial]) -> None:
+    """Checks that no two elements are certainly in one location, as far as strides are known."""
+    known = sorted(
+        (abs(stride.constant), size)
+        for size, stride in zip(shape, strides, strict=True)
+        if size > 1 and stride.constant is not None
+    )
+    reach = 0
+    for stride, size in known:
+        if stride <= reach:
+            raise NotAffineError("several of its elements are written to one location")
+        reach += stride * (size - 1)
+
+
+def _ends(
+    offsets: Affine, dimension: int, own: Sequence[Bound], bounds: Bounds
+) -> tuple[tuple[Polynomial, ...], tuple[Polynomial, ...], Needs]:
+    """Where memory begins and ends along a dimension, as indices of the tile."""
+    size = offsets.shape[dimension]
+    lower = [
+        bound for bound in own if not bound.is_upper and bounds.range_of_number(bound.number)[1] > 0
+    ]
+    upper = [
+        bound for bound in own if bound.is_upper and bounds.range_of_number(bound.number)[0] < size
+    ]
+    ends = _numbers(upper)
+    if lower:
+        return _numbers(lower), ends or (Polynomial.of(size),), frozenset()
+    if not upper:
+        return (ZERO,), (), frozenset()
+    # Memory may as well begin where the kernel counts from, if that is not after the tile's start.
+    reference, stride = upper[0].reference, _stride(offsets, dimension)
+    rest = offsets.base - stride * reference
+    if len(rest.terms) < len(offsets.base.terms):
+        needs = bounds.require(Affine.of((), reference), 0, _GREATEST_INDEX)
+        if needs is not None:
+            return (-reference,), ends, needs
+    return (ZERO,), ends, frozenset()
+
+
+def _numbers(bounds: Sequence[Bound]) -> tuple[Polynomial, ...]:
+    """Their numbers, each once."""
+    return tuple(dict.fromkeys(bound.number for bound in bounds))

@@ -1,0 +1,218 @@
+"""Between which numbers integers lie: proofs from the text, and what a launch must find.
+
+An operation on 32 bits is what a polynomial says only if it does not wrap around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.ir import Block, SSAValue
+
+from xtile.arguments.launch_checks import Expression, LaunchCheck
+from xtile.dialects.core.signature import Role, source_signature
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.indices import dimension_number
+from xtile.dialects.scf.loops import UNSIGNED
+from xtile.rewrite.facts import Facts, constant_of
+from xtile.rewrite.ranges import Range, range_of, width_of
+from xtile.transforms.structure.affine import Affine, Atom, Monomial, Polynomial, Rounds
+
+Needs: TypeAlias = frozenset[LaunchCheck]
+
+NOTHING: Needs = frozenset()
+
+_WIDE = 64
+
+_DEPTH = 24
+"""How many operations on numbers a check is made of at most, one after the other."""
+
+
+class Bounds:
+    """What is known of integers, or can be known at a launch.
+
+    Args:
+        may_wrap: Whether only proofs count, because nobody checks anything at a launch.
+    """
+
+    def __init__(self, may_wrap: bool) -> None:
+        self._may_wrap = may_wrap
+        self._facts = Facts()
+
+    def require(self, tile: Affine, least: int, most: int) -> Needs | None:
+        """What a launch must find for a tile to have no number below or above some.
+
+        Returns:
+            Nothing, if that is certain; None if a launch could not tell.
+        """
+        low, high = self.range_of(tile)
+        if least <= low and high <= most:
+            return NOTHING
+        if self._may_wrap:
+            return None
+        expression = _expression_of_tile(tile)
+        return None if expression is None else frozenset({LaunchCheck(expression, least, most)})
+
+    def require_bits(self, tile: Affine, bits: int) -> Needs | None:
+        """What a launch must find for a tile to have signed numbers of so many bits only.
+
+        Numbers of 64 bits are never too small, because no memory has so many elements.
+        """
+        if bits >= _WIDE:
+            return NOTHING
+        return self.require(tile, -(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+    def range_of(self, tile: Affine) -> Range:
+        """Between which numbers those of a tile lie for certain."""
+        low, high = self.range_of_number(tile.base)
+        for size, stride in zip(tile.shape, tile.strides, strict=True):
+            ends = [(size - 1) * end for end in self.range_of_number(stride)]
+            low, high = low + min(0, *ends), high + max(0, *ends)
+        return low, high
+
+    def range_of_number(self, number: Polynomial) -> Range:
+        """Between which numbers a number lies for certain."""
+        low = high = 0
+        for product, factor in number.terms.items():
+            ends = self._range_of_product(product, factor)
+            low, high = low + ends[0], high + ends[1]
+        return low, high
+
+    def _range_of_product(self, product: Monomial, factor: int) -> Range:
+        ends = factor, factor
+        for atom in product:
+            corners = [x * y for x in ends for y in self._range_of_atom(atom)]
+            ends = min(corners), max(corners)
+        return ends
+
+    def _range_of_atom(self, atom: Atom) -> Range:
+        if isinstance(atom, Rounds):
+            return 0, 1 << width_of(atom.loop.lb)
+        low, high = range_of(atom)
+        divisor = self._facts.divisor(atom)
+        # The powers of two in a divisor stay where a number wraps around.
+        power = divisor & -divisor
+        return (-(-low // power) * power, high // power * power) if power else (0, 0)
+
+
+# --- expressions, of which a launch finds the range ---
+
+
+def _expression_of_tile(tile: Affine) -> Expression | None:
+    total = _expression_of_number(tile.base)
+    for size, stride in zip(tile.shape, tile.strides, strict=True):
+        each = _expression_of_number(stride)
+        if total is None or each is None:
+            return None
+        if stride.terms:
+            total = _joined("add", total, _joined("mul", ("between", 0, size - 1), each))
+    return total
+
+
+def _expression_of_number(number: Polynomial) -> Expression | None:
+    total: Expression = number.terms.get((), 0)
+    for product, factor in number.terms.items():
+        if not product:
+            continue
+        each: Expression = factor
+        for atom in product:
+            one = _of_rounds(atom.loop) if isinstance(atom, Rounds) else _expression(atom, _DEPTH)
+            if one is None:
+                return None
+            each = _joined("mul", each, one)
+        total = _joined("add", total, each)
+    return total
+
+
+def _joined(kind: str, a: Expression, b: Expression) -> Expression:
+    neutral = 0 if kind == "add" else 1
+    if a == neutral or b == neutral:
+        return b if a == neutral else a
+    return kind, _WIDE, a, b
+
+
+def _of_rounds(loop: scf.ForOp) -> Expression | None:
+    lower, upper, step = (_expression(each, _DEPTH) for each in (loop.lb, loop.ub, loop.step))
+    if lower is None or upper is None or step is None:
+        return None
+    last = ("sub", _WIDE, ("sub", _WIDE, upper, lower), 1)
+    return "between", 0, ("max", _WIDE, 0, ("floordiv", _WIDE, last, step))
+
+
+def _expression(value: SSAValue, depth: int) -> Expression | None:
+    """What a launch can compute of a number; None where it depends on more than it knows."""
+    constant = constant_of(value)
+    if constant is not None:
+        return constant
+    owner = value.owner
+    if isinstance(owner, Block):
+        return _of_argument(value, owner, depth)
+    if owner.name in _IDS:
+        return _IDS[owner.name], dimension_number(owner)
+    if not depth:
+        return None
+    if owner.name in _KEEP_THE_VALUE:
+        inner = _expression(owner.operands[0], depth - 1)
+        if inner is None or width_of(owner.operands[0]) <= width_of(value):
+            return inner
+        return "cast", width_of(value), inner
+    kind = _OPERATIONS.get(owner.name)
+    if kind is None:
+        return _known_range(value)
+    a, b = (_expression(operand, depth - 1) for operand in owner.operands)
+    return _known_range(value) if a is None or b is None else (kind, width_of(value), a, b)
+
+
+def _known_range(value: SSAValue) -> Expression | None:
+    """A number of which the text tells something."""
+    low, high = range_of(value)
+    half = 1 << (width_of(value) - 1)
+    return None if high - low >= half else ("between", low, high)
+
+
+def _of_argument(value: SSAValue, block: Block, depth: int) -> Expression | None:
+    around = block.parent_op()
+    if isinstance(around, scf.ForOp):
+        if value is not block.args[0] or UNSIGNED in around.properties or not depth:
+            return None
+        lower, upper = _expression(around.lb, depth - 1), _expression(around.ub, depth - 1)
+        if lower is None or upper is None:
+            return None
+        return "between", lower, ("sub", _WIDE, upper, 1)
+    if isinstance(around, FuncOp) and isinstance(value.type, IntegerType):
+        parameter = _parameter(around, block.args.index(value))
+        return None if parameter is None else ("argument", parameter)
+    return None
+
+
+def _parameter(function: FuncOp, argument: int) -> int | None:
+    """The parameter of the source that an argument is the value of."""
+    signature = source_signature(function)
+    if signature is None:
+        is_flat = not any(isinstance(each.type, MemRefType) for each in function.arguments)
+        return argument if is_flat else None
+    pieces = [(i, piece) for i, each in enumerate(signature.parameters) for piece in each.becomes]
+    parameter, piece = pieces[argument]
+    return parameter if piece.role is Role.VALUE else None
+
+
+_IDS = {"gpu.block_id": "block", "gpu.grid_dim": "grid"}
+
+_KEEP_THE_VALUE = frozenset({"arith.extsi", "arith.index_cast", "arith.trunci", "core.assume"})
+"""Operations that keep the value where it fits their result."""
+
+_OPERATIONS: Mapping[str, str] = {
+    "arith.addi": "add",
+    "arith.subi": "sub",
+    "arith.muli": "mul",
+    "arith.minsi": "min",
+    "arith.maxsi": "max",
+    "arith.divsi": "div",
+    "arith.floordivsi": "floordiv",
+    "arith.ceildivsi": "ceildiv",
+    "arith.remsi": "rem",
+}
+"""What checks call each operation."""

@@ -1,0 +1,432 @@
+"""Where tiles of integers and of pointers come from.
+
+A tile of pointers is a pointer and offsets. Both, and the offsets of a gather, are affine in the
+tile's indices if they are made by the operations of `_RULES`; of all others the reason says why
+not. Source: microsoft/triton-shared, `PtrAnalysis`, has the same operations of Triton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from xtile.dialects.scf.loops import UNSIGNED
+from xtile.dialects.shapes import as_vector, bits_of
+from xtile.dialects.upstream import value_type
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.folding import constant_number
+from xtile.text.source import spelling_of
+from xtile.transforms.structure.affine import (
+    ONE,
+    ZERO,
+    Affine,
+    Atom,
+    Polynomial,
+    Rounds,
+    broadcast_dimensions,
+    reshaped,
+)
+from xtile.transforms.structure.bounds import NOTHING, Bounds
+
+
+class NotAffineError(Exception):
+    """Why something is not affine, in words."""
+
+
+@dataclass(frozen=True)
+class Pointers:
+    """Pointers to elements that lie some offsets behind one.
+
+    Attributes:
+        base: The pointer, which has no index.
+        offsets: How many elements behind it.
+    """
+
+    base: SSAValue
+    offsets: Affine
+
+
+class Provenance:
+    """Finds what tiles of integers and of pointers are, each once."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._integers: dict[SSAValue, Affine | NotAffineError] = {}
+        self._pointers: dict[SSAValue, Pointers | NotAffineError] = {}
+
+    def integers(self, value: SSAValue) -> Affine:
+        """Integers as polynomials.
+
+        Raises:
+            NotAffineError: They are not affine in their indices.
+        """
+        return _once(self._integers, value, self._find_integers)
+
+    def pointers(self, value: SSAValue) -> Pointers:
+        """Pointers as one with offsets.
+
+        Raises:
+            NotAffineError: The offsets are not affine in the tile's indices.
+        """
+        return _once(self._pointers, value, self._find_pointers)
+
+    def fitting(self, tile: Affine, value: SSAValue, operation: Operation) -> Affine:
+        """Integers that an operation computes, if they do not wrap around.
+
+        Raises:
+            NotAffineError: They may.
+        """
+        if "nsw" in str(operation.properties.get("overflowFlags", "")):
+            return tile
+        bits = bits_of(value_type(value.type))
+        needs = self.bounds.require_bits(tile, bits)
+        if needs is None:
+            raise NotAffineError(
+                f"{spelling_of(operation)} of {bits} bits may wrap around, as far as it is known"
+            )
+        return tile.needing(needs)
+
+    # --- integers ---
+
+    def _find_integers(self, value: SSAValue) -> Affine:
+        if as_vector(value.type) is None:
+            return Affine.of((), self._number(value))
+        owner = value.owner
+        if isinstance(owner, Block):
+            return self._carried_integers(value, owner)
+        rule = _RULES.get(owner.name)
+        if rule is None:
+            raise NotAffineError(_unknown(owner))
+        return rule(self, owner)
+
+    def _number(self, value: SSAValue) -> Polynomial:
+        """An integer as a polynomial of those from which it comes without wrapping around."""
+        constant = constant_of(value)
+        if constant is not None:
+            return Polynomial.of(constant)
+        owner = value.owner
+        if isinstance(owner, Operation) and owner.name in _WIDENS:
+            source = owner.operands[0]
+            if bits_of(source.type) <= bits_of(value.type):
+                return self._number(source)
+        if isinstance(owner, Operation) and owner.name in _ON_NUMBERS:
+            a, b = (self._number(operand) for operand in owner.operands)
+            result = _ON_NUMBERS[owner.name](a, b)
+            if self._is_exact(Affine.of((), result), owner):
+                return result
+        return Polynomial.of(value)
+
+    def _is_exact(self, number: Affine, operation: Operation) -> bool:
+        """Whether an operation on numbers certainly does not wrap around."""
+        if "nsw" in str(operation.properties.get("overflowFlags", "")):
+            return True
+        return self.bounds.require_bits(number, bits_of(operation.results[0].type)) == NOTHING
+
+    def _carried_integers(self, value: SSAValue, block: Block) -> Affine:
+        loop, first, yielded = _carried(value, block)
+        start, step = self.integers(first), None
+        while yielded is not value:
+            owner = yielded.owner
+            if not isinstance(owner, Operation) or owner.name != "arith.addi":
+                raise NotAffineError("a loop does more than add to the offsets that it carries")
+            yielded, added = _split_sum(owner.operands, value)
+            step = _sum(step, self._invariant(added, loop))
+        if step is None:
+            return start
+        tile = start + self._times_rounds(step, loop)
+        return self.fitting(tile, value, loop)
+
+    def _invariant(self, value: SSAValue, loop: scf.ForOp) -> Affine:
+        tile = self.integers(value)
+        numbers = (tile.base, *tile.strides)
+        if any(_is_inside(atom, loop) for number in numbers for atom in number.atoms):
+            raise NotAffineError("a loop adds to what it carries another number each time")
+        return tile
+
+    def _times_rounds(self, step: Affine, loop: scf.ForOp) -> Affine:
+        """What a loop has added when some of its iterations are over."""
+        width = constant_of(loop.step)
+        lower, variable = self._number(loop.lb), Polynomial.of(loop.body.block.args[0])
+        numbers = (step.base, *step.strides)
+        parts = [None if not width else number.divided(width) for number in numbers]
+        if None in parts:
+            return step.scaled(Polynomial.of(Rounds(loop)))
+        base, *strides = (cast("Polynomial", part) for part in parts)
+        return Affine(step.shape, base, tuple(strides), step.needs).scaled(variable - lower)
+
+    # --- pointers ---
+
+    def _find_pointers(self, value: SSAValue) -> Pointers:
+        owner = value.owner
+        is_tile = as_vector(value.type) is not None
+        try:
+            if isinstance(owner, Block):
+                return self._carried_pointers(value, owner)
+            rule = _POINTER_RULES.get(owner.name)
+            if rule is None:
+                raise NotAffineError(_unknown(owner))
+            return rule(self, owner)
+        except NotAffineError:
+            if is_tile:
+                raise
+            # One pointer may come from anywhere.
+            return Pointers(value, Affine.of((), ZERO))
+
+    def _carried_pointers(self, value: SSAValue, block: Block) -> Pointers:
+        loop, first, yielded = _carried(value, block)
+        start, step = self.pointers(first), None
+        while yielded is not value:
+            owner = yielded.owner
+            if not isinstance(owner, Operation) or owner.name != "core.pointer_add":
+                raise NotAffineError("a loop does more than advance the pointers that it carries")
+            yielded = owner.operands[0]
+            step = _sum(step, self._invariant(owner.operands[1], loop))
+        if step is None:
+            return start
+        return replace(start, offsets=start.offsets + self._times_rounds(step, loop))
+
+
+def _once(found: dict[SSAValue, Any], value: SSAValue, find: Callable[[SSAValue], Any]) -> Any:
+    if value not in found:
+        try:
+            found[value] = find(value)
+        except NotAffineError as reason:
+            found[value] = reason
+    result = found[value]
+    if isinstance(result, NotAffineError):
+        raise result
+    return result
+
+
+def _unknown(operation: Operation) -> str:
+    words = _WORDS.get(operation.name)
+    return f"its offsets come from {spelling_of(operation)}" if words is None else words
+
+
+_WORDS: Mapping[str, str] = {
+    "arith.divsi": "its offsets are quotients",
+    "arith.divui": "its offsets are quotients",
+    "arith.remsi": "its offsets are remainders, which begin again",
+    "arith.remui": "its offsets are remainders, which begin again",
+    "core.gather_load": "its offsets or pointers were loaded from memory",
+    "vector.transfer_read": "its offsets or pointers were loaded from memory",
+}
+"""Why the results of some operations are not affine."""
+
+
+def _carried(value: SSAValue, block: Block) -> tuple[scf.ForOp, SSAValue, SSAValue]:
+    """The loop that carries a value, with what it begins with and what it hands on."""
+    loop = block.parent_op()
+    number = block.args.index(value) - 1  # type: ignore[arg-type]
+    if not isinstance(loop, scf.ForOp) or number < 0 or UNSIGNED in loop.properties:
+        raise NotAffineError("its offsets or pointers are carried by control flow that may do more")
+    last = loop.body.block.last_op
+    assert last is not None
+    return loop, loop.iter_args[number], last.operands[number]
+
+
+def _split_sum(operands: Any, value: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The summand that depends on what a loop carries, and the other one."""
+    a, b = operands
+    return (b, a) if b is value else (a, b)
+
+
+def _sum(a: Affine | None, b: Affine) -> Affine:
+    return b if a is None else a + b
+
+
+def _is_inside(atom: Atom, loop: Operation) -> bool:
+    """Whether a number is born in a loop."""
+    owner = atom.loop if isinstance(atom, Rounds) else atom.owner
+    around = owner if isinstance(atom, Rounds) else owner.parent_op()
+    while around is not None and around is not loop:
+        around = around.parent_op()
+    return around is loop
+
+
+# --- operations on integers ---
+
+Rule: TypeAlias = Callable[[Provenance, Any], Affine]
+
+
+def _constant(provenance: Provenance, operation: arith.ConstantOp) -> Affine:
+    """Equal numbers, or numbers of one dimension with a step."""
+    shape = _shape(operation.results[0])
+    value = operation.value
+    assert isinstance(value, DenseIntOrFPElementsAttr)
+    numbers = [int(cast("Any", number)) for number in value.get_values()]
+    if value.is_splat():
+        return Affine.of(shape, Polynomial.of(numbers[0]))
+    steps = {b - a for a, b in pairwise(numbers)}
+    if len(shape) != 1 or len(steps) != 1:
+        raise NotAffineError("its offsets are constants without a common step")
+    return Affine.of(shape, Polynomial.of(numbers[0]), {0: Polynomial.of(steps.pop())})
+
+
+def _step(provenance: Provenance, operation: Operation) -> Affine:
+    return Affine.of(_shape(operation.results[0]), ZERO, {0: ONE})
+
+
+def _sums(combine: Callable[[Affine, Affine], Affine]) -> Rule:
+    def rule(provenance: Provenance, operation: Operation) -> Affine:
+        a, b = (provenance.integers(operand) for operand in operation.operands)
+        return provenance.fitting(combine(a, b), operation.results[0], operation)
+
+    return rule
+
+
+def _product(provenance: Provenance, operation: Operation) -> Affine:
+    a, b = (provenance.integers(operand) for operand in operation.operands)
+    if not b.is_uniform:
+        a, b = b, a
+    if not b.is_uniform:
+        raise NotAffineError("its offsets are products of indices")
+    tile = a.scaled(b.base).needing(b.needs)
+    return provenance.fitting(tile, operation.results[0], operation)
+
+
+def _shift(provenance: Provenance, operation: Operation) -> Affine:
+    distance = constant_number(operation.operands[1])
+    bits = bits_of(value_type(operation.results[0].type))
+    if not isinstance(distance, int) or not 0 <= distance < bits:
+        raise NotAffineError("its offsets are shifted by a number that is not known")
+    tile = provenance.integers(operation.operands[0]).scaled(Polynomial.of(1 << distance))
+    return provenance.fitting(tile, operation.results[0], operation)
+
+
+def _cast(provenance: Provenance, operation: Operation) -> Affine:
+    """A signed number of another width, if that has it."""
+    tile = provenance.integers(operation.operands[0])
+    return provenance.fitting(tile, operation.results[0], operation)
+
+
+def _unsigned_cast(provenance: Provenance, operation: Operation) -> Affine:
+    """A number without sign, which is the same as a signed one if it is not negative."""
+    tile = provenance.integers(operation.operands[0])
+    needs = provenance.bounds.require(tile, 0, (1 << 63) - 1)
+    if needs is None:
+        raise NotAffineError("its offsets are widened without a sign, and may be negative")
+    return tile.needing(needs)
+
+
+def _remainder(provenance: Provenance, operation: Operation) -> Affine:
+    """What is certainly smaller than the divisor, and not negative, stays what it is."""
+    tile, divisor = (provenance.integers(operand) for operand in operation.operands)
+    low, high = provenance.bounds.range_of(tile)
+    if divisor.is_uniform and low >= 0 and high < provenance.bounds.range_of(divisor)[0]:
+        return tile
+    raise NotAffineError(_unknown(operation))
+
+
+def _same(provenance: Provenance, operation: Operation) -> Affine:
+    return provenance.integers(operation.operands[0])
+
+
+# --- operations on tiles of anything ---
+
+
+def _broadcast(tile: Affine, operation: Operation) -> Affine:
+    shape = _shape(operation.results[0])
+    return tile.moved(broadcast_dimensions(tile.shape, shape), shape)
+
+
+def _transpose(tile: Affine, operation: Operation) -> Affine:
+    order = permutation_of(operation)
+    return tile.moved(order, [tile.shape[i] for i in order])
+
+
+def _shape_cast(tile: Affine, operation: Operation) -> Affine:
+    result = reshaped(tile, _shape(operation.results[0]))
+    if result is None:
+        raise NotAffineError("its offsets are not affine in the shape that vector.shape_cast gives")
+    return result
+
+
+_SHAPES: Mapping[str, Callable[[Affine, Operation], Affine]] = {
+    "vector.broadcast": _broadcast,
+    "vector.shape_cast": _shape_cast,
+    "vector.splat": _broadcast,
+    "vector.transpose": _transpose,
+}
+"""Operations that give the elements of a tile another shape."""
+
+
+def _shaped(change: Callable[[Affine, Operation], Affine]) -> Rule:
+    return lambda provenance, operation: change(
+        provenance.integers(operation.operands[0]), operation
+    )
+
+
+def permutation_of(operation: Operation) -> list[int]:
+    """For each dimension of the result of `vector.transpose` that of its operand."""
+    return [int(i) for i in cast("Any", operation.properties["permutation"]).get_values()]
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    vector = as_vector(value.type)
+    return () if vector is None else vector.get_shape()
+
+
+_WIDENS = frozenset({"arith.extsi", "arith.index_cast"})
+
+_ON_NUMBERS: Mapping[str, Callable[[Polynomial, Polynomial], Polynomial]] = {
+    "arith.addi": Polynomial.__add__,
+    "arith.subi": Polynomial.__sub__,
+    "arith.muli": Polynomial.__mul__,
+}
+
+_RULES: Mapping[str, Rule] = {
+    "arith.addi": _sums(Affine.__add__),
+    "arith.constant": _constant,
+    "arith.extsi": _cast,
+    "arith.extui": _unsigned_cast,
+    "arith.index_cast": _cast,
+    "arith.index_castui": _unsigned_cast,
+    "arith.muli": _product,
+    "arith.remsi": _remainder,
+    "arith.remui": _remainder,
+    "arith.shli": _shift,
+    "arith.subi": _sums(Affine.__sub__),
+    "arith.trunci": _cast,
+    "core.assume": _same,
+    "vector.step": _step,
+    **{name: _shaped(change) for name, change in _SHAPES.items()},
+}
+"""What tiles of integers are, by the operation that makes them."""
+
+
+# --- operations on pointers ---
+
+
+def _add(provenance: Provenance, operation: Operation) -> Pointers:
+    pointers, offsets = operation.operands
+    before = provenance.pointers(pointers)
+    return replace(before, offsets=before.offsets + provenance.integers(offsets))
+
+
+def _shaped_pointers(change: Callable[[Affine, Operation], Affine]) -> Callable[..., Pointers]:
+    def rule(provenance: Provenance, operation: Operation) -> Pointers:
+        before = provenance.pointers(operation.operands[0])
+        return replace(before, offsets=change(before.offsets, operation))
+
+    return rule
+
+
+def _same_pointers(provenance: Provenance, operation: Operation) -> Pointers:
+    if as_vector(operation.results[0].type) is None:
+        return Pointers(operation.results[0], Affine.of((), ZERO))
+    return provenance.pointers(operation.operands[0])
+
+
+_POINTER_RULES: Mapping[str, Callable[[Provenance, Any], Pointers]] = {
+    "core.assume": _same_pointers,
+    "core.pointer_add": _add,
+    **{name: _shaped_pointers(change) for name, change in _SHAPES.items()},
+}
+"""What pointers are, by the operation that makes them."""

@@ -1,0 +1,304 @@
+"""Writes accesses of boxes: a view of the memory, and a transfer from or to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import arith, ub
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    VectorType,
+)
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
+from xtile.dialects.arith.casts import IndexCastOp
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
+from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.views import ViewOp
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shared_attributes import numbers_attribute, truth_attribute
+from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.dialects.walk import walk
+from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.indices import Index
+from xtile.rewrite.rebuilder import RuleTable, copy
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source
+from xtile.transforms.structure.accesses import Access, Scattered, access_of, accessed_value
+from xtile.transforms.structure.affine import Atom, Polynomial, Rounds
+from xtile.transforms.structure.bounds import Bounds
+from xtile.transforms.structure.provenance import NotAffineError, Provenance
+
+
+class Structuring(Emitter):
+    """Rebuilds one kernel."""
+
+    def __init__(
+        self,
+        kernel: FuncOp,
+        source: Source | None,
+        diagnostics: Diagnostics | None,
+        may_wrap: bool,
+    ) -> None:
+        super().__init__(_RULES, "boxes of memory", source, diagnostics)
+        self._kernel = kernel
+        self.provenance = Provenance(Bounds(may_wrap))
+        self.checks: dict[LaunchCheck, None] = dict.fromkeys(
+            check_of(words) for words in check_words(kernel)
+        )
+        arguments = (arg for region in _regions(kernel) for arg in region.block.args)
+        results = (result for operation in walk(kernel) for result in operation.results)
+        values: list[SSAValue] = [*arguments, *results]
+        self._order = {value: i for i, value in enumerate(values)}
+
+    def rebuilt(self) -> FuncOp:
+        """The new kernel."""
+        old = self._kernel.body.block
+        new = self.new_block(old, [argument.type for argument in old.args])
+        with self.in_function(new):
+            self.translate_block(old)
+        result = FuncOp.create(
+            properties=self._kernel.properties.copy(),
+            attributes=self._kernel.attributes.copy(),
+            regions=[Region(new)],
+        )
+        if self.checks:
+            result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self.checks))
+        result.location = self._kernel.location
+        return result
+
+    # --- numbers ---
+
+    def number(self, polynomial: Polynomial) -> Index:
+        """Emits a polynomial as an index."""
+        products: list[Index] = []
+        for product, factor in polynomial.terms.items():
+            number: Index = factor
+            for atom in sorted(product, key=self._position):
+                number = self.multiply(self._atom(atom), number)
+            products.append(number)
+        return self.add_all(products)
+
+    def _position(self, atom: Atom) -> int:
+        return self._order[atom.loop.body.block.args[0] if isinstance(atom, Rounds) else atom]
+
+    def _atom(self, atom: Atom) -> Index:
+        if isinstance(atom, SSAValue):
+            return self._as_index(self.value(atom))
+        loop = atom.loop
+        variable, lower, step = (
+            self._as_index(self.value(each))
+            for each in (loop.body.block.args[0], loop.lb, loop.step)
+        )
+        return self.divide(self.subtract(variable, lower), step)
+
+    def _as_index(self, value: SSAValue) -> SSAValue:
+        if isinstance(value.type, IndexType):
+            return value
+        type_ = IndexType()
+        return self.shared(
+            (IndexCastOp, value), (value,), lambda: self.emit(IndexCastOp(value, type_)).result
+        )
+
+    def extreme(self, numbers: Sequence[Polynomial], *, is_least: bool) -> Index:
+        """The least or the greatest of some numbers."""
+        first, *others = (self.number(each) for each in numbers)
+        for other in others:
+            first = self.smaller(first, other) if is_least else self.larger(first, other)
+        return first
+
+    def if_not_empty(self, access: Access, size: Index) -> Index:
+        """The size of memory, or 0 where what an access depends on does not hold."""
+        conditions = [self.value(each) for each in access.box.conditions]
+        for number in access.box.not_negative:
+            conditions.append(self.compare("sge", self.number(number), 0))
+        chosen = self.as_value(size)
+        for condition in conditions:
+            chosen = self.pure(SelectOp, condition, chosen, self.index(0))
+        return chosen
+
+    def scalar(self, tile: SSAValue) -> SSAValue | None:
+        """The number that all elements of a tile of the source are; None if it is not known."""
+        owner = tile.owner
+        if not isinstance(owner, Operation):
+            return None
+        if owner.name in ("vector.broadcast", "vector.splat", "vector.shape_cast"):
+            source = owner.operands[0]
+            return (
+                self.scalar(source) if isinstance(source.type, VectorType) else self.value(source)
+            )
+        if not isinstance(owner, arith.ConstantOp):
+            return None
+        value = owner.value
+        if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
+            return None
+        return self.constant(cast("float", value.get_values()[0]), value_type(tile.type))
+
+    # --- what a launch checks ---
+
+    def rely_on(self, needs: frozenset[LaunchCheck]) -> None:
+        """Lets a launch check something, and says so."""
+        for check in sorted(needs, key=str):
+            if check not in self.checks:
+                self.checks[check] = None
+                self.remark(f"a launch checks that {check}")
+
+
+def _regions(kernel: FuncOp) -> list[Region]:
+    return [region for operation in (kernel, *walk(kernel)) for region in operation.regions]
+
+
+# --- views ---
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Memory with a tile in it.
+
+    Attributes:
+        memory: The memory.
+        starts: The index that the tile begins at.
+        inside: For each dimension of the tile whether it is certainly inside.
+        map: For each dimension of the tile that of memory.
+    """
+
+    memory: SSAValue
+    starts: list[SSAValue]
+    inside: tuple[bool, ...]
+    map: AffineMapAttr
+
+
+def _box(access: Access, writing: Structuring) -> _Box:
+    """Emits the view that an access is a transfer from or to."""
+    dimensions = access.dimensions
+    kept = [i for i, each in enumerate(dimensions) if not each.is_repeated] or [0]
+    # Vectors are of neighbours in the last dimension.
+    kept.sort(key=lambda i: dimensions[i].stride.constant == 1)
+    guarded = kept[0] if access.has_conditions else None
+    offset, starts, sizes = access.offset, list[SSAValue](), list[Index]()
+    numbers: list[Index] = []
+    for i in kept:
+        own = dimensions[i]
+        if len(own.begins) == 1:
+            (begin,) = own.begins
+            offset, start = offset + own.stride * begin, writing.number(-begin)
+            ends = [end - begin for end in own.ends]
+            length = writing.extreme(ends, is_least=True) if ends else own.size
+        else:
+            first = writing.extreme(own.begins, is_least=False)
+            numbers.append(writing.multiply(first, writing.number(own.stride)))
+            start = writing.subtract(0, first)
+            length = writing.add(writing.extreme(own.ends, is_least=True), start)
+        if i == guarded:
+            length = writing.if_not_empty(access, length)
+        sizes.append(writing.larger(length, 0) if own.is_checked else length)
+        starts.append(writing.as_value(start))
+    strides = [writing.number(dimensions[i].stride) for i in kept]
+    numbers.append(writing.number(offset))
+    memory = _view(access.base, writing.add_all(numbers), sizes, strides, writing)
+    results: list[AffineExpr] = [
+        AffineDimExpr(kept.index(i)) if i in kept else AffineConstantExpr(0)
+        for i in range(len(dimensions))
+    ]
+    inside = tuple(not each.is_checked and i != guarded for i, each in enumerate(dimensions))
+    return _Box(memory, starts, inside, AffineMapAttr(AffineMap(len(kept), 0, tuple(results))))
+
+
+def _view(
+    base: SSAValue,
+    offset: Index,
+    sizes: Sequence[Index],
+    strides: Sequence[Index],
+    writing: Structuring,
+) -> SSAValue:
+    pointer = pointer_of(base.type)
+    assert pointer is not None
+    lists = {"offsets": [offset], "sizes": list(sizes), "strides": list(strides)}
+    static = {
+        f"static_{name}": numbers_attribute(
+            tuple(n if isinstance(n, int) else DYNAMIC_INDEX for n in numbers)
+        )
+        for name, numbers in lists.items()
+    }
+    known = [n if isinstance(n, int) else NoneAttr() for n in (*strides, offset)]
+    layout = StridedLayoutAttr(known[:-1], known[-1])
+    shape = [n if isinstance(n, int) else DYNAMIC_INDEX for n in sizes]
+    type_ = MemRefType(pointer.pointee_type, shape, layout, pointer.memory_space)
+    operands = [[n for n in numbers if not isinstance(n, int)] for numbers in lists.values()]
+    memory = writing.value(base)
+
+    def emit() -> SSAValue:
+        view = ViewOp.build(operands=[memory, *operands], result_types=[type_], properties=static)
+        return writing.emit(view).result
+
+    given = [memory, *(n for numbers in operands for n in numbers)]
+    return writing.shared((ViewOp, type_, *static.values(), *given), given, emit)
+
+
+# --- transfers ---
+
+
+def _access(operation: Scattered, writing: Structuring) -> Access | None:
+    """The box that an operation accesses; None, with a remark, where it stays what it is."""
+    try:
+        access = access_of(operation, writing.provenance)
+    except NotAffineError as reason:
+        if isinstance(accessed_value(operation).type, VectorType):
+            writing.remark(f"{operation.name} stays: {reason}")
+        copy(operation, writing)
+        return None
+    writing.rely_on(access.needs)
+    return access
+
+
+def _load(operation: GatherLoadOp, writing: Structuring) -> None:
+    access = _access(operation, writing)
+    if access is None:
+        return
+    box, result = _box(access, writing), operation.result
+    given = operation.padding
+    padding = None if given is None else writing.scalar(given)
+    poison = padding is None
+    if padding is None:
+        type_ = value_type(result.type)
+        padding = writing.shared(
+            (ub.PoisonOp, type_), (), lambda: writing.emit(ub.PoisonOp(type_)).result
+        )
+    flags = truth_attribute(box.inside)
+    read = writing.emit(
+        TransferReadOp(
+            box.memory, box.starts, padding, cast("VectorType", result.type), flags, box.map
+        )
+    )
+    loaded = read.result
+    if poison and given is not None and operation.mask is not None:
+        mask, others = writing.values((operation.mask, given))
+        loaded = writing.emit(SelectOp(mask, loaded, others)).result
+    writing.define(result, loaded)
+
+
+def _store(operation: ScatterStoreOp, writing: Structuring) -> None:
+    access = _access(operation, writing)
+    if access is None:
+        return
+    box, value = _box(access, writing), writing.value(operation.value)
+    flags = truth_attribute(box.inside)
+    writing.emit(TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map))
+
+
+_RULES = RuleTable(
+    {GatherLoadOp.name: _load, ScatterStoreOp.name: _store}, otherwise=copy, keeps_rounding=True
+)
