@@ -188,7 +188,9 @@ def test_saturation_is_refused_where_nobody_knows_it() -> None:
     body = """%y = arith.truncf %x {core.saturate} : f32 to f8E5M2
     memref.store %y, %o[] : memref<f8E5M2>"""
     text = tile_kernel("%x: f32, %o: memref<f8E5M2>", body).replace('"tile"', '"subgroup"')
-    with pytest.raises(DiagnosticError, match="lanes have no numbers of f8; use f16 or bf16"):
+    with pytest.raises(
+        DiagnosticError, match="lanes have no numbers of 4 to 8 bits; use f16 or bf16"
+    ):
         translate(read(text), "core-to-spirv", Options("pvc"))
 
 

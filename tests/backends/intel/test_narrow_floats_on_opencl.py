@@ -1,4 +1,4 @@
-"""Floats of 8 bits on OpenCL's CPU device: conversions in every bit, and products."""
+"""Floats of 4, 6 and 8 bits on OpenCL's CPU device: conversions in every bit, and products."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from xtile.translate.route import Options, translate
 
 Array = np.ndarray[Any, Any]
 
-TYPES = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
+TYPES = {
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
 
 _TILE = 'core.level = "tile", known_block_size = array<i32: 1, 1, 1>'
 
@@ -48,7 +54,8 @@ def _conversions(type_: str, source: str, count: int) -> str:
 def _numbers(dtype: Any, source: Any) -> Array:
     """All numbers of the type, what lies halfway between them, and random ones of all sizes."""
     random = fresh_generator()
-    exact = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
+    count = 2 ** min(8, int(ml_dtypes.finfo(dtype).bits))
+    exact = np.arange(count, dtype=np.uint8).view(dtype).astype(np.float64)
     with np.errstate(all="ignore"):
         halves = (exact[:-1] + exact[1:]) / 2
         near = [halves * (1 + step * 2.0**-20) for step in (-1, 0, 1)]
@@ -75,6 +82,41 @@ def test_conversions(type_: str, source: str) -> None:
         np.testing.assert_array_equal(found, expected)
         is_number = ~np.isnan(expected)
         assert np.array_equal(np.signbit(found)[is_number], np.signbit(expected)[is_number])
+
+
+@pytest.mark.parametrize("mode", ["", "toward_zero"])
+@pytest.mark.parametrize("source", ["f32", "f64"])
+def test_powers_of_two(source: str, mode: str) -> None:
+    """Sizes are rounded up or toward zero, and limited to the powers that there are."""
+    wide = {"f32": np.float32, "f64": np.float64}[source]
+    with np.errstate(over="ignore", under="ignore"):
+        exact = 2.0 ** np.arange(-152, 130)
+        near = [exact * (1 + step * 2.0**-20) for step in (-1, 0, 1)]
+        numbers = np.concatenate([*near, [0, np.inf, np.nan]]).astype(wide)
+    numbers *= fresh_generator().choice([-1, 1], numbers.size)
+    count, scale = numbers.size, ml_dtypes.float8_e8m0fnu
+    text = f"""
+    gpu.module @m {{
+      gpu.func @k(%x: memref<{count}x{source}>, %y: memref<{count}xf8E8M0FNU>,
+          %z: memref<{count}x{source}>) kernel attributes {{{_TILE}}} {{
+        %c0 = arith.constant 0 : index
+        %v = vector.load %x[%c0] : memref<{count}x{source}>, vector<{count}x{source}>
+        %n = arith.truncf %v {mode} {{core.saturate}}
+            : vector<{count}x{source}> to vector<{count}xf8E8M0FNU>
+        vector.store %n, %y[%c0] : memref<{count}xf8E8M0FNU>, vector<{count}xf8E8M0FNU>
+        %w = arith.extf %n : vector<{count}xf8E8M0FNU> to vector<{count}x{source}>
+        vector.store %w, %z[%c0] : memref<{count}x{source}>, vector<{count}x{source}>
+        gpu.return
+      }}
+    }}"""
+    powers, widened = np.full(count, 1, scale), np.full(count, 77, wide)
+    xtile.run(text, [numbers, powers, widened], device="opencl")
+    fraction, exponent = np.frexp(np.abs(numbers.astype(np.float64)))
+    exponent = exponent - 1 + ((fraction > 0.5) & (mode == ""))
+    exponent = np.where(np.isinf(numbers), 127, np.where(numbers == 0, -127, exponent))
+    expected = np.where(np.isnan(numbers), np.nan, 2.0 ** np.clip(exponent, -127, 127))
+    np.testing.assert_array_equal(powers.astype(np.float64), expected)
+    np.testing.assert_array_equal(widened, expected)
 
 
 def _product(type_: str, attributes: str) -> str:
@@ -116,5 +158,7 @@ def test_products(type_: str, attributes: str) -> None:
 
 def test_lanes_of_gpus_have_none() -> None:
     module = xtile.parse(_product("f8E5M2", _SUBGROUP), language="mlir")
-    with pytest.raises(DiagnosticError, match="lanes have no numbers of f8; use f16 or bf16"):
+    with pytest.raises(
+        DiagnosticError, match="lanes have no numbers of 4 to 8 bits; use f16 or bf16"
+    ):
         translate(module, "core-to-spirv", Options("pvc"))

@@ -93,14 +93,14 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
 
 
 def _check_numbers(function: FuncOp, lowering: Lowering) -> None:
-    """Checks that a kernel whose vectors are spread over lanes has no f8.
+    """Checks that a kernel whose vectors are spread over lanes has no narrow numbers.
 
     Raises:
         DiagnosticError: It has some.
     """
     for operation in walk(function):
         if any(format_of(type_) for type_ in (*operation.operand_types, *operation.result_types)):
-            raise lowering.error("lanes have no numbers of f8; use f16 or bf16", operation)
+            raise lowering.error("lanes have no numbers of 4 to 8 bits; use f16 or bf16", operation)
 
 
 def _check_work_group(function: FuncOp, lowering: Lowering) -> None:

@@ -10,8 +10,7 @@ from typing_extensions import override
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    Float8E4M3FNType,
-    Float8E5M2Type,
+    Float8E8M0FNUType,
     FloatAttr,
     FloatTF32Type,
     IndexType,
@@ -39,6 +38,7 @@ from xtile.dialects.core.attributes import Level
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
+from xtile.dialects.number_attributes import NARROW_FLOATS
 from xtile.dialects.shapes import as_vector
 from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.facts import Facts, constant_of
@@ -340,14 +340,19 @@ def matrix_shape(type_: Attribute) -> tuple[int, int]:
     return (shape[0], shape[1]) if len(shape) == 2 else (shape[0], 1)
 
 
+_BYTES = (*NARROW_FLOATS, Float8E8M0FNUType)
+"""The types whose numbers are held in bytes."""
+
+
 def carried_type(type_: Attribute) -> Attribute:
     """The type that holds a number, a memref or a pointer.
 
-    It is that of the bits for bf16 and f8, f32 for tf32, and one in space 3 for local memory.
+    It is that of the bits for bf16 and for numbers of 4 to 8 bits, f32 for tf32, and one in space 3
+    for local memory.
     """
     if isinstance(type_, BFloat16Type):
         return i16
-    if isinstance(type_, Float8E4M3FNType | Float8E5M2Type):
+    if isinstance(type_, _BYTES):
         return i8
     if isinstance(type_, FloatTF32Type):
         return f32

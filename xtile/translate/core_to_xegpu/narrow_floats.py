@@ -1,6 +1,7 @@
-"""f8 numbers, which are carried as their bits and computed with in f32.
+"""Numbers of 4, 6 and 8 bits, which are carried as their bits in i8 and computed with in f32.
 
-Source: Open Compute Project, "OCP 8-bit Floating Point Specification (OFP8)" 1.0, section 5.
+Sources: Open Compute Project, "OCP 8-bit Floating Point Specification (OFP8)" 1.0, section 5, and
+"OCP Microscaling Formats (MX) Specification" 1.0, section 5.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
     Float8E4M3FNType,
     Float8E5M2Type,
+    Float8E8M0FNUType,
     IntegerAttr,
     f16,
     f32,
@@ -46,21 +51,22 @@ _BIAS = 127
 _INFINITY = 0x7F800000
 _QUIET_NAN = 0x7FC00000
 _MAGNITUDE = 0x7FFFFFFF
-_SIGN = 0x80
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of 8 bits.
+    """A format with a sign, an exponent and a fraction.
 
     Attributes:
+        bits: All its bits; those of an i8 above them are 0.
         fraction: Bits of the fraction.
         bias: What is added to exponents.
         largest: The bits of the largest number.
         overflow: The bits of what is too large.
-        nan: The bits of NaN.
+        nan: The bits of NaN, or of what it becomes where there is none.
     """
 
+    bits: int
     fraction: int
     bias: int
     largest: int
@@ -68,13 +74,23 @@ class Format:
     nan: int
 
     @property
+    def sign(self) -> int:
+        """The bit of the sign."""
+        return 1 << (self.bits - 1)
+
+    @property
     def smallest_exponent(self) -> int:
         """The exponent of the smallest number that is not subnormal."""
         return 1 - self.bias
 
+    @property
+    def has_special_numbers(self) -> bool:
+        """Whether some bits are infinity or NaN."""
+        return self.nan > self.largest
+
     def bits_of(self, number: float) -> int:
         """The bits of a number of the format, as a signed i8."""
-        sign = _SIGN if math.copysign(1.0, number) < 0 else 0
+        sign = self.sign if math.copysign(1.0, number) < 0 else 0
         if math.isnan(number):
             bits = self.nan
         elif math.isinf(number):
@@ -85,54 +101,97 @@ class Format:
             exponent = max(math.frexp(number)[1] - 1, self.smallest_exponent)
             steps = round(abs(number) * 2.0 ** (self.fraction - exponent))
             bits = ((exponent - self.smallest_exponent) << self.fraction) + steps
-        return (sign | bits) - 256 if sign else bits
+        return _signed_byte(sign | bits)
 
 
-FORMATS: dict[type[Attribute], Format] = {
-    Float8E4M3FNType: Format(3, 7, 0x7E, 0x7F, 0x7F),
-    Float8E5M2Type: Format(2, 15, 0x7B, 0x7C, 0x7E),
+@dataclass(frozen=True)
+class PowerFormat:
+    """f8E8M0FNU: powers of two from 2^-127 to 2^127, and NaN."""
+
+    largest: int = 0xFE
+    nan: int = 0xFF
+
+    def bits_of(self, number: float) -> int:
+        """The bits of a power of two, as a signed i8."""
+        if math.isnan(number):
+            return _signed_byte(self.nan)
+        return _signed_byte(math.frexp(number)[1] - 1 + _BIAS)
+
+
+def _signed_byte(bits: int) -> int:
+    return bits - 256 if bits & 0x80 else bits
+
+
+FORMATS: dict[type[Attribute], Format | PowerFormat] = {
+    Float4E2M1FNType: Format(4, 1, 1, 0x7, 0x7, 0x7),
+    Float6E2M3FNType: Format(6, 3, 1, 0x1F, 0x1F, 0x1F),
+    Float6E3M2FNType: Format(6, 2, 3, 0x1F, 0x1F, 0x1F),
+    Float8E4M3FNType: Format(8, 3, 7, 0x7E, 0x7F, 0x7F),
+    Float8E5M2Type: Format(8, 2, 15, 0x7B, 0x7C, 0x7E),
+    Float8E8M0FNUType: PowerFormat(),
 }
 
 
-def format_of(type_: Attribute) -> Format | None:
-    """The format of a number or of a vector's elements; None where it is no f8."""
+def format_of(type_: Attribute) -> Format | PowerFormat | None:
+    """The format of a number or of a vector's elements; None where it has 16 bits or more."""
     vector = as_vector(type_)
     return FORMATS.get(type(type_ if vector is None else vector.element_type))
 
 
-def widen(lowering: Lowering, bits: SSAValue, format_: Format) -> SSAValue:
-    """The f32 with the value of an f8.
+def widen(lowering: Lowering, bits: SSAValue, format_: Format | PowerFormat) -> SSAValue:
+    """The f32 with the value of a narrow number.
 
     Its exponent and fraction are those of an f32 that is smaller by a power of two, also where they
     are subnormal.
     """
+    if isinstance(format_, PowerFormat):
+        return _widened_power(lowering, bits, format_)
     emit, word = lowering.emit, like(bits, i32)
 
     def constant(number: int) -> SSAValue:
         return lowering.constant(number, word)
 
     wide = emit(ExtUIOp(bits, cast("Any", word))).result
-    size = emit(arith.AndIOp(wide, constant(_SIGN - 1))).result
+    size = emit(arith.AndIOp(wide, constant(format_.sign - 1))).result
     moved = emit(arith.ShLIOp(size, constant(_FRACTION - format_.fraction))).result
     small = emit(arith.BitcastOp(moved, like(bits, f32))).result
     factor = lowering.constant(2.0 ** (_BIAS - format_.bias), like(bits, f32))
     number = emit(arith.BitcastOp(emit(arith.MulfOp(small, factor)).result, word)).result
-    is_large = compare(lowering, arith.CmpiOp(size, constant(format_.largest), "ugt"))
-    is_nan = compare(lowering, arith.CmpiOp(size, constant(format_.nan), "uge"))
-    if format_.overflow != format_.nan:
-        # Whatever lies above infinity is NaN.
-        is_nan = compare(lowering, arith.CmpiOp(size, constant(format_.overflow), "ugt"))
-    special = lowering.select(is_nan, constant(_QUIET_NAN), constant(_INFINITY))
-    chosen = lowering.select(is_large, special, number)
-    sign = emit(arith.AndIOp(wide, constant(_SIGN))).result
-    signed = emit(arith.OrIOp(chosen, emit(arith.ShLIOp(sign, constant(24))).result)).result
+    if format_.has_special_numbers:
+        is_large = compare(lowering, arith.CmpiOp(size, constant(format_.largest), "ugt"))
+        is_nan = compare(lowering, arith.CmpiOp(size, constant(format_.nan), "uge"))
+        if format_.overflow != format_.nan:
+            # Whatever lies above infinity is NaN.
+            is_nan = compare(lowering, arith.CmpiOp(size, constant(format_.overflow), "ugt"))
+        special = lowering.select(is_nan, constant(_QUIET_NAN), constant(_INFINITY))
+        number = lowering.select(is_large, special, number)
+    sign = emit(arith.AndIOp(wide, constant(format_.sign))).result
+    moved = emit(arith.ShLIOp(sign, constant(i32.bitwidth - format_.bits))).result
+    signed = emit(arith.OrIOp(number, moved)).result
     return emit(arith.BitcastOp(signed, like(bits, f32))).result
+
+
+def _widened_power(lowering: Lowering, bits: SSAValue, format_: PowerFormat) -> SSAValue:
+    """The f32 whose exponent has these bits; the smallest power is subnormal."""
+    emit, word = lowering.emit, like(bits, i32)
+
+    def constant(number: int) -> SSAValue:
+        return lowering.constant(number, word)
+
+    def is_(number: int) -> SSAValue:
+        return compare(lowering, arith.CmpiOp(wide, constant(number), "eq"))
+
+    wide = emit(ExtUIOp(bits, cast("Any", word))).result
+    power = emit(arith.ShLIOp(wide, constant(_FRACTION))).result
+    power = lowering.select(is_(0), constant(1 << (_FRACTION - 1)), power)
+    power = lowering.select(is_(format_.nan), constant(_QUIET_NAN), power)
+    return emit(arith.BitcastOp(power, like(bits, f32))).result
 
 
 def narrow(
     lowering: Lowering, value: SSAValue, format_: Format, *, saturates: bool = False
 ) -> SSAValue:
-    """The bits of an f32 or f64 rounded to f8, to nearest, ties to even.
+    """The bits of an f32 or f64 rounded to nearest, ties to even.
 
     Args:
         lowering: Where to emit.
@@ -153,12 +212,47 @@ def narrow(
     too_large = compare(lowering, arith.CmpiOp(code, constant(format_.largest), "ugt"))
     limit = format_.largest if saturates else format_.overflow
     code = lowering.select(too_large, constant(limit), code)
-    is_nan = compare(lowering, arith.CmpiOp(size, constant(_INFINITY), "ugt"))
-    code = lowering.select(is_nan, constant(format_.nan), code)
-    shifted = emit(arith.ShRUIOp(bits, constant(24))).result
-    sign = emit(arith.AndIOp(shifted, constant(_SIGN))).result
+    shifted = emit(arith.ShRUIOp(bits, constant(i32.bitwidth - format_.bits))).result
+    sign = emit(arith.AndIOp(shifted, constant(format_.sign))).result
     signed = emit(arith.OrIOp(code, sign)).result
+    is_nan = compare(lowering, arith.CmpiOp(size, constant(_INFINITY), "ugt"))
+    signed = lowering.select(is_nan, constant(format_.nan), signed)
     return emit(TruncIOp(signed, cast("Any", like(value, i8)))).result
+
+
+def _narrowed_power(
+    lowering: Lowering, value: SSAValue, format_: PowerFormat, *, rounds_up: bool
+) -> SSAValue:
+    """The bits of the power of two beside the size of an f32 or f64.
+
+    Args:
+        lowering: Where to emit.
+        value: The number, or a vector of them.
+        format_: The format.
+        rounds_up: Whether the power is not smaller than the number; else it is not larger. What has
+            no such power gets the smallest or the largest one.
+    """
+    if element_of(value) == f64:
+        value = to_odd(lowering, value)
+    emit, word = lowering.emit, like(value, i32)
+
+    def constant(number: int) -> SSAValue:
+        return lowering.constant(number, word)
+
+    bits = emit(arith.BitcastOp(value, word)).result
+    size = emit(arith.AndIOp(bits, constant(_MAGNITUDE))).result
+    moved = size
+    if rounds_up:
+        # Up to 2^-127, which is subnormal, all numbers get the smallest power.
+        least = constant(1 << _FRACTION)
+        is_subnormal = compare(lowering, arith.CmpiOp(size, least, "ult"))
+        half, whole = constant((1 << (_FRACTION - 1)) - 1), constant((1 << _FRACTION) - 1)
+        moved = emit(arith.AddiOp(size, lowering.select(is_subnormal, half, whole))).result
+    power = emit(arith.ShRUIOp(moved, constant(_FRACTION))).result
+    power = emit(arith.MinUIOp(power, constant(format_.largest))).result
+    is_nan = compare(lowering, arith.CmpiOp(size, constant(_INFINITY), "ugt"))
+    power = lowering.select(is_nan, constant(format_.nan), power)
+    return emit(TruncIOp(power, cast("Any", like(value, i8)))).result
 
 
 def _rounded(lowering: Lowering, size: SSAValue, format_: Format) -> SSAValue:
@@ -190,23 +284,23 @@ def _rounded(lowering: Lowering, size: SSAValue, format_: Format) -> SSAValue:
 
 
 def is_on_narrow_floats(operation: Operation) -> bool:
-    """Whether an operation has a number of f8 as an operand or as its result."""
+    """Whether an operation has a narrow number as an operand or as its result."""
     return any(format_of(type_) for type_ in (*operation.operand_types, *operation.result_types))
 
 
 def emit_narrow(
     operation: Operation, operands: list[SSAValue], width: Attribute, lowering: Lowering
 ) -> SSAValue:
-    """Emits arithmetic on f8, in f32 and rounded once.
+    """Emits arithmetic on narrow numbers, in f32 and rounded once.
 
     Args:
         operation: The operation of the source.
-        operands: What its operands have become, f8 as bits.
-        width: The type of what its result becomes, an f8 or another number or a vector of some.
+        operands: What its operands have become, narrow numbers as bits.
+        width: The type of what its result becomes, of numbers of any width.
         lowering: Where to emit.
 
     Raises:
-        DiagnosticError: It says in which direction it rounds.
+        DiagnosticError: It rounds in a direction, or to a power of two without saturation.
     """
     given = [format_of(type_) for type_ in operation.operand_types]
     wide = [
@@ -215,12 +309,10 @@ def emit_narrow(
     ]
     result = format_of(width)
     if operation.name == "arith.truncf" and result is not None:
-        mode = operation.properties.get("roundingmode")
-        if isa(mode, IntegerAttr) and ROUNDING_MODES[mode.value.data] != TO_NEAREST_EVEN:
-            raise lowering.error("f8 is rounded to nearest, ties to even, only")
         value = wide_of_bfloat16(lowering, operation, wide[0])
-        saturates = SATURATE_ATTRIBUTE in operation.attributes
-        return narrow(lowering, value, result, saturates=saturates)
+        return _truncated(lowering, operation, value, result)
+    if isinstance(result, PowerFormat):
+        raise lowering.error("f8E8M0FNU has no arithmetic; compute in f32 and convert the result")
     if operation.name == "arith.extf":
         return _converted(lowering, wide[0], width)
     kind = like(wide[0], f32) if result is not None else width
@@ -229,6 +321,23 @@ def emit_narrow(
     )
     made = lowering.emit(new).results[0]
     return made if result is None else narrow(lowering, made, result)
+
+
+def _truncated(
+    lowering: Lowering, operation: Operation, value: SSAValue, format_: Format | PowerFormat
+) -> SSAValue:
+    mode = operation.properties.get("roundingmode")
+    name = ROUNDING_MODES[mode.value.data] if isa(mode, IntegerAttr) else TO_NEAREST_EVEN
+    saturates = SATURATE_ATTRIBUTE in operation.attributes
+    if isinstance(format_, PowerFormat):
+        if not saturates:
+            raise lowering.error(
+                "CPUs round sizes to f8E8M0FNU, upwards or toward zero; write core.saturate"
+            )
+        return _narrowed_power(lowering, value, format_, rounds_up=name == TO_NEAREST_EVEN)
+    if name != TO_NEAREST_EVEN:
+        raise lowering.error("numbers of 4 to 8 bits are rounded to nearest, ties to even, only")
+    return narrow(lowering, value, format_, saturates=saturates)
 
 
 def wide_of_bfloat16(lowering: Lowering, operation: Operation, value: SSAValue) -> SSAValue:
