@@ -6,6 +6,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -14,10 +15,11 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IntegerType,
     StringAttr,
+    VectorType,
 )
 from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -230,3 +232,20 @@ def _iterator(parser: Parser, attribute: Attribute, start: int) -> IteratorTypeA
 def _positions(map: AffineMap) -> list[int]:
     """Returns the positions of the dimensions among the results of a map."""
     return [result.position for result in map.results if isinstance(result, AffineDimExpr)]
+
+
+def product_of_matrices(lhs: SSAValue, rhs: SSAValue, acc: SSAValue) -> ContractionOp:
+    """The product of two matrices and a sum; with three dimensions the first counts products."""
+    rank = cast("VectorType[Attribute]", acc.type).get_num_dims()
+    *batch, i, j, k = map(AffineExpr.dimension, range(rank + 1))
+    read = [(*batch, i, k), (*batch, k, j), (*batch, i, j)]
+    maps = (AffineMapAttr(AffineMap(rank + 1, 0, each)) for each in read)
+    kinds = [IteratorType.PARALLEL] * rank + [IteratorType.REDUCTION]
+    return ContractionOp.build(
+        operands=[lhs, rhs, acc],
+        result_types=[acc.type],
+        properties={
+            "indexing_maps": ArrayAttr(maps),
+            "iterator_types": ArrayAttr(map(IteratorTypeAttr, kinds)),
+        },
+    )

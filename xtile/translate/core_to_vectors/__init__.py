@@ -16,6 +16,7 @@ from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
+from xtile.transforms.compose_narrow import compose_narrow
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_vectors import (
     contractions,
@@ -73,7 +74,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    module = split_complex(module)
+    module = compose_narrow(split_complex(module))
     lowering = Vectors(RULES, target, source_of(module), diagnostics)
     lowering.level = level
     tf32.check(module, lowering)

@@ -20,7 +20,7 @@ from xtile.dialects.number_attributes import (
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
-from xtile.translate.core_to_xegpu import bfloat16, narrow_floats, tf32
+from xtile.translate.core_to_xegpu import bfloat16, narrow_floats, narrow_integers, tf32
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
     element_of,
@@ -106,6 +106,9 @@ def emit_on(
     refuse_direction(operation, lowering)
     if _is_arithmetic(operation) and narrow_floats.is_on_narrow_floats(operation):
         return [narrow_floats.emit_narrow(operation, operands, result_types[0], lowering)]
+    if operation.name != "arith.select" and narrow_integers.is_on_narrow_integers(operation):
+        (type_,) = result_types
+        return [narrow_integers.emit_narrow_integer(operation, operands, type_, lowering)]
     if FLUSH_ATTRIBUTE not in operation.attributes:
         return _emit_rounded(operation, operands, result_types, lowering)
     own = [flushed(lowering, operand) for operand in operands]

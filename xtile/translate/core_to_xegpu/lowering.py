@@ -344,15 +344,23 @@ _BYTES = (*NARROW_FLOATS, Float8E8M0FNUType)
 """The types whose numbers are held in bytes."""
 
 
+_NARROW_INTEGERS = (IntegerType(2), IntegerType(4))
+
+
+def is_narrow_integer(type_: Attribute) -> bool:
+    """Whether a type is i2 or i4, whose numbers are held in an i8 with their sign."""
+    return type_ in _NARROW_INTEGERS
+
+
 def carried_type(type_: Attribute) -> Attribute:
     """The type that holds a number, a memref or a pointer.
 
-    It is that of the bits for bf16 and for numbers of 4 to 8 bits, f32 for tf32, and one in space 3
-    for local memory.
+    It is that of the bits for bf16 and floats of 4 to 8 bits, i8 for i2 and i4, f32 for tf32, and
+    one in space 3 for local memory.
     """
     if isinstance(type_, BFloat16Type):
         return i16
-    if isinstance(type_, _BYTES):
+    if isinstance(type_, _BYTES) or is_narrow_integer(type_):
         return i8
     if isinstance(type_, FloatTF32Type):
         return f32

@@ -7,15 +7,12 @@ docs/core-form.md, "Reductions and scans".
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    ArrayAttr,
     IntegerAttr,
     UnitAttr,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir import Attribute, Block, Region
 
 from xtile.dialects.arith.casts import ExtSIOp, ExtUIOp
 from xtile.dialects.core import ReduceOp, ScaledContractOp, ScanOp, YieldOp
@@ -23,42 +20,17 @@ from xtile.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, M
 from xtile.dialects.cuda_tile.ops.reductions import ReduceOp as TileReduceOp
 from xtile.dialects.cuda_tile.ops.reductions import ScanOp as TileScanOp
 from xtile.dialects.shapes import with_element
-from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
-from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.cuda_tile_to_core.arithmetic import is_signed
 from xtile.translate.cuda_tile_to_core.raising import Raising
-from xtile.translate.cuda_tile_to_core.types import shape_of
 
 # --- products ---
 
 
-def _map(count: int, *dimensions: int) -> AffineMapAttr:
-    """The map from a number of iterations to some of them."""
-    return AffineMapAttr(AffineMap(count, 0, tuple(map(AffineDimExpr, dimensions))))
-
-
-_MAPS = {
-    2: (_map(3, 0, 2), _map(3, 2, 1), _map(3, 0, 1)),
-    3: (_map(4, 0, 1, 3), _map(4, 0, 3, 2), _map(4, 0, 1, 2)),
-}
-"""The maps of the factors and of the sums, by the rank of the tiles."""
-
-
-def _contracted(raising: Raising, lhs: SSAValue, rhs: SSAValue, acc: SSAValue) -> SSAValue:
-    """The product of matrices, or of as many pairs of them as the first dimension counts."""
-    rank = len(shape_of(acc.type))
-    kinds = [IteratorType.PARALLEL] * rank + [IteratorType.REDUCTION]
-    properties = {
-        "indexing_maps": ArrayAttr(_MAPS[rank]),
-        "iterator_types": ArrayAttr(map(IteratorTypeAttr, kinds)),
-    }
-    return raising.compute(ContractionOp, [lhs, rhs, acc], acc.type, properties)
-
-
 def _multiply_floats(operation: MmaFOp, raising: Raising) -> None:
     lhs, rhs, acc = raising.values((operation.lhs, operation.rhs, operation.acc))
-    raising.define(operation.result, _contracted(raising, lhs, rhs, acc))
+    raising.define(operation.result, raising.emit(product_of_matrices(lhs, rhs, acc)).result)
 
 
 def _multiply_integers(operation: MmaIOp, raising: Raising) -> None:
@@ -70,7 +42,7 @@ def _multiply_integers(operation: MmaIOp, raising: Raising) -> None:
             raising.compute(ExtSIOp if sign else ExtUIOp, [value], with_element(value.type, i32))
             for sign, value in zip(signs, (lhs, rhs), strict=True)
         )
-    raising.define(operation.result, _contracted(raising, lhs, rhs, acc))
+    raising.define(operation.result, raising.emit(product_of_matrices(lhs, rhs, acc)).result)
 
 
 def _multiply_scaled(operation: MmaFScaledOp, raising: Raising) -> None:

@@ -222,6 +222,48 @@ def quantize_e4m3() -> Case:
 
 
 @ct.kernel
+def _quantize_mxfp8(x, out, scales, block: CONSTANT):
+    """Blocks of a row in e4m3, whose scales are the powers of two that are large enough."""
+    at = (ct.bid(0), ct.bid(1))
+    tile = ct.load(x, at, (1, block), padding_mode=ZERO)
+    largest = ct.max(ct.abs(tile), axis=1, keepdims=True)
+    scale = ct.astype(largest / 448.0, ct.float8_e8m0fnu, rounding_mode=ct.RoundingMode.RP)
+    ct.store(scales, at, scale)
+    ct.store(out, at, (tile / scale.astype(ct.float32)).astype(ct.float8_e4m3fn))
+
+
+def quantize_mxfp8() -> Case:
+    x = normal(3, 64) * 2.0 ** integers(-20, 20, 3, 1)
+    x = x.astype(np.float32)
+    blocks = x.reshape(3, 2, 32).astype(np.float64)
+    largest = np.abs(blocks).max(axis=2, keepdims=True)
+    # A quotient that is rounded to a power of two is none that must be rounded up.
+    power = 2.0 ** np.ceil(np.log2((largest / 448).astype(np.float32).astype(np.float64)))
+    wanted = {1: (blocks / power).reshape(3, 64).astype(E4M3), 2: power[..., 0]}
+    outputs = [blank(3, 64, dtype=E4M3), np.full((3, 2), 2.0**9, E8M0)]
+    return Case(_quantize_mxfp8, [x, *outputs], wanted, (3, 2), (32,))
+
+
+@ct.kernel
+def _quantize_e2m1(x, out, scales, rows: CONSTANT, block: CONSTANT):
+    """Blocks in 4 bits, two of them in a byte."""
+    tile = ct.load(x, (ct.bid(0), 0), (rows, block))
+    scale = ct.max(ct.abs(tile), axis=1, keepdims=True) / 6.0
+    ct.store(scales, (ct.bid(0),), scale.reshape((rows,)))
+    packed = ct.pack_to_bytes((tile / scale).astype(ct.float4_e2m1fn))
+    ct.store(out, (ct.bid(0), 0), packed.reshape((rows, block // 2)))
+
+
+def quantize_e2m1() -> Case:
+    x = normal(8, 32)
+    scale = np.abs(x).max(axis=1, keepdims=True) / np.float32(6)
+    codes = (x / scale).astype(ml_dtypes.float4_e2m1fn).view(np.uint8) & 15
+    outputs = [blank(8, 16, dtype=np.uint8), blank(8)]
+    wanted = {1: codes[:, ::2] | codes[:, 1::2] << 4, 2: scale[:, 0]}
+    return Case(_quantize_e2m1, [x, *outputs], wanted, (2,), (4, 32), rounding(1, np.float32))
+
+
+@ct.kernel
 def _collatz(x, out, limit, size: CONSTANT):
     """A loop that is left early, and one that goes on early."""
     i = ct.bid(0)
@@ -361,6 +403,8 @@ CASES = [
     quantize,
     dequantize4,
     quantize_e4m3,
+    quantize_mxfp8,
+    quantize_e2m1,
     collatz,
     mandelbrot,
     divided,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cuda.tile as ct
 import ml_dtypes
 import numpy as np
@@ -17,7 +19,8 @@ from tests.translate.cuda_tile_to_core.cutile.case import (
     rounding,
 )
 
-BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+BF16, E8M0 = ml_dtypes.bfloat16, ml_dtypes.float8_e8m0fnu
+E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
 
 
 def _wide(x: Array) -> Array:
@@ -331,6 +334,78 @@ def expert_matmul() -> Case:
     return Case(_expert_matmul, arguments, {5: wanted}, (2, 2), (2, 8, 8, 16), tolerance)
 
 
+@ct.kernel
+def _matmul_mxfp8(a, a_scales, b, b_scales, c, m: CONSTANT, n: CONSTANT, k: CONSTANT):
+    """Factors of 8 bits of which 32 along the depth share a power of two."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((m, n), dtype=ct.float32)
+    for step in range(ct.cdiv(a.shape[1], k)):
+        x = ct.load(a, (i, step), (m, k), padding_mode=ZERO)
+        x_scales = ct.load(a_scales, (i, step), (m, k // 32))
+        y = ct.load(b, (j, step), (n, k), padding_mode=ZERO)
+        y_scales = ct.load(b_scales, (j, step), (n, k // 32))
+        acc = ct.mma_scaled(x, x_scales, ct.transpose(y), ct.transpose(y_scales), acc)
+    ct.store(c, (i, j), acc)
+
+
+def _powers(*shape: int) -> Array:
+    return (2.0 ** integers(-9, 9, *shape)).astype(E8M0)
+
+
+def _scaled_product(a: Array, a_scales: Array, b: Array, b_scales: Array) -> Array:
+    left, right = (
+        _wide(each) * _wide(scales).repeat(each.shape[1] // scales.shape[1], axis=1)
+        for each, scales in ((a, a_scales), (b, b_scales))
+    )
+    return left @ right.T
+
+
+def _mxfp8(dtype: Any) -> Case:
+    a, b = normal(16, 128, dtype=dtype), normal(8, 128, dtype=dtype)
+    scales = _powers(16, 4), _powers(8, 4)
+    wanted = _scaled_product(a, scales[0], b, scales[1])
+    arguments = [a, scales[0], b, scales[1], blank(16, 8)]
+    tolerance = rounding(4, np.float32)
+    return Case(_matmul_mxfp8, arguments, {4: wanted}, (2, 1), (8, 8, 64), tolerance)
+
+
+def matmul_mxfp8_e4m3() -> Case:
+    return _mxfp8(E4M3)
+
+
+def matmul_mxfp8_e5m2() -> Case:
+    return _mxfp8(E5M2)
+
+
+@ct.kernel
+def _matmul_nvfp4(a, a_scales, b, b_scales, c, m: CONSTANT, n: CONSTANT, k: CONSTANT):
+    """Factors of 4 bits, two in a byte, of which 16 share a scale in e4m3."""
+    x = ct.unpack_from_bytes(
+        ct.load(a, (0, 0), (m, k // 2)).reshape((m * k // 2,)), ct.float4_e2m1fn
+    )
+    y = ct.unpack_from_bytes(
+        ct.load(b, (0, 0), (n, k // 2)).reshape((n * k // 2,)), ct.float4_e2m1fn
+    )
+    x_scales = ct.load(a_scales, (0, 0), (m, k // 16))
+    y_scales = ct.transpose(ct.load(b_scales, (0, 0), (n, k // 16)))
+    y = ct.transpose(y.reshape((n, k)))
+    acc = ct.zeros((m, n), dtype=ct.float32)
+    ct.store(c, (0, 0), ct.mma_scaled(x.reshape((m, k)), x_scales, y, y_scales, acc))
+
+
+def matmul_nvfp4() -> Case:
+    a, b = integers(0, 256, 8, 32, dtype=np.uint8), integers(0, 256, 16, 32, dtype=np.uint8)
+    scales = [np.abs(normal(rows, 4)).astype(E4M3) for rows in (8, 16)]
+
+    def numbers(packed: Array) -> Array:
+        halves = np.stack([packed & 15, packed >> 4], axis=-1)
+        return halves.reshape(packed.shape[0], 64).view(ml_dtypes.float4_e2m1fn)
+
+    wanted = _scaled_product(numbers(a), scales[0], numbers(b), scales[1])
+    arguments = [a, scales[0], b, scales[1], blank(8, 16)]
+    return Case(_matmul_nvfp4, arguments, {4: wanted}, (1,), (8, 16, 64), rounding(4, np.float32))
+
+
 CASES = [
     matmul_f16,
     matmul_bf16,
@@ -349,5 +424,8 @@ CASES = [
     matrix_vector,
     grouped_matmul,
     expert_matmul,
+    matmul_mxfp8_e4m3,
+    matmul_mxfp8_e5m2,
+    matmul_nvfp4,
 ]
 """A case for each kernel, or for each type of numbers that one is for."""
