@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -24,7 +24,13 @@ _FEW_PIECES = 4
 
 
 class Emitter(Lowering):
-    """Emits the code of a work-item that computes with vectors."""
+    """Emits the code of a work-item that computes with vectors.
+
+    Attributes:
+        assumed: The conditions that hold where code is being emitted.
+    """
+
+    assumed: frozenset[SSAValue] = frozenset()
 
     # --- accesses ---
 
@@ -161,6 +167,14 @@ class Emitter(Lowering):
                 self.emit(scf.YieldOp())
             regions.append(Region([block]))
         self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
+
+    @contextmanager
+    def assuming(self, conditions: Iterable[SSAValue]) -> Generator[None]:
+        """Where conditions hold."""
+        before = self.assumed
+        self.assumed = before.union(conditions)
+        yield
+        self.assumed = before
 
     def is_at_least(self, a: Index, b: Index) -> SSAValue:
         """Whether an index is not smaller than another one."""

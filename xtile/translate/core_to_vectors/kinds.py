@@ -126,7 +126,7 @@ def is_deferrable(operation: Operation) -> bool:
     if isinstance(operation, MapOp):
         return len(operation.mapped) == 1 and is_plain_body(operation.body.block)
     if reads_memory(operation):
-        return is_plain_access(operation)
+        return has_rows(operation)
     return is_elementwise(operation) or is_outer_product(operation)
 
 
@@ -179,14 +179,20 @@ def _is_plain(operation: Operation) -> bool:
 
 def is_plain_access(operation: Operation) -> bool:
     """Whether an access stays inside, and reaches a row of the tile as neighbours in memory."""
+    if not isinstance(operation, vector.TransferReadOp | vector.TransferWriteOp):
+        return has_rows(operation)
+    in_bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
+    return all(bool(flag) for flag in in_bounds) and has_rows(operation)
+
+
+def has_rows(operation: Operation) -> bool:
+    """Whether an access without a mask reaches a row of the tile as neighbours in memory."""
     has_neighbours = has_unit_stride(memory_of(operation).type)
     if not isinstance(operation, vector.TransferReadOp | vector.TransferWriteOp):
         return has_neighbours
-    in_bounds = cast("ArrayAttr[BoolAttr]", operation.properties["in_bounds"])
-    is_inside = all(bool(flag) for flag in in_bounds)
     along = dimensions_of(operation.permutation_map)
-    has_rows = bool(along) and along[-1] == len(operation.indices) - 1 and has_neighbours
-    return is_inside and has_rows and operation.mask is None
+    is_last = bool(along) and along[-1] == len(operation.indices) - 1
+    return is_last and has_neighbours and operation.mask is None
 
 
 def memory_of(operation: Operation) -> SSAValue:

@@ -40,6 +40,9 @@ from xtile.translate.core_to_xegpu.lowering import carried_type
 
 _NOTHING: frozenset[SSAValue] = frozenset()
 
+CHEAP = 24
+"""The most operations that a part of a tile may cost to be computed in two loops."""
+
 _LEAST_SIZE = 4
 """Bytes of the smallest components that a register is full of; smaller ones are widened."""
 
@@ -266,6 +269,7 @@ class Vectors(Emitter):
             others=_NOTHING.union(*(operand.others for operand in operands)),
             width=min(self.width_of(element), *(operand.width for operand in operands)),
             cost=1 + sum(operand.cost for operand in operands),
+            guards=tuple(dict.fromkeys(guard for operand in operands for guard in operand.guards)),
         )
 
     def reshaped(self, tile: Tile, shape: tuple[int, ...]) -> Tile:
@@ -359,6 +363,26 @@ class Vectors(Emitter):
 
     def each_piece(self, tile: Tile, emit: Callable[[Position, int], None]) -> None:
         """Goes through the components of a tile, as many at once as it likes."""
+        guard = self.guard_of(tile) if tile.cost <= CHEAP else None
+        if guard is None:
+            self._each_piece(tile, emit)
+            return
+
+        def without_checks() -> None:
+            with self.assuming(tile.guards):
+                self._each_piece(tile, emit)
+
+        self.either(guard, without_checks, lambda: self._each_piece(tile, emit))
+
+    def guard_of(self, tile: Tile) -> SSAValue | None:
+        """Whether all that a tile is computed from is inside of memory; None if it is known."""
+        guard: SSAValue | None = None
+        for condition in tile.guards:
+            if condition not in self.assumed:
+                guard = self.both(guard, condition)
+        return guard
+
+    def _each_piece(self, tile: Tile, emit: Callable[[Position, int], None]) -> None:
         if tile.is_flat:
             self.cover(tile.count, tile.width, lambda at, n: emit(Position(at), n))
             return

@@ -114,6 +114,44 @@ class MemoryBlock:
         """Loads components that are neighbours in the memory."""
         return self._lowering.load(self._memory, self.indices(position), width, element)
 
+    def load_checked(
+        self, position: Position, width: int, element: Attribute, padding: SSAValue
+    ) -> SSAValue:
+        """Loads what of some neighbours is in the memory; the padding stands for what is not."""
+        lowering, last = self._lowering, self.ranges[-1]
+        column = position.column
+        row: SSAValue | None = None
+        for index, range_ in zip(position.indices[:-1], self.ranges[:-1], strict=True):
+            row = lowering.both(row, self._is_inside(index, 1, range_))
+
+        def cut() -> SSAValue:
+            if width == 1:
+                return padding
+            buffer = lowering.allocate(element, width)
+            lowering.store(lowering.broadcast(padding, width), buffer, [0])
+            first = lowering.larger(lowering.subtract(last.first, column), 0)
+            end = lowering.smaller(lowering.subtract(last.last, column), width)
+            with lowering.when(row), lowering.loop(first, end, name="column") as i:
+                one = self.load(lowering.moved(position, i), 1, element)
+                lowering.store(one, buffer, [i])
+            lowering.free(buffer)
+            return lowering.load(buffer, [0], width, element)
+
+        is_inside = lowering.both(row, self._is_inside(column, width, last))
+        if is_inside is None:
+            return self.load(position, width, element)
+        return lowering.choose(is_inside, lambda: self.load(position, width, element), cut)
+
+    def _is_inside(self, index: Index, width: int, range_: Range) -> SSAValue | None:
+        """Whether some neighbours along a dimension are in the memory; None if they are."""
+        lowering = self._lowering
+        if range_.is_whole is None:
+            return None
+        inside = lowering.is_at_least(range_.last, lowering.add(index, width))
+        if range_.first == 0:
+            return inside
+        return lowering.both(inside, lowering.is_at_least(index, range_.first))
+
     def store(self, value: SSAValue, position: Position) -> None:
         """Stores components as neighbours in the memory."""
         self._lowering.store(value, self._memory, self.indices(position))

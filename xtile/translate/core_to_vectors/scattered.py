@@ -262,7 +262,9 @@ def _load_one(operation: GatherLoadOp, lowering: Vectors, points: Points) -> Non
         return
     padding = operation.padding
     otherwise = lowering.constant(0, element) if padding is None else lowering.value(padding)
-    lowering.define(result, lowering.choose(lowering.value(operation.mask), load, otherwise))
+    lowering.define(
+        result, lowering.choose(lowering.value(operation.mask), load, lambda: otherwise)
+    )
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Vectors) -> None:
@@ -399,7 +401,7 @@ def _update(
             lowering.define(result, one())
         else:
             zero = lowering.constant(0, lowering.type_(result.type))
-            lowering.define(result, lowering.choose(lowering.value(mask), one, zero))
+            lowering.define(result, lowering.choose(lowering.value(mask), one, lambda: zero))
     fence(lowering, operation.order)
 
 

@@ -56,6 +56,7 @@ class Tile:
         cost: The number of operations that `piece` emits.
         buffer: The private memory that holds the tile row by row, if some does.
         scalar: What all components are, if they are the same.
+        guards: The conditions under which `piece` needs to check nothing.
     """
 
     shape: tuple[int, ...]
@@ -68,6 +69,7 @@ class Tile:
     cost: int = 1
     buffer: SSAValue | None = None
     scalar: SSAValue | None = None
+    guards: tuple[SSAValue, ...] = ()
 
     @property
     def count(self) -> int:

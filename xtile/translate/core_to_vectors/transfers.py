@@ -23,7 +23,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lanes import repetitions
-from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.lowering import CHEAP, Vectors
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
 from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
 from xtile.translate.core_to_vectors.transposition import (
@@ -34,8 +34,8 @@ from xtile.translate.core_to_vectors.transposition import (
 from xtile.translate.core_to_xegpu import atomics, memory
 from xtile.translate.core_to_xegpu.memory import update
 
-_CHEAP = 16
-"""The most operations that a part of a tile may cost to be computed in two loops."""
+_COST_OF_CHECKS = 4
+"""That of a part of a tile whose bounds are checked, in operations."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,10 @@ def _read_tile(
     if access.is_plain:
         lowering.define_tile(result, _in_memory(lowering, block, shape, element))
         return
+    if padding is not None and block.has_rows and access.mask is None:
+        value = lowering.value(padding)
+        lowering.define_tile(result, _checked(lowering, block, shape, element, value))
+        return
     tile = lowering.stored(lowering.new_buffer(result), shape, element)
 
     def by_squares() -> None:
@@ -182,6 +186,25 @@ def _in_memory(
     )
 
 
+def _checked(
+    lowering: Vectors,
+    block: MemoryBlock,
+    shape: tuple[int, ...],
+    element: Attribute,
+    padding: SSAValue,
+) -> Tile:
+    """The tile that is in a block of memory as far as that goes, row by row."""
+    tile = _in_memory(lowering, block, shape, element)
+    guards = tuple(range_.is_whole for range_ in block.ranges if range_.is_whole is not None)
+
+    def piece(position: Position, width: int) -> SSAValue:
+        if lowering.assumed.issuperset(guards):
+            return block.load(position, width, element)
+        return block.load_checked(position, width, element, padding)
+
+    return replace(tile, piece=piece, guards=guards, cost=_COST_OF_CHECKS)
+
+
 def _fill_outside(lowering: Vectors, block: MemoryBlock, padding: Tile, buffer: SSAValue) -> None:
     """Makes all components the padding, if some are outside of the memory."""
     if block.is_whole is None:
@@ -211,15 +234,17 @@ def _write_tile(lowering: Vectors, tile: Tile, access: _Access) -> None:
     is_checked = access.block.ranges[-1].is_whole is not None or access.mask is not None
     if (access.square == 1 and not is_checked) or tile.scalar is not None:
         _write_rows(lowering, access, tile)
-    elif access.square > 1 or access.mask is not None or tile.cost > _CHEAP:
+    elif access.square > 1 or access.mask is not None or tile.cost > CHEAP:
         _write_stored(lowering, access, tile)
     else:
         inside = replace(access, block=access.block.inside())
-        lowering.either(
-            access.block.is_whole,
-            lambda: _write_rows(lowering, inside, tile),
-            lambda: _write_stored(lowering, access, tile),
-        )
+
+        def write() -> None:
+            with lowering.assuming(tile.guards):
+                _write_rows(lowering, inside, tile)
+
+        is_whole = lowering.both(access.block.is_whole, lowering.guard_of(tile))
+        lowering.either(is_whole, write, lambda: _write_stored(lowering, access, tile))
 
 
 def _write_stored(lowering: Vectors, access: _Access, tile: Tile) -> None:

@@ -31,7 +31,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         lowering.define(operation.result, change())
         return
     zero = lowering.constant(0, lowering.type_(element))
-    lowering.define(operation.result, lowering.choose(inside, change, zero))
+    lowering.define(operation.result, lowering.choose(inside, change, lambda: zero))
 
 
 def _is_inside(operation: AtomicUpdateOp, lowering: Lowering, memory: SSAValue) -> SSAValue | None:

@@ -299,17 +299,22 @@ class Lowering(ArithBuilder):
         return self.emit(SelectOp(condition, a, b)).result
 
     def choose(
-        self, condition: SSAValue, then: Callable[[], SSAValue], otherwise: SSAValue
+        self,
+        condition: SSAValue,
+        then: Callable[[], SSAValue],
+        otherwise: Callable[[], SSAValue],
     ) -> SSAValue:
-        """What is computed where a condition holds, and a value elsewhere."""
-        first, second = Block(), Block()
-        with self.at_end_of(first):
-            value = then()
-            self.emit(scf.YieldOp(value))
-        with self.at_end_of(second):
-            self.emit(scf.YieldOp(otherwise))
-        branch = scf.IfOp(condition, [value.type], Region([first]), Region([second]))
-        return self.emit(branch).results[0]
+        """What is computed where a condition holds, and what is computed elsewhere."""
+        regions: list[Region] = []
+        types: list[Attribute] = []
+        for emit in (then, otherwise):
+            block = Block()
+            with self.at_end_of(block):
+                value = emit()
+                self.emit(scf.YieldOp(value))
+            regions.append(Region([block]))
+            types = [value.type]
+        return self.emit(scf.IfOp(condition, types, regions[0], regions[1])).results[0]
 
     def as_i64(self, value: SSAValue) -> SSAValue:
         """An index as an i64."""
