@@ -1,4 +1,4 @@
-"""Runs kernels at lane level on OpenCL's CPU device and on the reference device.
+"""Runs kernels at lane level, or another, on OpenCL's CPU device and on the reference device.
 
 A driver takes about as long for a program of one kernel as for many, so all of a test module are
 one program.
@@ -50,6 +50,7 @@ class LaneKernel:
         block: Work-items of a work-group.
         subgroup_size: Work-items of a subgroup; None leaves it open.
         attributions: Memory that the function declares beside its parameters.
+        level: The level of the core form, where the kernel is not one of lanes.
     """
 
     parameters: str
@@ -57,6 +58,7 @@ class LaneKernel:
     block: Size = ONE
     subgroup_size: int | None = None
     attributions: str = ""
+    level: str | None = None
 
     def text(self, name: str) -> str:
         """The function."""
@@ -64,6 +66,8 @@ class LaneKernel:
         attributes = [f"known_block_size = array<i32: {x}, {y}, {z}>"]
         if self.subgroup_size is not None:
             attributes.append(f"intel_reqd_sub_group_size = {self.subgroup_size} : i32")
+        if self.level is not None:
+            attributes.append(f'core.level = "{self.level}"')
         return f"""
             gpu.func @{name}({self.parameters}) {self.attributions} kernel
                 attributes {{{", ".join(attributes)}}} {{

@@ -31,7 +31,8 @@ from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.xegpu_to_spirv.rules import RULES
 
 
-def _kernel(operation: str, type: str) -> LaneKernel:
+def result_body(operation: str, type: str) -> str:
+    """The body of a kernel that stores what an operation comes to."""
     words = set(operation.replace(",", " ").replace("[", " ").replace("]", " ").split())
     needs = "\n".join(f"{name} = {text}" for name, text in NEEDS.items() if name in words)
     count = (
@@ -44,10 +45,12 @@ def _kernel(operation: str, type: str) -> LaneKernel:
             %flat = vector.shape_cast %r : {type} to vector<{count}xf32>
             vector.store %flat, %out[%c0] : memref<256xf32>, vector<{count}xf32>
         """
-    return LaneKernel(PARAMETERS, f"{NUMBERS}\n{LOADS}\n{needs}\n%r = {operation}\n{store}")
+    return f"{NUMBERS}\n{LOADS}\n{needs}\n%r = {operation}\n{store}"
 
 
-KERNELS = {f"k{i}": _kernel(*rest) for i, rest in enumerate(RESULTS.values())}
+KERNELS = {
+    f"k{i}": LaneKernel(PARAMETERS, result_body(*rest)) for i, rest in enumerate(RESULTS.values())
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,7 @@ def kernels() -> LaneKernels:
     return LaneKernels({**KERNELS, **STORES})
 
 
-def _memory(random: np.random.Generator) -> list[np.ndarray]:
+def memory(random: np.random.Generator) -> list[np.ndarray]:
     """Numbers whose sums and products are exact."""
     return [
         random.integers(-4, 5, 256).astype(np.float32),
@@ -71,7 +74,7 @@ def _memory(random: np.random.Generator) -> list[np.ndarray]:
 @pytest.mark.parametrize(("n", "k"), [(0, 1), (1, 0)])
 def test_values(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
-    given = *_memory(random), np.int64(n), np.int64(k)
+    given = *memory(random), np.int64(n), np.int64(k)
     *_, (expected, found) = kernels.on_both(name, *given, unwritten(256, "f32"))
     wrong = np.flatnonzero(~same(expected, found) & (expected != found))
     assert wrong.size == 0, f"{what}: {found[wrong[:8]]} instead of {expected[wrong[:8]]}"
@@ -80,7 +83,8 @@ def test_values(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> N
 # --- stores ---
 
 
-def _storing(operation: str) -> LaneKernel:
+def storing_body(operation: str) -> str:
+    """The body of a kernel with an operation that stores."""
     needs = "\n".join(
         f"{name} = {text}"
         for name, text in STORE_NEEDS.items()
@@ -89,17 +93,20 @@ def _storing(operation: str) -> LaneKernel:
         or f"{name} " in operation
         or f"{name}]" in operation
     )
-    return LaneKernel(PARAMETERS, f"{NUMBERS}\n{LOADS}\n{needs}\n{operation}")
+    return f"{NUMBERS}\n{LOADS}\n{needs}\n{operation}"
 
 
-STORES = {f"store_{i}": _storing(text) for i, text in enumerate(STORED.values())}
+STORES = {
+    f"store_{i}": LaneKernel(PARAMETERS, storing_body(text))
+    for i, text in enumerate(STORED.values())
+}
 
 
 @pytest.mark.parametrize(("name", "what"), list(zip(STORES, STORED, strict=True)))
 @pytest.mark.parametrize(("n", "k"), [(0, 1), (1, 0)])
 def test_stores(name: str, what: str, n: int, k: int, kernels: LaneKernels) -> None:
     random = np.random.default_rng(fresh_seed())
-    given = *_memory(random), np.int64(n), np.int64(k)
+    given = *memory(random), np.int64(n), np.int64(k)
     *_, (expected, found) = kernels.on_both(name, *given, unwritten(256, "f32"))
     assert same(expected, found).all(), what
     assert np.isfinite(expected).any(), what

@@ -190,6 +190,16 @@ RESULTS: dict[str, tuple[str, str]] = {
         ),
         "f32",
     ),
+    "a product that adds up one factor": (
+        (
+            "vector.contract {indexing_maps = [affine_map<(i, j, k, l) -> (i, k, l)>, "
+            "affine_map<(i, j, k, l) -> (k, j)>, affine_map<(i, j, k, l) -> (i, j)>], "
+            'iterator_types = ["parallel", "parallel", "reduction", "reduction"], '
+            "kind = #vector.kind<add>} %q, %x, %t212 "
+            ": vector<2x3x5xf32>, vector<3x12xf32> into vector<2x12xf32>"
+        ),
+        "vector<2x12xf32>",
+    ),
     # accesses
     "a slice of memory": (
         (
@@ -304,6 +314,7 @@ NEEDS = {
     "%column": "vector.load %h[%c1, %c1] : memref<8x12xf32>, vector<4x1xf32>",
     "%t56": "vector.load %h[%c1, %c1] : memref<8x12xf32>, vector<5x6xf32>",
     "%t45": "vector.load %h[%c2, %c3] : memref<8x12xf32>, vector<4x5xf32>",
+    "%t212": "vector.load %h[%c3, %c0] : memref<8x12xf32>, vector<2x12xf32>",
     "%other26": "vector.load %h[%c2, %c4] : memref<8x12xf32>, vector<2x6xf32>",
     "%bits": "vector.load %i[%c0] : memref<64xi32>, vector<8xi32>",
     "%w": "vector.load %l[%c0] : memref<32xi64>, vector<8xi64>",

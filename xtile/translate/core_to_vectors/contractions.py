@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_vectors.elementwise import on_whole_vectors
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.products import multiply_matrices, product_of_matrices
 from xtile.translate.core_to_vectors.shapes import permuted
@@ -57,10 +59,9 @@ def _contract(operation: ContractionOp, lowering: Vectors) -> None:
     its = _Iterations.of(maps)
     left_map, right_map, sums_map = maps
     if sorted(its.depth) != sorted(i for i in right_map if i not in sums_map):
-        raise lowering.error(
-            "each dimension that is added up must be one of both factors; "
-            "add up that of one factor with vector.multi_reduction before"
-        )
+        # What is added up of one factor alone is no product of matrices.
+        on_whole_vectors(operation, lowering)
+        return
     result = operation.result
     left = _ordered(lowering, operation.lhs, left_map, (its.batch, its.rows, its.depth))
     right = _ordered(lowering, operation.rhs, right_map, (its.batch, its.depth, its.columns))
@@ -82,7 +83,8 @@ def _ordered(
     lowering: Vectors, old: SSAValue, map_: Sequence[int], groups: Sequence[Sequence[int]]
 ) -> Tile:
     """A tile of three dimensions, each of which is made of several iterations."""
-    tile = lowering.tile(old)
+    is_number = as_vector(old.type) is None
+    tile = lowering.splat(lowering.value(old), ()) if is_number else lowering.tile(old)
     sizes = dict(zip(map_, tile.shape, strict=True))
     order = [map_.index(i) for group in groups for i in group]
     if order != sorted(order):
@@ -118,7 +120,10 @@ def _define(
     map_: Sequence[int],
     groups: Sequence[Sequence[int]],
 ) -> None:
-    """Defines the result, whose dimensions may have another order."""
+    """Defines the result, whose dimensions may have another order: a tile or a number."""
+    if as_vector(result.type) is None:
+        lowering.define(result, made.piece(Position(0, (0, 0, 0)), 1))
+        return
     order = [i for group in groups for i in group]
     sizes = dict(zip(map_, shape_of(result.type), strict=True))
     tile = lowering.reshaped(made, tuple(sizes[i] for i in order))

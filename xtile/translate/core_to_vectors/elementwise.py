@@ -9,7 +9,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.rewrite.rebuilder import Rule
+from xtile.dialects.core.levels import is_for_lanes
+from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_vectors.kinds import is_elementwise
 from xtile.translate.core_to_vectors.lowering import Vectors
@@ -22,19 +23,41 @@ from xtile.translate.core_to_xegpu.lowering import carried_type
 
 def copy_or_compute(operation: Operation, lowering: Vectors) -> None:
     """Arithmetic of tiles is done on their parts; any other operation is emitted again."""
-    if any(lowering.is_tile(value) for value in (*operation.operands, *operation.results)):
+    if not any(lowering.is_tile(value) for value in (*operation.operands, *operation.results)):
+        _copy(operation, lowering)
+    elif is_elementwise(operation):
         compute(operation, lowering)
-        return
+    elif is_for_lanes(operation):
+        on_whole_vectors(operation, lowering)
+    else:
+        raise lowering.error(f"{spelling_of(operation)} on tiles cannot be compiled for a CPU")
+
+
+def _copy(operation: Operation, lowering: Vectors) -> None:
     operands = lowering.values(operation.operands)
     results = emit_on(operation, operands, operation.result_types, lowering)
     for old, new in zip(operation.results, results, strict=True):
         lowering.define(old, new)
 
 
+def on_whole_vectors(operation: Operation, lowering: Vectors) -> None:
+    """Emits an operation, and those in its regions, on vectors that a work-item holds as a whole.
+
+    That is for operations without a loop over components: SPIR-V gets code for each of them.
+    """
+    used = (operand for each in operation.walk() for operand in each.operands)
+    with lowering.whole(used), lowering.using(_ON_WHOLE_VECTORS):
+        operands = lowering.values(operation.operands)
+        results = emit_on(operation, operands, operation.result_types, lowering)
+    for old, new in zip(operation.results, results, strict=True):
+        lowering.define_whole(old, new)
+
+
+_ON_WHOLE_VECTORS = RuleTable(otherwise=_copy, keeps_rounding=True)
+
+
 def compute(operation: Operation, lowering: Vectors) -> None:
     """Computes each component of a tile from those in the same position."""
-    if not is_elementwise(operation):
-        raise lowering.error(f"{spelling_of(operation)} on tiles cannot be compiled for a CPU")
     refuse_direction(operation, lowering)
     operands = [_operand(lowering, operand, operation) for operand in operation.operands]
     if len(operation.results) > 1:

@@ -34,8 +34,9 @@ def has_effects(operation: Operation) -> bool:
 
 def is_elementwise(operation: Operation) -> bool:
     """Whether an operation computes each component from those in the same position."""
-    is_arithmetic = operation.dialect_name() in _ARITHMETIC and bool(operation.operands)
-    return is_arithmetic and isinstance(operation.results[0].type, VectorType)
+    is_arithmetic = operation.dialect_name() in _ARITHMETIC or operation.name == "vector.fma"
+    has_operands = is_arithmetic and bool(operation.operands)
+    return has_operands and isinstance(operation.results[0].type, VectorType)
 
 
 def is_outer_product(operation: Operation) -> bool:

@@ -1,4 +1,8 @@
-"""By what the lanes of a subgroup differ, and how often they do something together."""
+"""Whether one work-item can do the work of a subgroup, and how often its lanes do something.
+
+It can if all lanes do the same: their scalars are equal, so that the subgroup is what its vectors
+and the numbers of one lane are.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,11 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp, MapOp
 from xtile.dialects.effects import differs_between_lanes
+from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.indices import ThreadIdOp
 from xtile.dialects.memref.access import ATOMIC_KINDS
+from xtile.dialects.walk import walk
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.text.source import spelling_of
 
@@ -21,6 +29,11 @@ _OF_EACH_LANE = frozenset(
 )
 """Operations that each lane of a subgroup takes part in, whose results are equal."""
 
+_CASTS = frozenset({"arith.index_cast", "arith.index_castui"})
+
+_DIVISIONS = frozenset({"arith.divsi", "arith.divui", "arith.floordivsi", "arith.shrui"})
+"""Operations that divide numbers that are not negative."""
+
 _REPEATABLE = frozenset(
     {"andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"}
     | {"minimumf", "minnumf", "mins", "minu", "ori"}
@@ -28,7 +41,31 @@ _REPEATABLE = frozenset(
 """Kinds of updates that change nothing more when they are done again."""
 
 
-def lane_problem(operation: Operation, facts: Facts) -> str | None:
+def lane_obstacle(function: FuncOp, lanes: int) -> tuple[Operation, str] | None:
+    """The first operation that keeps one work-item from doing the work of a subgroup, and why.
+
+    Args:
+        function: The kernel.
+        lanes: The work-items of its subgroups.
+
+    Returns: None if it can.
+    """
+    if lanes == 1:
+        return None
+    if function.known_block_size is None:
+        return function, "the kernel names no known_block_size"
+    facts = Facts()
+    width = next(iter(function.known_block_size.get_values()))
+    for operation in walk(function):
+        if isinstance(operation, ThreadIdOp) and _only_finds_subgroup(operation, width, lanes):
+            continue
+        problem = _problem(operation, facts)
+        if problem is not None:
+            return operation, problem
+    return None
+
+
+def _problem(operation: Operation, facts: Facts) -> str | None:
     """Why the lanes of a subgroup do not all do what an operation does; None if they do."""
     if operation.name == "memref.generic_atomic_rmw":
         return "each lane updates memory on its own"
@@ -83,6 +120,36 @@ def _changes_nothing(operation: AtomicRMWOp | AtomicUpdateOp) -> bool:
         and _kind(operation) == "ori"
         and (cast("IntegerAttr[IntegerType]", number).value.data == 0)
     )
+
+
+# --- the number of the subgroup ---
+
+
+def _only_finds_subgroup(operation: ThreadIdOp, width: int, lanes: int) -> bool:
+    """Whether what depends on a lane's number in its work-group is equal in its subgroup.
+
+    Args:
+        operation: Asks for the number.
+        width: The work-items of a row of the work-group.
+        lanes: The lanes of a subgroup.
+    """
+    is_of_rows = operation.dimension.data is not Dimension.X
+    return width % lanes == 0 and (is_of_rows or _is_divided(operation.result, lanes))
+
+
+def _is_divided(number: SSAValue, lanes: int) -> bool:
+    """Whether a number is only used as a quotient by the lanes of a subgroup, or of several."""
+    for use in number.uses:
+        user = use.operation
+        if user.name in _CASTS:
+            if not _is_divided(user.results[0], lanes):
+                return False
+            continue
+        by = constant_of(user.operands[-1]) if user.name in _DIVISIONS and use.index == 0 else None
+        divisor = 1 << by if by is not None and user.name == "arith.shrui" else by
+        if not divisor or divisor % lanes:
+            return False
+    return True
 
 
 # --- the first lane ---

@@ -17,15 +17,16 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag, ReductionOp
+from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFlag, ReductionOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import IntegerToPointerOp, PointerToIntegerOp, PointerType
 from xtile.dialects.core.pointers import pointer_of
-from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.gpu.indices import ThreadIdOp
+from xtile.dialects.shared_attributes import vector_of
+from xtile.dialects.upstream import value_type
+from xtile.dialects.vector import ShapeCastOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget, VectorUnit
@@ -36,6 +37,7 @@ from xtile.translate.core_to_vectors.emitting import Emitter
 from xtile.translate.core_to_vectors.kinds import is_view
 from xtile.translate.core_to_vectors.plan import Plan, plan_of
 from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type, shape_of
+from xtile.translate.core_to_xegpu.bfloat16 import element_of
 from xtile.translate.core_to_xegpu.lowering import carried_type
 
 _NOTHING: frozenset[SSAValue] = frozenset()
@@ -68,7 +70,8 @@ class Vectors(Emitter):
     ) -> None:
         super().__init__(rules, target, source, diagnostics)
         self.plan = Plan()
-        self.block_size = (1, 1, 1)
+        self.lanes = 1
+        self.block_size: tuple[int, ...] | None = None
         self._free: dict[tuple[Attribute, int], list[SSAValue]] = {}
         self._allocated = 0
 
@@ -79,30 +82,38 @@ class Vectors(Emitter):
         assert unit is not None
         return unit
 
-    def begin_function(self, function: FuncOp, tiles: frozenset[SSAValue]) -> None:
-        """Forgets the private memory of the last kernel, and plans the next one."""
-        if function.known_block_size is not None:
-            x, y, z = function.known_block_size.get_values()
-            self.block_size = (x, y, z)
+    def begin_function(
+        self,
+        function: FuncOp,
+        tiles: frozenset[SSAValue],
+        block_size: tuple[int, ...] | None,
+        lanes: int,
+    ) -> None:
+        """Forgets the private memory of the last kernel, and plans the next one.
+
+        Args:
+            function: The kernel.
+            tiles: The vectors that belong to its subgroups or to its work-group.
+            block_size: The sizes of a work-group of the source; None if they are not known.
+            lanes: The work-items of its subgroups.
+        """
+        self.block_size = block_size
+        self.lanes = lanes
+        self.subgroup_size = lanes
         self.plan = plan_of(function, tiles)
         self._free = {}
 
     @property
-    def subgroups(self) -> int:
-        """The subgroups of a work-group in the source."""
-        return -(-math.prod(self.block_size) // self.subgroup_size)
+    @override
+    def has_lanes(self) -> bool:
+        return self.lanes > 1 and not self.plan.tiles
 
-    def subgroup(self) -> Index:
-        """The number of the subgroup whose work this work-item does."""
-        if self.subgroups == 1:
-            return 0
-
-        def emit() -> SSAValue:
-            result = self.emit(ThreadIdOp(Dimension.Y)).result
-            result.name_hint = "subgroup"
-            return result
-
-        return self.shared("subgroup", (), emit)
+    @property
+    def work_items(self) -> tuple[int, ...] | None:
+        """The sizes of a work-group of the result; None if they are not known."""
+        if self.block_size is None or self.lanes == 1:
+            return self.block_size
+        return (1, -(-math.prod(self.block_size) // self.lanes), 1)
 
     def spread_over_lanes(self, function: FuncOp, tiles: frozenset[SSAValue]) -> None:
         """Translates a kernel so that a work-item is a lane of a subgroup."""
@@ -112,14 +123,6 @@ class Vectors(Emitter):
         lanes.globals = self.globals
         with lanes.at_end_of(self.block):
             lanes.translate(function)
-
-    def keep_in_registers(self, function: FuncOp, subgroup_size: int) -> None:
-        """Translates a kernel so that a work-item holds the vectors of a subgroup as they are."""
-        from xtile.translate.core_to_vectors.registers import Registers
-
-        registers = Registers(function, subgroup_size, self._source, self._diagnostics)
-        with registers.at_end_of(self.block):
-            registers.translate(function)
 
     @override
     def translate(self, operation: Operation) -> None:
@@ -143,10 +146,23 @@ class Vectors(Emitter):
     @override
     def value(self, old: SSAValue) -> SSAValue:
         meaning = self.meaning(old)
-        if isinstance(meaning, Tile):
-            # A constant or a broadcast that a work-item uses.
-            return meaning.piece(Position(0, (0,) * len(meaning.shape)), meaning.count)
-        return super().value(old)
+        return self._whole(meaning) if isinstance(meaning, Tile) else super().value(old)
+
+    def _whole(self, tile: Tile) -> SSAValue:
+        """A tile as one vector, for a work-item that uses it or an operation without a loop."""
+        if tile.scalar is None and (len(tile.shape) > 1 or tile.width < tile.count):
+            tile = self.in_memory(tile)
+        elements = tile.piece(Position(0, (0,) * len(tile.shape)), tile.count)
+        return self._shaped(elements, tile.shape)
+
+    def _shaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """The elements of a vector, or a number, row by row as a vector of another shape."""
+        type_ = vector_of(tuple(shape), element_of(value))
+        if value.type == type_:
+            return value
+        if not isinstance(value.type, VectorType):
+            return self.emit(BroadcastOp(value, type_)).results[0]
+        return self.emit(ShapeCastOp.create(operands=[value], result_types=[type_])).results[0]
 
     @override
     def values(self, old: Iterable[SSAValue]) -> list[SSAValue]:
@@ -166,9 +182,43 @@ class Vectors(Emitter):
     def tile(self, old: SSAValue) -> Tile:
         """What a tile of the source has become."""
         meaning = self.meaning(old)
-        if not isinstance(meaning, Tile):
-            raise self.error(f"a value of type {old.type} is not a tile of a subgroup")
-        return meaning
+        if isinstance(meaning, Tile):
+            return meaning
+        type_: Attribute = old.type
+        shape, element = shape_of(type_), self.component_type(type_)
+
+        def stored() -> SSAValue:
+            buffer = self.allocate(element, math.prod(shape))
+            self._store_whole(meaning, buffer)
+            return buffer
+
+        buffer = self.shared(("stored", meaning), (meaning,), stored)
+        return self.stored(buffer, shape, element)
+
+    def define_whole(self, old: SSAValue, new: SSAValue) -> None:
+        """Records what a vector of the source has become; a tile is stored."""
+        if self.is_tile(old):
+            buffer = self.new_buffer(old)
+            self._store_whole(new, buffer)
+            self.define_stored(old, buffer)
+        else:
+            self.define(old, new)
+
+    @contextmanager
+    def whole(self, old: Iterable[SSAValue]) -> Generator[None]:
+        """Makes tiles vectors that a work-item holds as a whole, for a while."""
+        tiles = {value: self._values[value] for value in old if self._has_tile(value)}
+        self._values |= {value: self.value(value) for value in tiles}
+        yield
+        self._values |= tiles
+
+    def _has_tile(self, old: SSAValue) -> bool:
+        return isinstance(self._values.get(old), Tile)
+
+    def _store_whole(self, value: SSAValue, buffer: SSAValue) -> None:
+        """Stores all elements of a vector, row by row."""
+        count = math.prod(shape_of(value.type))
+        self.store(self._shaped(value, (count,)), buffer, [0])
 
     def define_tile(self, old: SSAValue, new: Tile) -> None:
         """Records a new tile, which is stored unless it is computed where it is used."""
@@ -198,7 +248,7 @@ class Vectors(Emitter):
 
     def component_type(self, type_: Attribute) -> Attribute:
         """The type of a tile's components as they are carried; pointers are their addresses."""
-        element = carried_type(cast("VectorType[Attribute]", type_).element_type)
+        element = carried_type(value_type(type_))
         return i64 if isinstance(element, PointerType) else element
 
     def piece_type(self, type_: Attribute, width: int) -> Attribute:

@@ -80,6 +80,8 @@ class MemoryBlock:
         lowering = self._lowering
         start = self._indices[dimension]
         left = lowering.subtract(view_of(lowering, self._memory).sizes[dimension], start)
+        if isinstance(start, int) and isinstance(left, int) and start >= 0 and left >= extent:
+            return Range(0, extent, None)
         is_whole = lowering.is_at_least(left, extent)
         last = lowering.smaller(left, extent)
         if lowering.facts.is_not_negative(start):

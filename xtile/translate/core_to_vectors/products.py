@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, VectorTyp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtSIOp
+from xtile.dialects.upstream import value_type
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.emitting import rests
@@ -132,14 +133,14 @@ class _Arithmetic:
     @classmethod
     def of(cls, lowering: Vectors, operation: ContractionOp) -> _Arithmetic:
         """That of a contraction."""
-        result = cast("VectorType[Attribute]", operation.result.type).element_type
+        result = value_type(operation.result.type)
         is_narrow = isinstance(result, BFloat16Type | Float16Type)
         element = f32 if is_narrow else lowering.component_type(operation.result.type)
         return cls(lowering, str(operation.kind.data), element, result)
 
     def converted(self, tile: Tile, old: SSAValue) -> Tile:
         """A factor or the sums in the type of the sums."""
-        source = cast("VectorType[Attribute]", old.type).element_type
+        source = value_type(old.type)
         if tile.element == self.element:
             return tile
         if tile.scalar is not None:

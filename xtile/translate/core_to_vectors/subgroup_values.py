@@ -1,18 +1,20 @@
 """Which vectors belong to a subgroup, and which to a work-item.
 
-At level subgroup, a vector of two dimensions is a subgroup's. One of one dimension is a
-work-item's, unless it is a row or a column of sums, transferred, broadcast, multiplied, or computed
-with one.
+At level subgroup, a vector of several dimensions is a subgroup's. One of one dimension is a
+work-item's, unless it is a row or a column of sums, transferred, broadcast, multiplied, or part of
+an operation with one that is a subgroup's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import BroadcastOp, TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from xtile.dialects.core import AtomicRMWOp, MapOp
 from xtile.dialects.vector import (
@@ -22,7 +24,6 @@ from xtile.dialects.vector import (
     ScatterOp,
     ShapeCastOp,
 )
-from xtile.translate.core_to_vectors.kinds import is_elementwise
 
 _ANYBODYS = frozenset({"arith.constant", "ub.poison", "vector.broadcast"})
 """Operations whose result can be both, if they are on numbers."""
@@ -54,15 +55,13 @@ def vectors_of(function: Operation) -> frozenset[SSAValue]:
 
 def tiles_of(function: Operation) -> frozenset[SSAValue]:
     """The vectors of a kernel at level subgroup that belong to subgroups."""
-    groups: dict[SSAValue, set[SSAValue]] = {}
-    found: set[SSAValue] = set()
+    groups = _Groups()
+    certain: list[SSAValue] = []
     for operation in function.walk():
-        found |= set(_certain(operation))
+        certain += _certain(operation)
         for group in _equal(operation):
-            _join(groups, [value for value in group if _rank(value) and not _is_anybodys(value)])
-    for value in list(found):
-        found |= groups.get(value, set())
-    return frozenset(found)
+            groups.join([value for value in group if _rank(value) and not _is_anybodys(value)])
+    return frozenset(certain) | groups.of(certain)
 
 
 def _certain(operation: Operation) -> Iterator[SSAValue]:
@@ -76,33 +75,47 @@ def _certain(operation: Operation) -> Iterator[SSAValue]:
 
 def _equal(operation: Operation) -> Iterable[Iterable[SSAValue]]:
     """Groups of values of which all or none are a subgroup's."""
-    if is_elementwise(operation):
-        return [(*operation.operands, *operation.results)]
+    if operation.has_trait(IsTerminator):
+        return []
+    ends = [region.block.last_op for region in operation.regions if region.blocks]
+    yielded = [end.operands for end in ends if end is not None]
     if isinstance(operation, scf.IfOp):
-        ends = [region.block.last_op for region in operation.regions if region.blocks]
-        return zip(operation.results, *(end.operands for end in ends if end), strict=False)
+        return zip(operation.results, *yielded, strict=False)
     if isinstance(operation, scf.ForOp):
-        block = operation.body.block
-        assert block.last_op is not None
-        ends = block.last_op.operands
-        return zip(operation.iter_args, block.args[1:], ends, operation.results, strict=True)
+        arguments = operation.body.block.args[1:]
+        return zip(operation.iter_args, arguments, yielded[0], operation.results, strict=True)
     if isinstance(operation, scf.WhileOp):
         before, after = operation.before_region.block, operation.after_region.block
-        assert before.last_op is not None
-        assert after.last_op is not None
         return [
-            *zip(operation.arguments, before.args, after.last_op.operands, strict=True),
-            *zip(before.last_op.operands[1:], after.args, operation.results, strict=True),
+            *zip(operation.arguments, before.args, yielded[1], strict=True),
+            *zip(yielded[0][1:], after.args, operation.results, strict=True),
         ]
-    return []
+    return [[*operation.operands, *operation.results, *chain(*yielded)]]
 
 
-def _join(groups: dict[SSAValue, set[SSAValue]], values: list[SSAValue]) -> None:
-    joined = set(values)
-    for value in values:
-        joined |= groups.get(value, set())
-    for value in joined:
-        groups[value] = joined
+class _Groups:
+    """Values that are joined to groups."""
+
+    def __init__(self) -> None:
+        self._next: dict[SSAValue, SSAValue] = {}
+
+    def join(self, values: Sequence[SSAValue]) -> None:
+        """Makes one group of those of several values."""
+        for value in values:
+            self._next.setdefault(value, value)
+            self._next[self._first(value)] = self._first(values[0])
+
+    def _first(self, value: SSAValue) -> SSAValue:
+        """The value that stands for a group."""
+        while (after := self._next[value]) is not value:
+            self._next[value] = self._next[after]
+            value = after
+        return value
+
+    def of(self, values: Iterable[SSAValue]) -> frozenset[SSAValue]:
+        """The values of all groups that have one of these."""
+        firsts = {self._first(value) for value in values if value in self._next}
+        return frozenset(value for value in self._next if self._first(value) in firsts)
 
 
 def _rank(value: SSAValue) -> int:

@@ -311,7 +311,8 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
 
 def _update_scalar(operation: AtomicRMWOp | AtomicUpdateOp, lowering: Vectors) -> None:
     """Updates one element, as often as the lanes of the subgroup do."""
-    times = repetitions(operation, lowering.subgroup_size) if lowering.plan.tiles else 1
+    is_of_lane = lowering.has_lanes or lowering.lanes == 1
+    times = 1 if is_of_lane else repetitions(operation, lowering.lanes)
     assert times is not None
     rule = {**atomics.RULES, **memory.RULES}[operation.name]
     with lowering.loop(0, times, name="lane"):

@@ -56,21 +56,12 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     signature = source_signature(operation)
     if signature is not None:
         attributes[SIGNATURE_ATTRIBUTE] = signature.relying_on(operation).attribute()
-    size = attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
-    if isinstance(size, IntegerAttr):
-        lowering.subgroup_size = cast("IntegerAttr[IntegerType]", size).value.data
+    if lowering.has_lanes:
+        _take_subgroup_size(operation, attributes, lowering)
     else:
-        lowering.subgroup_size = lowering.target.chip.subgroup_size
-        attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(lowering.subgroup_size, i32)
-    if lowering.subgroup_size not in lowering.target.chip.subgroup_sizes:
-        known = ", ".join(map(str, lowering.target.chip.subgroup_sizes))
-        raise lowering.error(
-            f"{lowering.target.name} has no subgroups of {lowering.subgroup_size} work-items; "
-            f"its sizes are {known}"
-        )
+        attributes.pop(SUBGROUP_SIZE_ATTRIBUTE, None)
     if lowering.SPREADS_VECTORS:
         _check_numbers(operation, lowering)
-    if lowering.SPREADS_VECTORS or SUBGROUP_SIZE_ATTRIBUTE in operation.attributes:
         _check_work_group(operation, lowering)
     body = operation.body.block
     types = [parameter_type(argument.type) for argument in body.args]
@@ -90,6 +81,32 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     for name, attribute in attributes.items():
         function.attributes.setdefault(name, attribute)
     lowering.emit(function)
+
+
+def _take_subgroup_size(
+    function: FuncOp, attributes: dict[str, Attribute], lowering: Lowering
+) -> None:
+    """Makes the subgroup size that a kernel names, or the chip's, that of the result.
+
+    Raises:
+        DiagnosticError: The chip has no subgroups of that size.
+    """
+    lowering.subgroup_size = subgroup_size_of(function, lowering)
+    attributes.setdefault(SUBGROUP_SIZE_ATTRIBUTE, IntegerAttr(lowering.subgroup_size, i32))
+    if lowering.subgroup_size not in lowering.target.chip.subgroup_sizes:
+        known = ", ".join(map(str, lowering.target.chip.subgroup_sizes))
+        raise lowering.error(
+            f"{lowering.target.name} has no subgroups of {lowering.subgroup_size} work-items; "
+            f"its sizes are {known}"
+        )
+
+
+def subgroup_size_of(function: FuncOp, lowering: Lowering) -> int:
+    """The subgroup size that a kernel names, or that of the chip."""
+    size = function.attributes.get(SUBGROUP_SIZE_ATTRIBUTE)
+    if isinstance(size, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", size).value.data
+    return lowering.target.chip.subgroup_size
 
 
 def _check_numbers(function: FuncOp, lowering: Lowering) -> None:

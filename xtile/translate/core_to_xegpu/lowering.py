@@ -92,6 +92,11 @@ class Lowering(ArithBuilder):
     SPREADS_VECTORS: ClassVar[bool] = True
     """Whether the lanes of a subgroup hold a vector together."""
 
+    @property
+    def has_lanes(self) -> bool:
+        """Whether work-items are lanes of subgroups; otherwise they are subgroups."""
+        return True
+
     def __init__(
         self,
         rules: RuleTable,
