@@ -25,8 +25,6 @@ from xtile.translate.route import Options, translate
 Array = np.ndarray[Any, Any]
 
 _REFUSED = (
-    "cf.assert cannot be translated to SPIR-V",
-    "core.print on tiles cannot be compiled for a CPU",
     "with core.rounding cannot be translated to",
     "with core.saturate cannot be translated to",
 )
@@ -98,7 +96,8 @@ def _kernel(function: FuncOp) -> FuncOp | None:
 
 
 def _translated(module: ModuleOp) -> ModuleOp | None:
-    if any(operation.name == "memref.global" for operation in module.walk()):
+    # Tests of messages would see them twice.
+    if any(operation.name in ("core.print", "memref.global") for operation in module.walk()):
         return None
     try:
         result = translate(module, "core-to-lane", Options("cpu"))

@@ -13,6 +13,12 @@ _CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*([diuoxXeEfFgGaAcsSpn%]|$)",
 """What C's `printf` replaces; `%S` is CUDA's. The group is empty where it has no end."""
 
 
+CONVERSION = re.compile(
+    r"%(?P<flags>[-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|j|z|t|L)?(?P<letter>[a-zA-Z%])"
+)
+"""A conversion that is executed, or `%%`: its flags, width and precision, and its letter."""
+
+
 def verify_format(text: str, count: int) -> None:
     """Checks that a format has a conversion for each of as many tiles.
 

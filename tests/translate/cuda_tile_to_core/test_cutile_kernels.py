@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import cuda.tile as ct
+import ml_dtypes
+import numpy as np
 import pytest
 
 import xtile
@@ -16,7 +19,7 @@ from tests.translate.cuda_tile_to_core.cutile import (
     rearrangements,
     reductions,
 )
-from tests.translate.cuda_tile_to_core.cutile.case import Case
+from tests.translate.cuda_tile_to_core.cutile.case import CONSTANT, Case
 from tests.translate.cuda_tile_to_core.raised import WAYS
 
 FAMILIES = (attention, elementwise, normalizations, products, rearrangements, reductions)
@@ -54,3 +57,29 @@ def test_raised_kernels(name: str, tmp_path: Path) -> None:
         arguments = case.copied_arguments()
         xtile.run(way(text), arguments, case.grid)
         case.check(arguments)
+
+
+@ct.kernel
+def _printing(x, y, size: CONSTANT):
+    """Prints numbers and tiles, and goes on where an assertion does not hold."""
+    tile = ct.load(x, (0, 0), (2, size))
+    halves = ct.load(y, (0,), (size,))
+    ct.printf("block %d of %x: %5.2f\n", ct.bid(0), ct.num_blocks(0), tile)
+    print(f"100% {halves} {ct.sum(halves):.1f}")
+    ct.assert_(tile > 0, "100% positive")
+    ct.assert_(halves < 3)
+    ct.store(x, (0, 0), tile + 1)
+
+
+def test_what_is_printed_on_opencl(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    x, y = np.ones((2, 4), np.float32), np.arange(4).astype(ml_dtypes.bfloat16)
+    case = Case(_printing, [x, y], {0: x + 1}, constants=(4,))
+    arguments = case.copied_arguments()
+    xtile.run(_exported(case, tmp_path), arguments, device="opencl")
+    case.check(arguments)
+    row = "[ 1.00,  1.00,  1.00,  1.00]"
+    assert capfd.readouterr().out.splitlines() == [
+        f"block 0 of 1: [{row}, {row}]",
+        "100% [0.000000, 1.000000, 2.000000, 3.000000] 6.0",
+        "assertion failed",
+    ]

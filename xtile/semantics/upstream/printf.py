@@ -9,12 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from xtile.dialects.format_strings import CONVERSION
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Value
-
-_CONVERSION = re.compile(
-    r"%(?P<flags>[-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|j|z|t|L)?(?P<letter>[a-zA-Z%])"
-)
 
 _SIGNED = "di"
 _UNSIGNED = "uxXocp"
@@ -42,7 +39,7 @@ def formatter(
     Raises:
         ValueError: The string does not fit the numbers.
     """
-    conversions = [match for match in _CONVERSION.finditer(text) if match["letter"] != "%"]
+    conversions = [match for match in CONVERSION.finditer(text) if match["letter"] != "%"]
     if len(conversions) != len(types):
         raise ValueError(
             f"the format string has {len(conversions)} conversions, but there are {len(types)} "
@@ -54,7 +51,7 @@ def formatter(
         texts = iter(
             show(value, converter) for converter, value in zip(converters, values, strict=True)
         )
-        return _CONVERSION.sub(lambda match: "%" if match["letter"] == "%" else next(texts), text)
+        return CONVERSION.sub(lambda match: "%" if match["letter"] == "%" else next(texts), text)
 
     return fill
 

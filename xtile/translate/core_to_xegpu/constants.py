@@ -16,10 +16,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     VectorType,
+    i64,
 )
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.core import IntegerToPointerOp
+from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.shapes import with_element
 from xtile.dialects.shared_attributes import vector_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.mlir_attributes import splat_constant
@@ -80,11 +84,27 @@ def bits_of(number: float) -> int:
 
 def _poison(operation: PoisonOp, lowering: Lowering) -> None:
     """Any number will do; it is 0, as what an access of a block reads beyond the edge."""
-    zero = _zero(operation.result.type)
+    type_ = operation.result.type
+    if pointer_of(type_) is not None:
+        lowering.define(operation.result, _null(type_, lowering))
+        return
+    zero = _zero(type_)
     if zero is None:
         raise lowering.error(f"poison of type {operation.result.type} cannot be translated")
     lowering.translate(zero)
     lowering.define(operation.result, lowering.meaning(zero.results[0]))
+
+
+def _null(type: Attribute, lowering: Lowering) -> Any:
+    """The null pointer; tiles of pointers are those of their addresses."""
+    address = _zero(with_element(type, i64))
+    assert address is not None
+    lowering.translate(address)
+    if isinstance(type, VectorType):
+        return lowering.meaning(address.results[0])
+    made = IntegerToPointerOp.create(operands=[address.results[0]], result_types=[type])
+    lowering.translate(made)
+    return lowering.meaning(made.results[0])
 
 
 def _zero(type: Attribute) -> Operation | None:

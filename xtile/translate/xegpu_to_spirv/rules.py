@@ -12,10 +12,11 @@ from xtile.translate.xegpu_to_spirv.carried import Carried
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "builtin": ("views",),
+    "cf": ("printing",),
     "complex": ("memory",),
     "core": ("cooperative_matrices", "pointers"),
     "func": ("functions", "regions"),
-    "gpu": ("functions", "gpu", "subgroup"),
+    "gpu": ("functions", "gpu", "printing", "subgroup"),
     "index": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
     "math": ("mathematics",),
     "memref": ("allocation", "atomics", "memory", "regions", "reshapes", "views"),

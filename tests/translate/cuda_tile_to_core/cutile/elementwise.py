@@ -394,6 +394,26 @@ def tickets() -> Case:
     return Case(_ticket, arguments, wanted, (3,), (16,))
 
 
+@ct.kernel
+def _two_buffers(x, y, count, size: CONSTANT):
+    """Steps that go from one array to the other and back."""
+    source, target, step = x, y, 0
+    while step < count:
+        own = ct.arange(size, dtype=ct.int32)
+        left = ct.gather(source, own - 1, padding_value=0)
+        ct.scatter(target, own, left + ct.gather(source, own))
+        source, target, step = target, source, step + 1
+
+
+def two_buffers() -> Case:
+    """A row of Pascal's triangle, and the one before it."""
+    x = np.zeros(16, np.int32)
+    x[0] = 1
+    rows = [np.array([math.comb(n, k) for k in range(16)]) for n in (6, 7)]
+    arguments = [x, np.full(16, 77, np.int32), 7]
+    return Case(_two_buffers, arguments, {0: rows[0], 1: rows[1]}, (1,), (16,))
+
+
 CASES = [
     swiglu,
     swiglu_backward,
@@ -410,5 +430,6 @@ CASES = [
     divided,
     adam,
     tickets,
+    two_buffers,
 ]
 """A case for each kernel."""
