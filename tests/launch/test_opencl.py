@@ -519,6 +519,7 @@ class TestCache:
             %v = arith.constant dense<1.0> : vector<4xf32>
             %c0 = arith.constant 0 : index
             %w = arith.addf %v, %v {core.rounding = "upward"} : vector<4xf32>
+            vector.store %w, %out[%c0] : memref<4xf32>, vector<4xf32>
             gpu.return
           }
         }
