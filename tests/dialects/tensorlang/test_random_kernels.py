@@ -1,4 +1,4 @@
-"""Properties of the text forms, over 800 random kernels."""
+"""Properties of the text forms, over 600 random kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xtile.dialects.tensorlang.types import SCALAR_TYPES
 from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
 
-CHUNKS = 8
+CHUNKS = 6
 KERNELS_PER_CHUNK = 100
 
 FEATURES = {

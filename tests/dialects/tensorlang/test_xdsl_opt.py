@@ -20,7 +20,7 @@ from tests.dialects.tensorlang.round_trip import (
 from tests.generators.tensorlang_kernels import random_kernel
 from xtile.dialects.tensorlang.ops import OPERATIONS
 
-KERNELS = 60
+KERNELS = 26
 KERNEL_SIZE = 40
 
 
