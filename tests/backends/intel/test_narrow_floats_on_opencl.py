@@ -162,3 +162,30 @@ def test_lanes_of_gpus_have_none() -> None:
         DiagnosticError, match="lanes have no numbers of 4 to 8 bits; use f16 or bf16"
     ):
         translate(module, "core-to-spirv", Options("pvc"))
+
+
+_SUMS = """
+gpu.module @m {{
+  gpu.func @k(%x: memref<16x32x{t}>, %y: memref<16x{t}>) kernel attributes {{{attributes}}} {{
+    %c0 = arith.constant 0 : index
+    %v = vector.load %x[%c0, %c0] : memref<16x32x{t}>, vector<16x32x{t}>
+    %none = arith.constant dense<1.0> : vector<16x{t}>
+    %s = vector.multi_reduction <{kind}>, %v, %none [1] : vector<16x32x{t}> to vector<16x{t}>
+    vector.store %s, %y[%c0] : memref<16x{t}>, vector<16x{t}>
+    gpu.return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("kind", ["add", "maximumf"])
+@pytest.mark.parametrize("type_", ["f8E4M3FN", "f8E5M2"])
+@pytest.mark.parametrize("attributes", [_TILE, _SUBGROUP], ids=["tile", "subgroup"])
+def test_reductions(attributes: str, type_: str, kind: str) -> None:
+    """Small integers, whose sums f32 holds and which are rounded once."""
+    dtype = TYPES[type_]
+    x = fresh_generator().integers(-2, 3, (16, 32)).astype(dtype)
+    y = np.full(16, np.nan, dtype)
+    xtile.run(_SUMS.format(t=type_, kind=kind, attributes=attributes), [x, y], device="opencl")
+    wide = x.astype(np.float32)
+    expected = wide.sum(axis=1) + 1 if kind == "add" else np.maximum(wide.max(axis=1), 1)
+    np.testing.assert_array_equal(y.astype(np.float32), expected.astype(dtype).astype(np.float32))

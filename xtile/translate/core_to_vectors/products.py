@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, VectorType, f32
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.arith.casts import ExtFOp, ExtSIOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
@@ -24,11 +22,10 @@ from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
-from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type
-from xtile.translate.core_to_xegpu import narrow_floats
-from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
-from xtile.translate.core_to_xegpu.narrow_floats import format_of
+from xtile.translate.core_to_vectors.tile import Position, Tile
+from xtile.translate.core_to_xegpu.bfloat16 import element_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
+from xtile.translate.core_to_xegpu.widening import rounded, wide_type, widened
 
 _PART_FOR_SUMS = 0.75
 """Of the registers; what is left holds a part of a row of B and an element of A."""
@@ -134,9 +131,7 @@ class _Arithmetic:
     def of(cls, lowering: Vectors, operation: ContractionOp) -> _Arithmetic:
         """That of a contraction."""
         result = value_type(operation.result.type)
-        is_narrow = isinstance(result, BFloat16Type | Float16Type)
-        element = f32 if is_narrow else lowering.component_type(operation.result.type)
-        return cls(lowering, str(operation.kind.data), element, result)
+        return cls(lowering, str(operation.kind.data), wide_type(result), result)
 
     def converted(self, tile: Tile, old: SSAValue) -> Tile:
         """A factor or the sums in the type of the sums."""
@@ -144,31 +139,13 @@ class _Arithmetic:
         if tile.element == self.element:
             return tile
         if tile.scalar is not None:
-            return self.lowering.splat(self._convert(tile.scalar, source), tile.shape)
+            scalar = widened(self.lowering, tile.scalar, source, self.element)
+            return self.lowering.splat(scalar, tile.shape)
         return self.lowering.computed(
-            [tile], self.element, lambda at, width, pieces: self._convert(pieces[0], source)
+            [tile],
+            self.element,
+            lambda at, width, pieces: widened(self.lowering, pieces[0], source, self.element),
         )
-
-    def _convert(self, piece: SSAValue, source: Attribute) -> SSAValue:
-        narrow_format = format_of(source)
-        if isinstance(source, BFloat16Type):
-            piece = widen(self.lowering, piece)
-        elif narrow_format is not None:
-            piece = narrow_floats.widen(self.lowering, piece, narrow_format)
-        if element_of(piece) == self.element:
-            return piece
-        kind = ExtFOp if isinstance(self.element, AnyFloat) else ExtSIOp
-        type_ = piece_type(self.element, _length(piece))
-        return self.lowering.emit(kind(piece, cast("Any", type_))).result
-
-    def rounded(self, sums: SSAValue) -> SSAValue:
-        """Sums in the type of the result."""
-        if isinstance(self.result, BFloat16Type):
-            return narrow(self.lowering, sums)
-        if isinstance(self.result, Float16Type):
-            type_ = piece_type(self.result, _length(sums))
-            return self.lowering.emit(arith.TruncFOp(sums, cast("Any", type_))).result
-        return sums
 
     def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         """The product of two factors, combined with a sum."""
@@ -196,14 +173,7 @@ class _Target:
     def store(self, lowering: Vectors, sums: SSAValue, position: Position) -> None:
         """Stores a part of a row."""
         at = lowering.add(self.start, position.flat)
-        lowering.store(self.arithmetic.rounded(sums), self.buffer, [at])
-
-
-def _length(value: SSAValue) -> int:
-    type_ = value.type
-    return (
-        cast("VectorType[Attribute]", type_).get_shape()[0] if isinstance(type_, VectorType) else 1
-    )
+        lowering.store(rounded(lowering, sums, self.arithmetic.result), self.buffer, [at])
 
 
 @contextmanager

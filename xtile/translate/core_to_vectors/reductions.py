@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any, cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, VectorType, f32
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
@@ -23,10 +23,11 @@ from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_plain_body
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.shapes import permuted
-from xtile.translate.core_to_vectors.tile import Position, Tile, piece_type
-from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
+from xtile.translate.core_to_vectors.tile import Position, Tile
+from xtile.translate.core_to_xegpu.bfloat16 import element_of
 from xtile.translate.core_to_xegpu.pieces import length_of, slice_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
+from xtile.translate.core_to_xegpu.widening import rounded, widened
 
 _SIDE_BY_SIDE = 4
 """Vectors of a row that others are combined with side by side, so that none waits for the last."""
@@ -53,32 +54,17 @@ class Combination:
 
 
 def combination_of_kind(lowering: Vectors, kind: str, type_: Attribute) -> Combination:
-    """That of one of `vector`'s kinds, in f32 for f16 and bf16."""
+    """That of one of `vector`'s kinds, in f32 for narrower floats."""
 
     def combine(first: Components, second: Components) -> Components:
         (a,), (b,) = first, second
         return [combiner(lowering, kind, element_of(a))(a, b)]
 
-    if isinstance(type_, BFloat16Type):
-        return Combination(
-            combine,
-            lambda values: [widen(lowering, value) for value in values],
-            lambda values: [narrow(lowering, value) for value in values],
-        )
-    if isinstance(type_, Float16Type):
-        from xdsl.dialects.arith import ExtFOp, TruncFOp
-
-        def resized(kind: type[ExtFOp | TruncFOp], to: Attribute) -> Callable[..., Components]:
-            def resize(values: Components) -> Components:
-                types = [piece_type(to, _width(value)) for value in values]
-                pairs = zip(values, types, strict=True)
-                made = [kind.create(operands=[v], result_types=[t]) for v, t in pairs]
-                return [lowering.emit(operation).results[0] for operation in made]
-
-            return resize
-
-        return Combination(combine, resized(ExtFOp, f32), resized(TruncFOp, type_))
-    return Combination(combine)
+    return Combination(
+        combine,
+        lambda values: [widened(lowering, value, type_) for value in values],
+        lambda values: [rounded(lowering, value, type_) for value in values],
+    )
 
 
 def _width(value: SSAValue) -> int:

@@ -5,69 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    FloatTF32Type,
-    IntegerType,
     VectorType,
-    f32,
 )
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.rewrite.indices import Index
-from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.scattered import entries, holder, is_row
 from xtile.translate.core_to_xegpu.subgroup import shuffle
-
-
-def element_of_type(type_: Attribute) -> Attribute:
-    """The type of a vector's elements; a number's own."""
-    is_vector = isinstance(type_, VectorType)
-    return cast("VectorType[Attribute]", type_).element_type if is_vector else type_
+from xtile.translate.core_to_xegpu.widening import widened
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
     """The shape of a vector."""
     return tuple(cast("VectorType[Attribute]", value.type).get_shape())
-
-
-def wide_type(type_: Attribute) -> Attribute:
-    """The type in which numbers of a type are added up: f32 for f16, bf16 and tf32."""
-    element = element_of_type(type_)
-    return f32 if isinstance(element, Float16Type | BFloat16Type | FloatTF32Type) else element
-
-
-def widened(
-    lowering: Lowering, value: SSAValue, type_: Attribute, target: Attribute | None = None
-) -> SSAValue:
-    """A number as one of a wider type.
-
-    Args:
-        lowering: Where to emit.
-        value: The number, as it is carried.
-        type_: Its type in the source, or that of the vector that it is a component of.
-        target: The wider type; None for that in which such numbers are added up.
-    """
-    wide: Attribute = target or wide_type(type_)
-    if isinstance(element_of_type(type_), BFloat16Type):
-        value = widen(lowering, value)
-    if value.type == wide:
-        return value
-    conversion = arith.ExtSIOp if isinstance(value.type, IntegerType) else arith.ExtFOp
-    return lowering.emit(conversion.build(operands=[value], result_types=[wide])).results[0]
-
-
-def rounded(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
-    """What was added up, as a number of the type that it belongs to."""
-    element = element_of_type(type_)
-    if isinstance(element, BFloat16Type):
-        return narrow(lowering, value)
-    if isinstance(element, Float16Type):
-        return lowering.emit(arith.TruncFOp(value, element)).result
-    return value
 
 
 class Components:

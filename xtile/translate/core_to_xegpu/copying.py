@@ -20,7 +20,7 @@ from xtile.dialects.number_attributes import (
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
-from xtile.translate.core_to_xegpu import bfloat16, narrow_floats, narrow_integers, tf32
+from xtile.translate.core_to_xegpu import bfloat16, narrow_integers, tf32, widening
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
     element_of,
@@ -104,8 +104,8 @@ def emit_on(
             f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
         )
     refuse_direction(operation, lowering)
-    if _is_arithmetic(operation) and narrow_floats.is_on_narrow_floats(operation):
-        return [narrow_floats.emit_narrow(operation, operands, result_types[0], lowering)]
+    if _is_arithmetic(operation) and widening.is_on_narrow_floats(operation):
+        return [widening.emit_narrow(operation, operands, result_types[0], lowering)]
     if operation.name != "arith.select" and narrow_integers.is_on_narrow_integers(operation):
         (type_,) = result_types
         return [narrow_integers.emit_narrow_integer(operation, operands, type_, lowering)]
@@ -124,7 +124,7 @@ def refuse_direction(operation: Operation, lowering: Lowering) -> None:
     """
     unknown = NUMBER_ATTRIBUTES & operation.attributes.keys() - {FLUSH_ATTRIBUTE}
     saturates = unknown <= {SATURATE_ATTRIBUTE}
-    if unknown and not (saturates and narrow_floats.is_on_narrow_floats(operation)):
+    if unknown and not (saturates and widening.is_on_narrow_floats(operation)):
         refuse_rounding(operation, lowering)
 
 

@@ -18,27 +18,18 @@ from xdsl.dialects.builtin import (
     Float8E4M3FNType,
     Float8E5M2Type,
     Float8E8M0FNUType,
-    IntegerAttr,
-    f16,
     f32,
     f64,
     i8,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.arith.assembly import ROUNDING_MODES
-from xtile.dialects.arith.casts import ExtFOp, ExtUIOp, TruncIOp
-from xtile.dialects.number_attributes import SATURATE_ATTRIBUTE
+from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
 from xtile.dialects.shapes import as_vector
-from xtile.dialects.upstream import value_type
-from xtile.translate.core_to_xegpu import bfloat16
 from xtile.translate.core_to_xegpu.bfloat16 import (
-    TO_NEAREST_EVEN,
     compare,
     element_of,
-    is_bfloat16,
     like,
     to_odd,
 )
@@ -220,7 +211,7 @@ def narrow(
     return emit(TruncIOp(signed, cast("Any", like(value, i8)))).result
 
 
-def _narrowed_power(
+def narrowed_power(
     lowering: Lowering, value: SSAValue, format_: PowerFormat, *, rounds_up: bool
 ) -> SSAValue:
     """The bits of the power of two beside the size of an f32 or f64.
@@ -281,80 +272,3 @@ def _rounded(lowering: Lowering, size: SSAValue, format_: Format) -> SSAValue:
     above = emit(arith.MaxSIOp(emit(arith.SubiOp(exponent, least)).result, zero)).result
     scaled = emit(arith.ShLIOp(above, constant(format_.fraction))).result
     return emit(arith.AddiOp(scaled, emit(arith.AddiOp(kept, up)).result)).result
-
-
-def is_on_narrow_floats(operation: Operation) -> bool:
-    """Whether an operation has a narrow number as an operand or as its result."""
-    return any(format_of(type_) for type_ in (*operation.operand_types, *operation.result_types))
-
-
-def emit_narrow(
-    operation: Operation, operands: list[SSAValue], width: Attribute, lowering: Lowering
-) -> SSAValue:
-    """Emits arithmetic on narrow numbers, in f32 and rounded once.
-
-    Args:
-        operation: The operation of the source.
-        operands: What its operands have become, narrow numbers as bits.
-        width: The type of what its result becomes, of numbers of any width.
-        lowering: Where to emit.
-
-    Raises:
-        DiagnosticError: It rounds in a direction, or to a power of two without saturation.
-    """
-    given = [format_of(type_) for type_ in operation.operand_types]
-    wide = [
-        value if format_ is None else widen(lowering, value, format_)
-        for value, format_ in zip(operands, given, strict=True)
-    ]
-    result = format_of(width)
-    if operation.name == "arith.truncf" and result is not None:
-        value = wide_of_bfloat16(lowering, operation, wide[0])
-        return _truncated(lowering, operation, value, result)
-    if isinstance(result, PowerFormat):
-        raise lowering.error("f8E8M0FNU has no arithmetic; compute in f32 and convert the result")
-    if operation.name == "arith.extf":
-        return _converted(lowering, wide[0], width)
-    kind = like(wide[0], f32) if result is not None else width
-    new = type(operation).create(
-        operands=wide, result_types=[kind], properties=operation.properties.copy()
-    )
-    made = lowering.emit(new).results[0]
-    return made if result is None else narrow(lowering, made, result)
-
-
-def _truncated(
-    lowering: Lowering, operation: Operation, value: SSAValue, format_: Format | PowerFormat
-) -> SSAValue:
-    mode = operation.properties.get("roundingmode")
-    name = ROUNDING_MODES[mode.value.data] if isa(mode, IntegerAttr) else TO_NEAREST_EVEN
-    saturates = SATURATE_ATTRIBUTE in operation.attributes
-    if isinstance(format_, PowerFormat):
-        if not saturates:
-            raise lowering.error(
-                "CPUs round sizes to f8E8M0FNU, upwards or toward zero; write core.saturate"
-            )
-        return _narrowed_power(lowering, value, format_, rounds_up=name == TO_NEAREST_EVEN)
-    if name != TO_NEAREST_EVEN:
-        raise lowering.error("numbers of 4 to 8 bits are rounded to nearest, ties to even, only")
-    return narrow(lowering, value, format_, saturates=saturates)
-
-
-def wide_of_bfloat16(lowering: Lowering, operation: Operation, value: SSAValue) -> SSAValue:
-    """What is rounded as an f32 or f64: bf16 is its bits, and f16 has a type of its own."""
-    if is_bfloat16(operation.operands[0].type):
-        return bfloat16.widen(lowering, value)
-    if element_of(value) == f16:
-        return lowering.emit(ExtFOp(value, cast("Any", like(value, f32)))).result
-    return value
-
-
-def _converted(lowering: Lowering, value: SSAValue, width: Attribute) -> SSAValue:
-    """An f32 as a number of a type that holds it exactly."""
-    if is_bfloat16(width):
-        return bfloat16.narrow(lowering, value)
-    if value.type == width:
-        return value
-    is_wider = value_type(width) == f64
-    kind = ExtFOp if is_wider else arith.TruncFOp
-    return lowering.emit(kind(value, cast("Any", width))).result

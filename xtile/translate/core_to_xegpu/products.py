@@ -16,20 +16,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.upstream import value_type
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.products import unit_for
 from xtile.targets.target import MatrixUnit
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
-from xtile.translate.core_to_xegpu.components import (
-    Components,
-    element_of_type,
-    rounded,
-    shape_of,
-    wide_type,
-    widened,
-)
+from xtile.translate.core_to_xegpu.components import Components, shape_of
 from xtile.translate.core_to_xegpu.contractions import MATMUL, Maps, factors_of, iteration_maps
 from xtile.translate.core_to_xegpu.fragments import (
     PIECE,
@@ -50,6 +44,7 @@ from xtile.translate.core_to_xegpu.pieces import (
 )
 from xtile.translate.core_to_xegpu.scattered import indices_of, position
 from xtile.translate.core_to_xegpu.subgroup import KINDS, combiner
+from xtile.translate.core_to_xegpu.widening import rounded, wide_type, widened
 
 
 def _is_product(operation: Operation) -> bool:
@@ -228,7 +223,7 @@ def _by_components(lowering: Lowering, operation: Operation) -> None:
     lhs, rhs, sums = operation.operands
     maps = iteration_maps(operation)
     inner_sizes = _sizes(operation, maps)[len(maps[2]) :]
-    element = element_of_type(sums.type)
+    element = value_type(sums.type)
     wide = wide_type(element)
     factors = [Components(lowering, operand, wide) for operand in (lhs, rhs)]
     kind = _kind_of(operation)

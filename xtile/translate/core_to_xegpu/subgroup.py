@@ -7,12 +7,10 @@ from math import inf
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
     IndexType,
     IntegerType,
-    f32,
     i1,
+    i8,
     i32,
     i64,
 )
@@ -25,8 +23,8 @@ from xtile.dialects.gpu.enumerations import ShuffleMode
 from xtile.dialects.gpu.subgroups import ShuffleOp, SubgroupReduceOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import Lowering
+from xtile.translate.core_to_xegpu.widening import rounded, widened
 
 Combine = Callable[[SSAValue, SSAValue], SSAValue]
 
@@ -110,36 +108,20 @@ def _reduce(operation: SubgroupReduceOp, lowering: Lowering) -> None:
     if operation.cluster_size is not None:
         raise lowering.error("gpu.subgroup_reduce of a part of the subgroup is not there yet")
     kind = str(operation.op.data)
-    value = _accumulated(lowering, lowering.value(operation.value), operation.value.type)
+    value = _accumulated(lowering, operation.value)
     total = all_lanes(lowering, value, combiner(lowering, kind, value.type))
-    lowering.define(operation.result, _rounded(lowering, total, operation.value.type))
+    lowering.define(operation.result, rounded(lowering, total, operation.value.type))
 
 
-def _accumulated(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
-    """16-bit floats are summed up in f32, i8 in i32 (docs/semantics.md, section 3)."""
-    if isinstance(type_, BFloat16Type):
-        return widen(lowering, value)
-    if isinstance(type_, Float16Type):
-        return lowering.emit(arith.ExtFOp(value, f32)).result
-    if isa(type_, IntegerType) and type_.width.data == 8:
-        return lowering.emit(arith.ExtSIOp(value, i32)).result
-    return value
-
-
-def _rounded(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:
-    if isinstance(type_, BFloat16Type):
-        return narrow(lowering, value)
-    if isinstance(type_, Float16Type):
-        return lowering.emit(arith.TruncFOp(value, type_)).result
-    if isa(type_, IntegerType) and value.type != type_:
-        return lowering.emit(arith.TruncIOp(value, type_)).result
-    return value
+def _accumulated(lowering: Lowering, old: SSAValue) -> SSAValue:
+    """Narrow floats are summed up in f32, i8 in i32 (docs/semantics.md, section 3)."""
+    return widened(lowering, lowering.value(old), old.type, i32 if old.type == i8 else None)
 
 
 def _scan(operation: SubgroupScanOp, lowering: Lowering) -> None:
     type_ = operation.value.type
     kind = operation.kind.data
-    value = _accumulated(lowering, lowering.value(operation.value), type_)
+    value = _accumulated(lowering, operation.value)
     combine = combiner(lowering, str(kind), value.type)
     lane = lowering.lane()
     distance = 1
@@ -154,7 +136,7 @@ def _scan(operation: SubgroupScanOp, lowering: Lowering) -> None:
         # The second lane gets the first one's number even if it is NaN, which is no maximum of
         # two numbers.
         value = _shifted(lowering, value, _identity(lowering, kind, type_, value.type))
-    lowering.define(operation.result, _rounded(lowering, value, type_))
+    lowering.define(operation.result, rounded(lowering, value, type_))
 
 
 def _shifted(lowering: Lowering, value: SSAValue, first: SSAValue) -> SSAValue:
