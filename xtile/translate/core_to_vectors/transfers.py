@@ -178,12 +178,24 @@ def _in_memory(
     return Tile(
         shape,
         element,
-        lambda position, width: block.load(position, width, element),
-        is_flat=False,
+        lambda position, width: block.load(_in_row(shape, position), width, element),
+        is_flat=_is_row(shape),
         aligned=frozenset(),
         others=frozenset(),
         width=lowering.width_of(element),
     )
+
+
+def _is_row(shape: Sequence[int]) -> bool:
+    """Whether a tile has no more than one row, so that the numbers of its components say all."""
+    return all(size == 1 for size in shape[:-1])
+
+
+def _in_row(shape: Sequence[int], position: Position) -> Position:
+    """A position in a tile that may have got another shape since, if it is one row."""
+    if not _is_row(shape):
+        return position
+    return Position(position.flat, (*(0 for _ in shape[:-1]), position.flat))
 
 
 def _checked(
@@ -199,8 +211,8 @@ def _checked(
 
     def piece(position: Position, width: int) -> SSAValue:
         if lowering.assumed.issuperset(guards):
-            return block.load(position, width, element)
-        return block.load_checked(position, width, element, padding)
+            return tile.piece(position, width)
+        return block.load_checked(_in_row(shape, position), width, element, padding)
 
     return replace(tile, piece=piece, guards=guards, cost=_COST_OF_CHECKS)
 
