@@ -190,6 +190,7 @@ def _lower_tiles(module: ModuleOp, options: Options, diagnostics: Diagnostics | 
     from xtile.dialects.core.attributes import Level
     from xtile.translate.core_to_vectors import translate_module
 
+    module = _structure(module, options, diagnostics)
     return translate_module(module, options.lane_target, diagnostics, Level.TILE)
 
 
@@ -206,6 +207,7 @@ def _lower_to_cuda_tile(
 ) -> ModuleOp:
     from xtile.translate.core_to_cuda_tile import translate_module
 
+    module = _structure(module, options, diagnostics)
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 

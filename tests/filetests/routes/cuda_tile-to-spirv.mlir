@@ -1,5 +1,5 @@
-// Pointers of a tile that turn out to be neighbours are read as vectors, and one by one elsewhere. A tile
-// block is a work-group of one work-item.
+// Pointers of a tile that are neighbours are a view of memory, which is read as vectors. A tile block is a
+// work-group of one work-item.
 //
 // RUN: xtile-opt %s --translate cuda_tile-to-lane --chip cpu | filecheck %s
 // RUN: xtile-opt %s --translate cuda_tile-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
@@ -19,11 +19,10 @@ cuda_tile.module @kernels {
 }
 
 // CHECK:      gpu.func @copy(%p: !core.ptr<f32>, %q: !core.ptr<f32>)
-// CHECK:      arith.cmpi eq
-// CHECK-NEXT: vector.reduction <and>
-// CHECK:      scf.if
-// CHECK:        vector.load %{{.*}} : memref<?xf32, strided<[1]>>, vector<8xf32>
-// CHECK:      } else {
-// CHECK:        memref.load
+// CHECK:      core.view %p to offset: [0], sizes: [64], strides: [1]
+// CHECK:      vector.load %{{.*}} : memref<64xf32, strided<[1]>>, vector<{{.*}}xf32>
+// CHECK-NOT:  arith.cmpi
+// CHECK-NOT:  memref.load
 // SPIRV:      "spirv.EntryPoint"() {{.*}}"copy"
-// SPIRV:      "spirv.ConvertUToPtr"
+// SPIRV-NOT:  "spirv.ConvertUToPtr"
+// SPIRV:      "spirv.Load"

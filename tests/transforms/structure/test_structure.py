@@ -101,8 +101,13 @@ def _wrapping(k: Kernel) -> None:
     k.store(out + at, k.load(x + (at * a * b + at)))
 
 
+def wrapping_kernel() -> str:
+    """A kernel that reads every (1 + a b)-th element, where that does not wrap around."""
+    return _written(_wrapping)
+
+
 def test_offsets_that_wrap_around_are_refused_at_a_launch() -> None:
-    before = raised(_written(_wrapping))
+    before = raised(wrapping_kernel())
     after = structured(before)
     assert _scattered(after) == 0
     x, blank = fresh_generator().random(64).astype(np.float32), np.full(16, np.nan, np.float32)
@@ -117,7 +122,7 @@ def test_offsets_that_wrap_around_are_refused_at_a_launch() -> None:
 
 
 def test_without_checks_only_proofs_count() -> None:
-    assert _remarks(_written(_wrapping), may_wrap=True) == [
+    assert _remarks(wrapping_kernel(), may_wrap=True) == [
         "core.gather_load stays: muli of 32 bits may wrap around, as far as it is known"
     ]
     made = structure(raised(CASES["softmax"].text()), may_wrap=True)
@@ -198,3 +203,25 @@ def test_pointers_that_nothing_uses_any_more_are_not_carried() -> None:
     made = structured(raised(CASES["matmul_advancing"].text()))
     (loop,) = (each for each in made.walk() if isinstance(each, scf.ForOp))
     assert [str(each.type) for each in loop.results] == ["vector<16x16xf32>"]
+
+
+def test_a_condition_without_an_else_and_an_access_in_it() -> None:
+    text = """
+    gpu.module @m {
+      gpu.func @k(%x: !core.ptr<f32>, %c: i1) kernel attributes {core.level = "tile"} {
+        scf.if %c {
+          %i = vector.step : vector<8xindex>
+          %xs = vector.broadcast %x : !core.ptr<f32> to vector<8x!core.ptr<f32>>
+          %at = core.pointer_add %xs, %i : vector<8x!core.ptr<f32>>, vector<8xindex>
+          %one = arith.constant dense<1.0> : vector<8xf32>
+          core.scatter_store %one, %at : vector<8xf32>, vector<8x!core.ptr<f32>>
+        }
+        gpu.return
+      }
+    }"""
+    made = structured(xtile.parse(text, language="mlir"))
+    assert _scattered(made) == 0
+    for condition in (True, False):
+        x = np.full(9, np.nan, np.float32)
+        xtile.run(made, [x, condition])
+        np.testing.assert_array_equal(x, [1 if condition and i < 8 else np.nan for i in range(9)])

@@ -124,7 +124,8 @@ def compile_program(
     from xtile.dialects.cuda_tile.bytecode import encode
     from xtile.translate.route import Options, translate_to
 
-    options = Options(chip, may_overlap=may_overlap)
+    # Launches of kernels that are compiled here check nothing of what translations rely on.
+    options = Options(chip, may_overlap=may_overlap, may_wrap=True)
     lowered = _read_once(translate_to(module, "cuda_tile", options, diagnostics))
     kernels = {
         _name(operation): _interface(operation)

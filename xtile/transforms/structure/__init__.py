@@ -18,7 +18,6 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup import clean_up
 from xtile.transforms.cleanup.carried import drop_unused
-from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.structure.accesses import SCATTERED
 from xtile.transforms.structure.transfers import Structuring
 
@@ -48,10 +47,8 @@ def structure(
         lambda kernel: Structuring(kernel, source, diagnostics, may_wrap).rebuilt(),
     )
     for kernel in kernels_of(result):
-        if level_of(kernel) is Level.TILE:
-            drop_unused(kernel)
-            remove_dead_code(kernel)
-    return result
+        drop_unused(kernel)
+    return clean_up(result)
 
 
 def _is_scattered(kernel: FuncOp) -> bool:

@@ -25,7 +25,6 @@ Scattered: TypeAlias = GatherLoadOp | ScatterStoreOp
 SCATTERED = (GatherLoadOp, ScatterStoreOp)
 
 _GREATEST_STRIDE = (1 << 37) - 1
-_GREATEST_INDEX = (1 << 31) - 1
 """What views of CUDA Tile IR have, which is more than any memory needs."""
 
 
@@ -115,9 +114,9 @@ def access_of(operation: Scattered, provenance: Provenance) -> Access:
     dimensions: list[Dimension] = []
     for i, stride in enumerate(strides):
         own = [bound for bound in box.bounds if bound.dimension == i]
-        begins, ends, more = _ends(offsets, i, own, bounds)
-        dimensions.append(Dimension(offsets.shape[i], stride, begins, ends))
-        needs |= more
+        dimensions.append(
+            Dimension(offsets.shape[i], stride, *_ends(offsets.shape[i], own, bounds))
+        )
     return Access(pointers.base, offsets.base, tuple(dimensions), box, needs)
 
 
@@ -153,10 +152,9 @@ def _check_distinct(shape: Sequence[int], strides: Sequence[Polynomial]) -> None
 
 
 def _ends(
-    offsets: Affine, dimension: int, own: Sequence[Bound], bounds: Bounds
-) -> tuple[tuple[Polynomial, ...], tuple[Polynomial, ...], Needs]:
+    size: int, own: Sequence[Bound], bounds: Bounds
+) -> tuple[tuple[Polynomial, ...], tuple[Polynomial, ...]]:
     """Where memory begins and ends along a dimension, as indices of the tile."""
-    size = offsets.shape[dimension]
     lower = [
         bound for bound in own if not bound.is_upper and bounds.range_of_number(bound.number)[1] > 0
     ]
@@ -165,17 +163,8 @@ def _ends(
     ]
     ends = _numbers(upper)
     if lower:
-        return _numbers(lower), ends or (Polynomial.of(size),), frozenset()
-    if not upper:
-        return (ZERO,), (), frozenset()
-    # Memory may as well begin where the kernel counts from, if that is not after the tile's start.
-    reference, stride = upper[0].reference, _stride(offsets, dimension)
-    rest = offsets.base - stride * reference
-    if len(rest.terms) < len(offsets.base.terms):
-        needs = bounds.require(Affine.of((), reference), 0, _GREATEST_INDEX)
-        if needs is not None:
-            return (-reference,), ends, needs
-    return (ZERO,), ends, frozenset()
+        return _numbers(lower), ends or (Polynomial.of(size),)
+    return (ZERO,), ends
 
 
 def _numbers(bounds: Sequence[Bound]) -> tuple[Polynomial, ...]:

@@ -36,14 +36,11 @@ class Bound:
         dimension: The dimension.
         is_upper: Whether indices are below the number; else none is below it.
         number: The number.
-        reference: Which number the index 0 is compared as; the size of memory along the dimension
-            is often what it is compared with.
     """
 
     dimension: int
     is_upper: bool
     number: Polynomial
-    reference: Polynomial
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def _compare(operation: arith.CmpiOp, provenance: Provenance) -> Box:
         needs |= of_right
     if predicate not in _DIFFERENCES:
         raise NotAffineError(f"its mask compares with {predicate}")
-    boxes = [_not_negative(find(left, right), left, right) for find in _DIFFERENCES[predicate]]
+    boxes = [_not_negative(find(left, right)) for find in _DIFFERENCES[predicate]]
     result = Box(needs=needs)
     for box in boxes:
         result &= box
@@ -145,7 +142,7 @@ _DIFFERENCES: Mapping[str, Sequence[Callable[[Affine, Affine], Affine]]] = {
 """For a comparison what is 0 or more where it holds."""
 
 
-def _not_negative(difference: Affine, left: Affine, right: Affine) -> Box:
+def _not_negative(difference: Affine) -> Box:
     """Where an affine tile is 0 or more."""
     varying = difference.varying
     if not varying:
@@ -154,18 +151,16 @@ def _not_negative(difference: Affine, left: Affine, right: Affine) -> Box:
         raise NotAffineError("its mask compares indices along several dimensions with each other")
     (dimension,) = varying
     stride, base = difference.strides[dimension].constant, difference.base
-    # The index 0 is compared as this number, where the other side does not vary.
-    reference = left.base if right.is_uniform else right.base
     if stride == 1:
-        return Box((Bound(dimension, False, -base, reference),))
+        return Box((Bound(dimension, False, -base),))
     if stride == -1:
-        return Box((Bound(dimension, True, base + ONE, reference),))
+        return Box((Bound(dimension, True, base + ONE),))
     if stride is None or base.constant is None:
         raise NotAffineError("its mask compares multiples of indices")
     if stride > 0:
-        return Box((Bound(dimension, False, Polynomial.of(-(base.constant // stride)), reference),))
+        return Box((Bound(dimension, False, Polynomial.of(-(base.constant // stride))),))
     end = Polynomial.of(base.constant // -stride + 1)
-    return Box((Bound(dimension, True, end, reference),))
+    return Box((Bound(dimension, True, end),))
 
 
 # --- other shapes ---
@@ -183,7 +178,7 @@ def _moved(box: Box, dimensions: Mapping[int, int | None]) -> Box:
         if to is None:
             numbers.append(bound.number - ONE if bound.is_upper else -bound.number)
         else:
-            bounds.append(Bound(to, bound.is_upper, bound.number, bound.reference))
+            bounds.append(Bound(to, bound.is_upper, bound.number))
     return Box(tuple(bounds), tuple(numbers), box.conditions, box.needs)
 
 

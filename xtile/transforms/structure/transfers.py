@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
     VectorType,
 )
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
@@ -59,9 +59,8 @@ class Structuring(Emitter):
         self.checks: dict[LaunchCheck, None] = dict.fromkeys(
             check_of(words) for words in check_words(kernel)
         )
-        arguments = (arg for region in _regions(kernel) for arg in region.block.args)
-        results = (result for operation in walk(kernel) for result in operation.results)
-        values: list[SSAValue] = [*arguments, *results]
+        values: list[SSAValue] = [argument for block in _blocks(kernel) for argument in block.args]
+        values += [result for operation in walk(kernel) for result in operation.results]
         self._order = {value: i for i, value in enumerate(values)}
 
     def rebuilt(self) -> FuncOp:
@@ -84,13 +83,15 @@ class Structuring(Emitter):
 
     def number(self, polynomial: Polynomial) -> Index:
         """Emits a polynomial as an index."""
-        products: list[Index] = []
+        added: list[Index] = []
+        subtracted: list[Index] = []
         for product, factor in polynomial.terms.items():
-            number: Index = factor
+            is_negative = factor < 0 and bool(product)
+            number: Index = -factor if is_negative else factor
             for atom in sorted(product, key=self._position):
                 number = self.multiply(self._atom(atom), number)
-            products.append(number)
-        return self.add_all(products)
+            (subtracted if is_negative else added).append(number)
+        return self.subtract(self.add_all(added), self.add_all(subtracted))
 
     def _position(self, atom: Atom) -> int:
         return self._order[atom.loop.body.block.args[0] if isinstance(atom, Rounds) else atom]
@@ -157,8 +158,10 @@ class Structuring(Emitter):
                 self.remark(f"a launch checks that {check}")
 
 
-def _regions(kernel: FuncOp) -> list[Region]:
-    return [region for operation in (kernel, *walk(kernel)) for region in operation.regions]
+def _blocks(kernel: FuncOp) -> Iterator[Block]:
+    for operation in (kernel, *walk(kernel)):
+        for region in operation.regions:
+            yield from region.blocks
 
 
 # --- views ---
