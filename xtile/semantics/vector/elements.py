@@ -33,7 +33,7 @@ _POISON = -1
 _ALL_BITS = 0xFF
 
 
-class _Positions:
+class _PartPosition:
     """Where an element or a part is in a vector."""
 
     def __init__(
@@ -94,7 +94,7 @@ def _inside(position: Value, size: int, dimension: int, state: State) -> Value:
 
 def _extract(operation: Operation, compiler: Compiler) -> Step:
     source, *dynamic = operation.operands
-    positions = _Positions(operation, dynamic, shape_of(source), compiler)
+    positions = _PartPosition(operation, dynamic, shape_of(source), compiler)
     slot, result = compiler.slots((source, operation.results[0]))
     shape = shape_of(operation.results[0])
     gives_vector = is_vector(operation.results[0])
@@ -115,7 +115,7 @@ def _extract(operation: Operation, compiler: Compiler) -> Step:
 
 def _insert(operation: Operation, compiler: Compiler) -> Step:
     value, dest, *dynamic = operation.operands
-    positions = _Positions(operation, dynamic, shape_of(dest), compiler)
+    positions = _PartPosition(operation, dynamic, shape_of(dest), compiler)
     value_slot, slot, result = compiler.slots((value, dest, operation.results[0]))
     if positions.is_poison:
         return constant(operation, compiler, filled(dest.type, _ALL_BITS))

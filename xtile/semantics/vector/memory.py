@@ -21,7 +21,7 @@ from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Array, Value, choose
 from xtile.semantics.vector.arrays import AXES, along, shape_of, spread
 
-Positions: TypeAlias = Callable[[State, Value], list[Index]]
+ElementIndices: TypeAlias = Callable[[State, Value], list[Index]]
 """Gives the indices of a vector's elements, from the mask if there is one."""
 
 
@@ -42,7 +42,7 @@ def check_memory(operation: Operation, base: SSAValue) -> None:
 
 def _neighbours(
     operation: Operation, vector: SSAValue, base: SSAValue, indices: Sequence[int]
-) -> Positions:
+) -> ElementIndices:
     """The positions of elements that follow each other in the last dimensions."""
     check_memory(operation, base)
     shape = shape_of(vector)
@@ -58,7 +58,7 @@ def _neighbours(
 
 def _packed(
     operation: Operation, vector: SSAValue, base: SSAValue, indices: Sequence[int]
-) -> Positions:
+) -> ElementIndices:
     """The positions of elements that follow each other, counting only those of the mask."""
     neighbours = _neighbours(operation, vector, base, indices)
     rank = len(shape_of(vector))
@@ -102,7 +102,7 @@ def _full(loaded: Value, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, (*array.shape[:AXES], *shape))
 
 
-def _masked_load(find: Callable[..., Positions]) -> Handler:
+def _masked_load(find: Callable[..., ElementIndices]) -> Handler:
     """The handler of a load under a mask, of elements that `find` gives the positions of."""
 
     def handler(operation: Operation, compiler: Compiler) -> Step:
@@ -124,7 +124,7 @@ def _masked_load(find: Callable[..., Positions]) -> Handler:
     return handler
 
 
-def _masked_store(find: Callable[..., Positions]) -> Handler:
+def _masked_store(find: Callable[..., ElementIndices]) -> Handler:
     """The handler of a store under a mask, of elements that `find` gives the positions of."""
 
     def handler(operation: Operation, compiler: Compiler) -> Step:

@@ -34,7 +34,7 @@ from xtile.semantics.xegpu.levels import (
 )
 
 
-class _Positions:
+class _BlockElements:
     """The elements of memory that a block access touches, relative to the block's start."""
 
     def __init__(self, block: Coordinates, is_checked: bool) -> None:
@@ -68,7 +68,7 @@ class _Positions:
         return where
 
 
-def _positions(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _Positions:
+def _positions(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _BlockElements:
     """The elements that an access touches.
 
     Raises:
@@ -79,7 +79,7 @@ def _positions(operation: LoadNdOp | StoreNdOp, compiler: Compiler) -> _Position
     is_of_lanes = block[0].shape[1] != 1
     if is_of_lanes:
         require_full_subgroups(compiler.configuration)
-    return _Positions(block, _is_checked(type))
+    return _BlockElements(block, _is_checked(type))
 
 
 def _is_checked(descriptor: TensorDescType) -> bool:

@@ -458,34 +458,36 @@ class Vectors(Emitter):
 
     def each_masked(
         self,
-        mask: Tile,
+        mask: Tile | None,
         at: Position,
         position: Position,
         width: int,
         emit: Callable[[Position, int], None],
+        condition: SSAValue | None = None,
     ) -> None:
         """Emits accesses to those of some neighbours that a mask holds for.
 
         Args:
-            mask: The mask, in private memory.
+            mask: The mask, in private memory; None for all components.
             at: The mask's component for the first of them.
             position: The position of the first of them, for `emit`.
             width: Their number.
             emit: Emits the access to so many components.
+            condition: Where they may be accessed at once; None where the mask holds for all.
         """
 
         def one_by_one() -> None:
-            with (
-                self.loop(0, width, name="column") as i,
-                self.when(mask.piece(self.moved(at, i), 1)),
-            ):
-                emit(self.moved(position, i), 1)
+            with self.loop(0, width, name="column") as i:
+                holds = None if mask is None else mask.piece(self.moved(at, i), 1)
+                with self.when(holds):
+                    emit(self.moved(position, i), 1)
 
         if width == 1:
             one_by_one()
             return
-        is_whole = self.all_of(mask.piece(at, width))
-        self.either(is_whole, lambda: emit(position, width), one_by_one)
+        if mask is not None:
+            condition = self.both(self.all_of(mask.piece(at, width)), condition)
+        self.either(condition, lambda: emit(position, width), one_by_one)
 
     def all_of(self, mask: SSAValue) -> SSAValue:
         """Whether all elements of a vector of truth values hold."""

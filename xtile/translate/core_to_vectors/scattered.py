@@ -181,31 +181,19 @@ def _each(
         points: Their elements, if neighbours may be accessed together.
         width: The most components that are.
     """
-
-    def one(position: Position) -> None:
-        with lowering.when(None if mask is None else mask.piece(position, 1)):
-            access(position, 1)
-
-    def some(position: Position, count: int) -> None:
-        def one_by_one() -> None:
-            with lowering.loop(0, count, name="column") as i:
-                one(lowering.moved(position, i))
-
-        neighbours = None
-        if count > 1 and points is not None:
-            neighbours = points.are_neighbours(position, count)
-        if neighbours is None:
-            one_by_one()
-            return
-        if mask is not None:
-            whole = lowering.all_of(mask.piece(position, count))
-            neighbours = lowering.both(whole, neighbours)
-        lowering.either(neighbours, lambda: access(position, count), one_by_one)
-
     with lowering.rows(shape) as row:
 
         def of_row(column: Index, count: int) -> None:
-            some(lowering.position(shape, (*row, column)), count)
+            position = lowering.position(shape, (*row, column))
+            together = None
+            if count > 1 and points is not None:
+                together = points.are_neighbours(position, count)
+            if together is not None:
+                lowering.each_masked(mask, position, position, count, access, together)
+                return
+            with lowering.loop(0, count, name="column") as i:
+                one = lowering.moved(position, i)
+                lowering.each_masked(mask, one, one, 1, access)
 
         lowering.cover(shape[-1], width, of_row)
 

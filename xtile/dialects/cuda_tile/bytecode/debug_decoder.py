@@ -87,7 +87,7 @@ class DebugReader:
         self._numbers = section.fixed_numbers(numbers, NUMBER_SIZE)
         self._entries = read_entries(section, "entries", OFFSET_SIZE, origin)
 
-    def function(self, reader: ByteReader) -> FunctionPositions:
+    def function(self, reader: ByteReader) -> FunctionLocations:
         """Reads the number of a function's list of locations.
 
         Raises:
@@ -96,12 +96,12 @@ class DebugReader:
         start = reader.position
         number = reader.varint()
         if not number:
-            return FunctionPositions(self, None)
+            return FunctionLocations(self, None)
         if number > len(self._starts):
             raise reader.error(
                 f"there is no list of locations {number}; there are {len(self._starts)}", start
             )
-        return FunctionPositions(self, self._starts[number - 1])
+        return FunctionLocations(self, self._starts[number - 1])
 
     def location(self, index: int, reader: ByteReader) -> LocationAttr:
         """The location at an index of the list of all locations.
@@ -219,7 +219,7 @@ class DebugReader:
         return StringAttr(self._strings.get(entry))
 
 
-class FunctionPositions:
+class FunctionLocations:
     """The locations of a function and its operations, one after the other.
 
     Args:

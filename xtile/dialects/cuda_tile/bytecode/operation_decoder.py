@@ -11,7 +11,7 @@ from xdsl.traits import IsTerminator
 
 from xtile.dialects.cuda_tile.bytecode.attribute_decoder import AttributeReader
 from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
-from xtile.dialects.cuda_tile.bytecode.debug_decoder import FunctionPositions
+from xtile.dialects.cuda_tile.bytecode.debug_decoder import FunctionLocations
 from xtile.dialects.cuda_tile.bytecode.records import Record, records_by_opcode
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import Version
@@ -33,11 +33,11 @@ class FunctionReader:
     """
 
     def __init__(
-        self, attributes: AttributeReader, positions: FunctionPositions, version: Version
+        self, attributes: AttributeReader, locations: FunctionLocations, version: Version
     ) -> None:
         self._attributes = attributes
         self._types = attributes.types
-        self._positions = positions
+        self._locations = locations
         self._version = version
         self._records = records_by_opcode(version)
         self._values: list[SSAValue] = []
@@ -67,7 +67,7 @@ class FunctionReader:
                 f"{record.name} needs version {record.since}, but the file has {self._version}",
                 start,
             )
-        location = self._positions.next(reader)
+        location = self._locations.next(reader)
         results = self._read_results(record, reader)
         flags_start = reader.position
         flags = reader.varint() if record.has_flags else 0
