@@ -41,7 +41,8 @@ gpu.module @kernels {
 // CHECK:      gpu.func @double
 // CHECK-NOT:  core.launch_checks
 // CHECK:      %[[LEFT:.*]] = arith.subi %[[N:.*]], %[[B:.*]] : index
-// CHECK:      %[[SIZE:.*]] = arith.maxsi %[[LEFT]], %c0
+// CHECK:      %[[LEAST:.*]] = arith.minsi %[[LEFT]], %{{.*}}
+// CHECK:      %[[SIZE:.*]] = arith.maxsi %[[LEAST]], %c0
 // CHECK-NEXT: %[[MEMORY:.*]] = core.view %x to offset: [%[[B]]], sizes: [%[[SIZE]]], strides: [1]
 // CHECK:      %v = vector.transfer_read %[[MEMORY]][%c0], %{{.*}} : memref<?xf32, strided<[1], offset: ?>>, vector<64xf32>
 // CHECK-NEXT: %w = arith.addf %v, %v

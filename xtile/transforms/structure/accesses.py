@@ -24,8 +24,9 @@ Scattered: TypeAlias = GatherLoadOp | ScatterStoreOp
 
 SCATTERED = (GatherLoadOp, ScatterStoreOp)
 
+GREATEST_SIZE = (1 << 31) - 1
 _GREATEST_STRIDE = (1 << 37) - 1
-"""What views of CUDA Tile IR have, which is more than any memory needs."""
+"""What views have at most, in whatever language."""
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,15 @@ from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.transforms.structure.accesses import Access, Scattered, access_of, accessed_value
-from xtile.transforms.structure.affine import Atom, Polynomial, Rounds
+from xtile.transforms.structure.accesses import (
+    GREATEST_SIZE,
+    Access,
+    Dimension,
+    Scattered,
+    access_of,
+    accessed_value,
+)
+from xtile.transforms.structure.affine import ZERO, Atom, Polynomial, Rounds
 from xtile.transforms.structure.bounds import Bounds
 from xtile.transforms.structure.provenance import NotAffineError, Provenance
 
@@ -120,6 +127,16 @@ class Structuring(Emitter):
         for other in others:
             first = self.smaller(first, other) if is_least else self.larger(first, other)
         return first
+
+    def extent(self, dimension: Dimension, length: Index) -> Index:
+        """The size of memory that is as long as a number, or empty where that is negative.
+
+        Where it begins with the tile, it need not be longer than the tile is.
+        """
+        longest = min(self.provenance.bounds.range_of_number(end)[1] for end in dimension.ends)
+        if dimension.begins == (ZERO,) and longest > GREATEST_SIZE:
+            length = self.smaller(length, dimension.size)
+        return self.larger(length, 0)
 
     def if_not_empty(self, access: Access, size: Index) -> Index:
         """The size of memory, or 0 where what an access depends on does not hold."""
@@ -207,7 +224,7 @@ def _box(access: Access, writing: Structuring) -> _Box:
             length = writing.add(writing.extreme(own.ends, is_least=True), start)
         if i == guarded:
             length = writing.if_not_empty(access, length)
-        sizes.append(writing.larger(length, 0) if own.is_checked else length)
+        sizes.append(writing.extent(own, length) if own.is_checked else length)
         starts.append(writing.as_value(start))
     strides = [writing.number(dimensions[i].stride) for i in kept]
     numbers.append(writing.number(offset))
