@@ -13,10 +13,10 @@ from xtile.dialects.cuda_tile.ops.module import ModuleOp as CudaTileModuleOp
 from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
+from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.pad import pad
 from xtile.transforms.read_once import read_once
 from xtile.transforms.split_complex import split_complex
-from xtile.translate.core_to_cuda_tile.dead_code import remove_dead_code
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.rules import RULES
 
@@ -42,7 +42,7 @@ def translate_module(
     body = Block()
     with lowering.at_end_of(body):
         lowering.translate_block(module.body.block)
-    remove_dead_code(body)
     kernels = CudaTileModuleOp("kernels", Region(body))
+    remove_dead_code(kernels)
     read_once(kernels)
     return ModuleOp([kernels])
