@@ -45,6 +45,9 @@ _NOTHING: frozenset[SSAValue] = frozenset()
 CHEAP = 24
 """The most operations that a part of a tile may cost to be computed in two loops."""
 
+_CHEAP = 2
+"""The most operations that a part of a tile may cost to be computed again each time."""
+
 _LEAST_SIZE = 4
 """Bytes of the smallest components that a register is full of; smaller ones are widened."""
 
@@ -337,9 +340,9 @@ class Vectors(Emitter):
         return self.stored(buffer, tile.shape, tile.element)
 
     def kept(self, old: SSAValue) -> Tile:
-        """A tile of which components are read again and again: in private memory, or a number."""
+        """A tile of which components are read again and again: in private memory, or cheap."""
         tile = self.tile(old)
-        return tile if tile.scalar is not None else self.in_memory(tile)
+        return tile if tile.cost <= _CHEAP else self.in_memory(tile)
 
     def pointer(self, component: SSAValue, type_: Attribute) -> SSAValue:
         """A component of a tile as a number of the source: addresses become pointers again."""
