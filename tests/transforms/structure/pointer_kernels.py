@@ -492,6 +492,33 @@ def matmul_without_masks(k: Kernel) -> None:
     k.store(c + rows[:, None] * n + columns[None, :], loop.results[0])
 
 
+def _stages() -> list[Launch]:
+    made: list[Launch] = []
+    for rows, columns, first in ((16, 64, 32), (20, 90, 5), (5, 33, 33)):
+        grid = (_blocks(rows, 16), 1, 1)
+        made.append(([_random(rows, columns), _blank(rows), rows, columns, first], grid))
+    return made
+
+
+@_case(_stages)
+def two_loops(k: Kernel) -> None:
+    """The second loop goes on where the first one has left pointers, as causal attention does."""
+    x, out = k.pointers("x out")
+    m, n, first = k.integers("m n first")
+    rows, along = k.block() * 16 + k.arange(16), k.arange(16)
+    at = x + rows[:, None] * n + along[None, :]
+    inside = rows[:, None] < m
+    with k.loop(0, first // 16, 1, [k.constant(0, (16, 16), "f32"), at]) as loop:
+        total, now = loop.carried
+        loop.carry(total + k.load(now, inside, 0), now + 16)
+    total, now = loop.results
+    with k.loop((first // 16) * 16, n, 16, [total, now]) as loop:
+        total, now = loop.carried
+        left = (loop.variable + along)[None, :] < n
+        loop.carry(total + k.load(now, inside & left, 0) * 2.0, now + 16)
+    k.store(out + rows, k.reduce("addf", loop.results[0], 1), rows < m)
+
+
 def _attention() -> list[Launch]:
     made: list[Launch] = []
     for rows, columns in ((32, 32), (20, 50), (33, 17)):

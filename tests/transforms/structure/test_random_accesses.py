@@ -11,7 +11,7 @@ from tests.seeds import fresh_generator
 from tests.transforms.structure.pointer_builder import Kernel, Tile
 from tests.transforms.structure.test_structure import arrays_after, raised, structured
 
-MIDDLE = 4000
+MIDDLE = 8000
 """Where pointers begin in memory, so that offsets of any sign are inside."""
 
 ROUNDS = 20
@@ -39,11 +39,15 @@ class _Writer:
         if self._chance(0.5):
             self._copy(everywhere, self._integer())
             return k.text()
-        with k.loop(0, 3, 1, [self.x + (everywhere + self._offset())]) as loop:
+        stop = 3 if self._chance(0.5) else self.integers[2] - 3
+        step = self._number(1, 3)
+        with k.loop(0, stop, step, [self.x + (everywhere + self._offset())]) as loop:
             pointers = loop.carried[0]
             value = k.load(pointers, self._mask(loop.variable), 7)
             k.store(self.out + (everywhere + self._number(0, 4)) + loop.variable * 300, value)
             loop.carry(pointers + self._integer())
+        value = k.load(loop.results[0], self._mask(self._integer()), 7)
+        k.store(self.places + self._distinct(), value)
         return k.text()
 
     def _copy(self, everywhere: Tile, more: Tile | int) -> None:

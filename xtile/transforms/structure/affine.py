@@ -26,7 +26,14 @@ class Rounds:
     loop: scf.ForOp
 
 
-Atom: TypeAlias = SSAValue | Rounds
+@dataclass(frozen=True)
+class Trips:
+    """How many iterations a loop has in all."""
+
+    loop: scf.ForOp
+
+
+Atom: TypeAlias = SSAValue | Rounds | Trips
 """A number that nothing is known of here."""
 
 Monomial: TypeAlias = tuple[Atom, ...]

@@ -19,7 +19,7 @@ from xtile.dialects.gpu.indices import dimension_number
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.ranges import Range, range_of, width_of
-from xtile.transforms.structure.affine import Affine, Atom, Monomial, Polynomial, Rounds
+from xtile.transforms.structure.affine import Affine, Atom, Monomial, Polynomial, Rounds, Trips
 
 Needs: TypeAlias = frozenset[LaunchCheck]
 
@@ -89,7 +89,7 @@ class Bounds:
         return ends
 
     def _range_of_atom(self, atom: Atom) -> Range:
-        if isinstance(atom, Rounds):
+        if isinstance(atom, Rounds | Trips):
             return 0, 1 << width_of(atom.loop.lb)
         low, high = range_of(atom)
         divisor = self._facts.divisor(atom)
@@ -119,7 +119,7 @@ def _expression_of_number(number: Polynomial) -> Expression | None:
             continue
         each: Expression = factor
         for atom in product:
-            one = _of_rounds(atom.loop) if isinstance(atom, Rounds) else _expression(atom, _DEPTH)
+            one = _expression(atom, _DEPTH) if isinstance(atom, SSAValue) else _of_loop(atom)
             if one is None:
                 return None
             each = _joined("mul", each, one)
@@ -134,12 +134,14 @@ def _joined(kind: str, a: Expression, b: Expression) -> Expression:
     return kind, _WIDE, a, b
 
 
-def _of_rounds(loop: scf.ForOp) -> Expression | None:
-    lower, upper, step = (_expression(each, _DEPTH) for each in (loop.lb, loop.ub, loop.step))
+def _of_loop(atom: Rounds | Trips) -> Expression | None:
+    """How many iterations are over, or how many there are."""
+    bounds = atom.loop.lb, atom.loop.ub, atom.loop.step
+    lower, upper, step = (_expression(each, _DEPTH) for each in bounds)
     if lower is None or upper is None or step is None:
         return None
-    last = ("sub", _WIDE, ("sub", _WIDE, upper, lower), 1)
-    return "between", 0, ("max", _WIDE, 0, ("floordiv", _WIDE, last, step))
+    trips = "max", _WIDE, 0, ("ceildiv", _WIDE, ("sub", _WIDE, upper, lower), step)
+    return trips if isinstance(atom, Trips) else ("between", 0, trips)
 
 
 def _expression(value: SSAValue, depth: int) -> Expression | None:

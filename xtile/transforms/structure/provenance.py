@@ -29,6 +29,7 @@ from xtile.transforms.structure.affine import (
     Atom,
     Polynomial,
     Rounds,
+    Trips,
     broadcast_dimensions,
     reshaped,
 )
@@ -98,8 +99,8 @@ class Provenance:
         if as_vector(value.type) is None:
             return Affine.of((), self._number(value))
         owner = value.owner
-        if isinstance(owner, Block):
-            return self._carried_integers(value, owner)
+        if isinstance(owner, Block) or owner.regions:
+            return self._carried_integers(value)
         rule = _RULES.get(owner.name)
         if rule is None:
             raise NotAffineError(_unknown(owner))
@@ -128,19 +129,19 @@ class Provenance:
             return True
         return self.bounds.require_bits(number, bits_of(operation.results[0].type)) == NOTHING
 
-    def _carried_integers(self, value: SSAValue, block: Block) -> Affine:
-        loop, first, yielded = _carried(value, block)
-        start, step = self.integers(first), None
-        while yielded is not value:
+    def _carried_integers(self, value: SSAValue) -> Affine:
+        carried = _carried(value)
+        start, step, yielded = self.integers(carried.first), None, carried.last
+        while yielded is not carried.argument:
             owner = yielded.owner
             if not isinstance(owner, Operation) or owner.name != "arith.addi":
                 raise NotAffineError("a loop does more than add to the offsets that it carries")
-            yielded, added = _split_sum(owner.operands, value)
-            step = _sum(step, self._invariant(added, loop))
+            yielded, added = _split_sum(owner.operands, carried.argument)
+            step = _sum(step, self._invariant(added, carried.loop))
         if step is None:
             return start
-        tile = start + self._times_rounds(step, loop)
-        return self.fitting(tile, value, loop)
+        tile = start + self._added(step, carried)
+        return self.fitting(tile, value, carried.loop)
 
     def _invariant(self, value: SSAValue, loop: scf.ForOp) -> Affine:
         tile = self.integers(value)
@@ -149,8 +150,11 @@ class Provenance:
             raise NotAffineError("a loop adds to what it carries another number each time")
         return tile
 
-    def _times_rounds(self, step: Affine, loop: scf.ForOp) -> Affine:
-        """What a loop has added when some of its iterations are over."""
+    def _added(self, step: Affine, carried: _Carried) -> Affine:
+        """What a loop has added when some or all of its iterations are over."""
+        loop = carried.loop
+        if carried.is_left:
+            return step.scaled(Polynomial.of(Trips(loop)))
         width = constant_of(loop.step)
         lower, variable = self._number(loop.lb), Polynomial.of(loop.body.block.args[0])
         numbers = (step.base, *step.strides)
@@ -166,8 +170,8 @@ class Provenance:
         owner = value.owner
         is_tile = as_vector(value.type) is not None
         try:
-            if isinstance(owner, Block):
-                return self._carried_pointers(value, owner)
+            if isinstance(owner, Block) or owner.regions:
+                return self._carried_pointers(value)
             rule = _POINTER_RULES.get(owner.name)
             if rule is None:
                 raise NotAffineError(_unknown(owner))
@@ -178,18 +182,18 @@ class Provenance:
             # One pointer may come from anywhere.
             return Pointers(value, Affine.of((), ZERO))
 
-    def _carried_pointers(self, value: SSAValue, block: Block) -> Pointers:
-        loop, first, yielded = _carried(value, block)
-        start, step = self.pointers(first), None
-        while yielded is not value:
+    def _carried_pointers(self, value: SSAValue) -> Pointers:
+        carried = _carried(value)
+        start, step, yielded = self.pointers(carried.first), None, carried.last
+        while yielded is not carried.argument:
             owner = yielded.owner
             if not isinstance(owner, Operation) or owner.name != "core.pointer_add":
                 raise NotAffineError("a loop does more than advance the pointers that it carries")
             yielded = owner.operands[0]
-            step = _sum(step, self._invariant(owner.operands[1], loop))
+            step = _sum(step, self._invariant(owner.operands[1], carried.loop))
         if step is None:
             return start
-        return replace(start, offsets=start.offsets + self._times_rounds(step, loop))
+        return replace(start, offsets=start.offsets + self._added(step, carried))
 
 
 def _once(found: dict[SSAValue, Any], value: SSAValue, find: Callable[[SSAValue], Any]) -> Any:
@@ -210,8 +214,10 @@ def _unknown(operation: Operation) -> str:
 
 
 _WORDS: Mapping[str, str] = {
-    "arith.divsi": "its offsets are quotients",
-    "arith.divui": "its offsets are quotients",
+    **dict.fromkeys(
+        ("arith.ceildivsi", "arith.divsi", "arith.divui", "arith.floordivsi"),
+        "its offsets are quotients",
+    ),
     "arith.remsi": "its offsets are remainders, which begin again",
     "arith.remui": "its offsets are remainders, which begin again",
     "core.gather_load": "its offsets or pointers were loaded from memory",
@@ -220,15 +226,38 @@ _WORDS: Mapping[str, str] = {
 """Why the results of some operations are not affine."""
 
 
-def _carried(value: SSAValue, block: Block) -> tuple[scf.ForOp, SSAValue, SSAValue]:
-    """The loop that carries a value, with what it begins with and what it hands on."""
-    loop = block.parent_op()
-    number = block.args.index(value) - 1  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class _Carried:
+    """A value that a loop carries.
+
+    Attributes:
+        loop: The loop.
+        argument: What an iteration gets.
+        first: What the first one gets.
+        last: What an iteration hands on.
+        is_left: Whether it is what is left after the loop.
+    """
+
+    loop: scf.ForOp
+    argument: SSAValue
+    first: SSAValue
+    last: SSAValue
+    is_left: bool
+
+
+def _carried(value: SSAValue) -> _Carried:
+    """What a loop carries as a value, or leaves."""
+    owner, number = value.owner, cast("int", cast("Any", value).index)
+    loop = owner.parent_op() if isinstance(owner, Block) else owner
+    number -= isinstance(owner, Block)
     if not isinstance(loop, scf.ForOp) or number < 0 or UNSIGNED in loop.properties:
         raise NotAffineError("its offsets or pointers are carried by control flow that may do more")
-    last = loop.body.block.last_op
-    assert last is not None
-    return loop, loop.iter_args[number], last.operands[number]
+    end = loop.body.block.last_op
+    assert end is not None
+    argument = loop.body.block.args[1 + number]
+    return _Carried(
+        loop, argument, loop.iter_args[number], end.operands[number], not isinstance(owner, Block)
+    )
 
 
 def _split_sum(operands: Any, value: SSAValue) -> tuple[SSAValue, SSAValue]:
@@ -243,7 +272,7 @@ def _sum(a: Affine | None, b: Affine) -> Affine:
 
 def _is_inside(atom: Atom, loop: Operation) -> bool:
     """Whether a number is born in a loop."""
-    owner = atom.loop if isinstance(atom, Rounds) else atom.owner
+    owner = atom.owner if isinstance(atom, SSAValue) else atom.loop
     around = owner if isinstance(atom, Rounds) else owner.parent_op()
     while around is not None and around is not loop:
         around = around.parent_op()

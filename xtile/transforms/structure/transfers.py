@@ -33,6 +33,7 @@ from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.text.diagnostics import Diagnostics
@@ -101,17 +102,20 @@ class Structuring(Emitter):
         return self.subtract(self.add_all(added), self.add_all(subtracted))
 
     def _position(self, atom: Atom) -> int:
-        return self._order[atom.loop.body.block.args[0] if isinstance(atom, Rounds) else atom]
+        value = atom if isinstance(atom, SSAValue) else atom.loop.body.block.args[0]
+        return self._order[value]
 
     def _atom(self, atom: Atom) -> Index:
         if isinstance(atom, SSAValue):
             return self._as_index(self.value(atom))
         loop = atom.loop
-        variable, lower, step = (
-            self._as_index(self.value(each))
-            for each in (loop.body.block.args[0], loop.lb, loop.step)
-        )
-        return self.divide(self.subtract(variable, lower), step)
+        lower, known = self._as_index(self.value(loop.lb)), constant_of(loop.step)
+        step = self._as_index(self.value(loop.step)) if known is None else known
+        if isinstance(atom, Rounds):
+            variable = self._as_index(self.value(loop.body.block.args[0]))
+            return self.divide(self.subtract(variable, lower), step)
+        length = self.subtract(self._as_index(self.value(loop.ub)), lower)
+        return self.divide_up(self.larger(length, 0), step)
 
     def _as_index(self, value: SSAValue) -> SSAValue:
         if isinstance(value.type, IndexType):
