@@ -170,6 +170,49 @@ def test_sums_across_subgroups(level: str) -> None:
     _agrees(_of_subgroups(level, parameters, ACROSS_SUBGROUPS), [x, y], level, 1e-4)
 
 
+PAIR = "!xegpu.tensor_desc<8x16xf32, #xegpu.block_tdesc_attr<array_length = 2>>"
+
+LAYER_NORM = f"""%i = arith.muli %id, %c8 : index
+  %zeros = arith.constant dense<0.0> : vector<8xf32>
+  %size = arith.constant dense<32.0> : vector<8xf32>
+  %small = arith.constant dense<1.0e-5> : vector<8xf32>
+  %in = xegpu.create_nd_tdesc %x : memref<32x32xf32> -> {PAIR}
+  %v = xegpu.load_nd %in[%i, 0] : {PAIR} -> vector<2x8x16xf32>
+  %tw = xegpu.create_nd_tdesc %w : memref<32xf32> -> !xegpu.tensor_desc<32xf32>
+  %vw = xegpu.load_nd %tw[0] : !xegpu.tensor_desc<32xf32> -> vector<32xf32>
+  %halves = vector.shape_cast %vw : vector<32xf32> to vector<2x1x16xf32>
+  %wb = vector.broadcast %halves : vector<2x1x16xf32> to vector<2x8x16xf32>
+  %s = vector.multi_reduction <add>, %v, %zeros [0, 2] : vector<2x8x16xf32> to vector<8xf32>
+  %m = arith.divf %s, %size : vector<8xf32>
+  %mc = vector.shape_cast %m : vector<8xf32> to vector<1x8x1xf32>
+  %mb = vector.broadcast %mc : vector<1x8x1xf32> to vector<2x8x16xf32>
+  %d = arith.subf %v, %mb : vector<2x8x16xf32>
+  %q = arith.mulf %d, %d : vector<2x8x16xf32>
+  %t = vector.multi_reduction <add>, %q, %zeros [0, 2] : vector<2x8x16xf32> to vector<8xf32>
+  %u = arith.divf %t, %size : vector<8xf32>
+  %e = arith.addf %u, %small : vector<8xf32>
+  %f = math.rsqrt %e : vector<8xf32>
+  %fc = vector.shape_cast %f : vector<8xf32> to vector<1x8x1xf32>
+  %fb = vector.broadcast %fc : vector<1x8x1xf32> to vector<2x8x16xf32>
+  %h = arith.mulf %d, %fb : vector<2x8x16xf32>
+  %r = arith.mulf %h, %wb : vector<2x8x16xf32>
+  %left = vector.extract %r[0] : vector<8x16xf32> from vector<2x8x16xf32>
+  %right = vector.extract %r[1] : vector<8x16xf32> from vector<2x8x16xf32>
+  %out = xegpu.create_nd_tdesc %y : memref<32x32xf32> -> !xegpu.tensor_desc<8x16xf32>
+  xegpu.store_nd %left, %out[%i, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+  xegpu.store_nd %right, %out[%i, 16] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>"""
+
+
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_layer_norm(level: str) -> None:
+    """Rows that are loaded as two blocks by one instruction, and a row of weights."""
+    parameters = "%x: memref<32x32xf32>, %w: memref<32xf32>, %y: memref<32x32xf32>"
+    generator = fresh_generator()
+    x, w = random_array(generator, (32, 32), "f32"), random_array(generator, (32,), "f32")
+    text = _of_subgroups(level, parameters, LAYER_NORM)
+    _agrees(text, [x, w, undefined((32, 32), "f32")], level, 1e-4)
+
+
 ATTENTION = """%i = arith.muli %id, %c8 : index
   %least = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8xf32>
