@@ -377,3 +377,40 @@ def test_products_use_the_matrix_unit() -> None:
     lanes = printed(xtile.translate(text, "lane", chip="pvc"))
     assert "xegpu.dpas" in lanes
     assert "<{packed}>" in lanes
+
+
+WORK_GROUP_PRODUCT = """%c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : vector<32x32xf32>
+  %ta = xegpu.create_nd_tdesc %a : memref<32x64xf16> -> !xegpu.tensor_desc<32x16xf16, #a>
+  %tb = xegpu.create_nd_tdesc %b : memref<64x32xf16> -> !xegpu.tensor_desc<16x32xf16, #b>
+  %d = scf.for %k = %c0 to %c64 step %c16 iter_args(%s = %zero) -> (vector<32x32xf32>) {
+    %va = xegpu.load_nd %ta[0, %k] : !xegpu.tensor_desc<32x16xf16, #a> -> vector<32x16xf16>
+    %vb = xegpu.load_nd %tb[%k, 0] : !xegpu.tensor_desc<16x32xf16, #b> -> vector<16x32xf16>
+    %t = xegpu.dpas %va, %vb, %s
+      : vector<32x16xf16>, vector<16x32xf16>, vector<32x32xf32> -> vector<32x32xf32>
+    scf.yield %t : vector<32x32xf32>
+  }
+  %tc = xegpu.create_nd_tdesc %c : memref<32x32xf32> -> !xegpu.tensor_desc<32x32xf32, #c>
+  xegpu.store_nd %d, %tc[0, 0] : vector<32x32xf32>, !xegpu.tensor_desc<32x32xf32, #c>"""
+
+WORK_GROUP_LAYOUTS = "\n".join(
+    f"#{name} = #xegpu.layout<sg_layout = [2, 2], sg_data = {data}>"
+    for name, data in (("a", [16, 16]), ("b", [16, 16]), ("c", [16, 16]))
+)
+
+
+@pytest.mark.parametrize("target", ["opencl", "cuda_tile"])
+def test_products_of_work_groups(target: str) -> None:
+    """On a CPU, and on the reference device as CUDA Tile IR."""
+    parameters = "%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32x32xf32>"
+    text = kernel(parameters, WORK_GROUP_PRODUCT, aliases=WORK_GROUP_LAYOUTS)
+    generator = fresh_generator()
+    a, b = (random_array(generator, shape, "f16") for shape in ((32, 64), (64, 32)))
+    c = undefined((32, 32), "f32")
+    if target == "opencl":
+        xtile.run(text, [a, b, c], block=(64, 1, 1), device="opencl")
+    else:
+        xtile.run(xtile.translate(text, "cuda_tile", chip="sm_90"), [a, b, c])
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=0, atol=1e-3)
