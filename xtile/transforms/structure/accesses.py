@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import FloatTF32Type
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
@@ -103,6 +104,8 @@ def access_of(operation: Scattered, provenance: Provenance) -> Access:
         raise NotAffineError("it has indices of its own in a memref")
     if pointer_of(vector) is not None:
         raise NotAffineError("its elements are pointers")
+    if isinstance(vector.element_type, FloatTF32Type):
+        raise NotAffineError("its elements are tf32, which not all memory of memrefs has")
     pointers = provenance.pointers(operation.memory)
     box = Box() if operation.mask is None else box_of(operation.mask, provenance)
     bounds, offsets = provenance.bounds, pointers.offsets
