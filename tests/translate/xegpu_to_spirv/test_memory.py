@@ -364,6 +364,22 @@ def test_known_parts_of_addresses_are_added_last() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "store",
+    [
+        "memref.store %x, %m[%i] {alignment = 16 : i64, nontemporal = true} : memref<64xf32>",
+        """%v = vector.broadcast %x : f32 to vector<8xf32>
+        vector.store %v, %m[%i] {alignment = 16 : i64, nontemporal = true}
+            : memref<64xf32>, vector<8xf32>""",
+    ],
+)
+def test_stores_past_the_caches(store: str) -> None:
+    parameters = "%m: memref<64xf32>, %x: f32, %i: index"
+    assert "Aligned|Nontemporal 16" in spirv_text(store, parameters)
+    plain = store.replace(", nontemporal = true", "")
+    assert "Nontemporal" not in spirv_text(plain, parameters)
+
+
 def test_an_alignment_is_told_where_it_is_not_the_number_s_own() -> None:
     body = """
         %c0 = arith.constant 0 : index

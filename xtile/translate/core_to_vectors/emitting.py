@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -51,14 +51,28 @@ class Emitter(Lowering):
             return self.emit(TruncIOp(value, cast("Any", like(value, i1)))).result
         return value
 
-    def store(self, value: SSAValue, memory: SSAValue, indices: Sequence[Index]) -> None:
-        """Stores a vector, or a scalar, in neighbouring elements of memory."""
+    def store(
+        self,
+        value: SSAValue,
+        memory: SSAValue,
+        indices: Sequence[Index],
+        streamed: Mapping[str, Attribute] | None = None,
+    ) -> None:
+        """Stores a vector, or a scalar, in neighbouring elements of memory.
+
+        Args:
+            value: The vector or the scalar.
+            memory: The memref.
+            indices: Those of the first element.
+            streamed: Properties of the store of a vector that goes past the caches.
+        """
         positions = [self.as_value(index) for index in indices]
         memory, type_ = self._with_numbers(memory, element_of(value))
         if type_ == i8 and element_of(value) == i1:
             value = self.emit(ExtUIOp(value, cast("Any", like(value, i8)))).result
         if isinstance(value.type, VectorType):
-            self.emit(vector.StoreOp.create(operands=[value, memory, *positions]))
+            operands = [value, memory, *positions]
+            self.emit(vector.StoreOp.create(operands=operands, properties=streamed or {}))
         else:
             self.emit(access.StoreOp.create(operands=[value, memory, *positions]))
 

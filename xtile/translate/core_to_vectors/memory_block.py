@@ -11,6 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.kinds import has_unit_stride
 from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.streaming import (
+    ALIGNMENT,
+    STREAMED,
+    is_streamed,
+    size_of_piece,
+)
 from xtile.translate.core_to_vectors.tile import Position
 from xtile.translate.core_to_xegpu.views import view_of
 
@@ -154,9 +160,16 @@ class MemoryBlock:
             return inside
         return lowering.both(inside, lowering.is_at_least(index, range_.first))
 
-    def store(self, value: SSAValue, position: Position) -> None:
-        """Stores components as neighbours in the memory."""
-        self._lowering.store(value, self._memory, self.indices(position))
+    def store(self, value: SSAValue, position: Position, is_streamed: bool = False) -> None:
+        """Stores components as neighbours in the memory, past the caches if that is asked for."""
+        hint = STREAMED if is_streamed and size_of_piece(value) % ALIGNMENT == 0 else None
+        self._lowering.store(value, self._memory, self.indices(position), hint)
+
+    def is_streamed(self) -> SSAValue | None:
+        """Whether rows should be stored past the caches; None if they should not."""
+        if not self.has_rows or self._lowering.plan.tells_others:
+            return None
+        return is_streamed(self._lowering, self._memory, self._indices)
 
     def each(self, width: int, emit: Callable[[Position, int], None]) -> None:
         """Goes through the components in the memory, as many of a row at once as can be.

@@ -16,6 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from xtile.dialects.core import MapOp
 from xtile.translate.core_to_vectors import kinds
+from xtile.translate.core_to_vectors.streaming import tells_others
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Plan:
         deferred: The operations whose tile is computed where it is used.
         released: The tiles that nobody needs any more once an operation is done.
         targets: For a tile that a loop hands on, the variable of the loop whose memory it takes.
+        tells_others: Whether others may learn from the kernel that it has stored something.
     """
 
     tiles: frozenset[SSAValue] = frozenset()
@@ -35,11 +37,12 @@ class Plan:
         default_factory=dict[Operation, list[SSAValue]]
     )
     targets: dict[SSAValue, BlockArgument] = field(default_factory=dict[SSAValue, BlockArgument])
+    tells_others: bool = True
 
 
 def plan_of(function: Operation, tiles: frozenset[SSAValue]) -> Plan:
     """Plans a kernel, of which these vectors belong to subgroups."""
-    planner = _Planner(tiles)
+    planner = _Planner(tiles, tells_others(function))
     if not tiles:
         return planner.plan
     blocks = [
@@ -59,8 +62,8 @@ def plan_of(function: Operation, tiles: frozenset[SSAValue]) -> Plan:
 class _Planner:
     """Plans the blocks of a kernel."""
 
-    def __init__(self, tiles: frozenset[SSAValue]) -> None:
-        self.plan = Plan(tiles)
+    def __init__(self, tiles: frozenset[SSAValue], tells_others: bool) -> None:
+        self.plan = Plan(tiles, tells_others=tells_others)
         self._numbers: dict[Operation, int] = {}
         self._needed: dict[SSAValue, int] = {}
 

@@ -253,7 +253,15 @@ def _write_tile(lowering: Vectors, tile: Tile, access: _Access) -> None:
 
         def write() -> None:
             with lowering.assuming(tile.guards):
-                _write_rows(lowering, inside, tile)
+                is_streamed = inside.block.is_streamed()
+                if is_streamed is None:
+                    _write_rows(lowering, inside, tile)
+                    return
+                lowering.either(
+                    is_streamed,
+                    lambda: _write_rows(lowering, inside, tile, is_streamed=True),
+                    lambda: _write_rows(lowering, inside, tile),
+                )
 
         is_whole = lowering.both(access.block.is_whole, lowering.guard_of(tile))
         lowering.either(is_whole, write, lambda: _write_stored(lowering, access, tile))
@@ -276,9 +284,11 @@ def _write_stored(lowering: Vectors, access: _Access, tile: Tile) -> None:
             by_rows()
 
 
-def _write_rows(lowering: Vectors, access: _Access, tile: Tile) -> None:
+def _write_rows(
+    lowering: Vectors, access: _Access, tile: Tile, *, is_streamed: bool = False
+) -> None:
     def store(position: Position, width: int) -> None:
-        access.block.store(tile.piece(position, width), position)
+        access.block.store(tile.piece(position, width), position, is_streamed)
 
     access.each(lowering, tile.width, store)
 

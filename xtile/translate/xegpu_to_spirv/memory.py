@@ -99,9 +99,17 @@ def load(lowering: Lowering, pointer: SSAValue, alignment: int) -> SSAValue:
     return lowering.compute("Load", type_, pointer)
 
 
-def store(lowering: Lowering, pointer: SSAValue, value: SSAValue, alignment: int) -> None:
-    """Stores a number or a vector that is in the type of memory."""
+def store(
+    lowering: Lowering,
+    pointer: SSAValue,
+    value: SSAValue,
+    alignment: int,
+    is_nontemporal: bool = False,
+) -> None:
+    """Stores a number or a vector that is in the type of memory, past the caches if asked for."""
     operands = _access(value.type, alignment)
+    if is_nontemporal:
+        operands = ("Aligned|Nontemporal", alignment)
     if operands:
         lowering.do("Store", pointer, value, operands)
     else:
@@ -142,13 +150,19 @@ def load_piece(
 
 
 def store_piece(
-    lowering: Lowering, memory: Descriptor, first: Location, value: SSAValue, alignment: int = 1
+    lowering: Lowering,
+    memory: Descriptor,
+    first: Location,
+    value: SSAValue,
+    alignment: int = 1,
+    is_nontemporal: bool = False,
 ) -> None:
     """Stores a number, or a vector to elements that follow each other."""
     length = 1 if _is_element(memory, value) else length_of(value.type)
     pointer = _piece_pointer(lowering, memory, first, length)
     stored = to_memory(lowering, value, memory.element)
-    store(lowering, pointer, stored, max(alignment, alignment_at(memory, first)))
+    known = max(alignment, alignment_at(memory, first))
+    store(lowering, pointer, stored, known, is_nontemporal)
 
 
 def _is_element(memory: Descriptor, value: SSAValue) -> bool:
@@ -173,6 +187,12 @@ def promised_alignment(operation: Operation) -> int:
     return 1
 
 
+def is_nontemporal(operation: Operation) -> bool:
+    """Whether what an access moves is not expected to be needed again soon."""
+    attribute = operation.properties.get("nontemporal")
+    return isinstance(attribute, IntegerAttr) and bool(attribute.value.data)
+
+
 def _load(operation: Operation, lowering: Lowering) -> None:
     source, *indices = operation.operands
     (result,) = operation.results
@@ -191,7 +211,8 @@ def _store(operation: Operation, lowering: Lowering) -> None:
     memory = lowering.descriptor(target)
     first = location(lowering, memory, lowering.numbers(indices))
     stored = lowering.value(value)
-    store_piece(lowering, memory, first, stored, promised_alignment(operation))
+    promised, hint = promised_alignment(operation), is_nontemporal(operation)
+    store_piece(lowering, memory, first, stored, promised, hint)
 
 
 def load_memref(lowering: Lowering, group: Group, index: Index) -> Descriptor:

@@ -22,6 +22,7 @@ from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Location,
+    is_nontemporal,
     load_piece,
     location,
     promised_alignment,
@@ -115,7 +116,14 @@ def _element_locations(
 def _store(operation: Operation, lowering: Lowering) -> None:
     value, base, *indices = operation.operands
     memory = memory_of(base, lowering)
-    store_slice(lowering, value, memory, lowering.numbers(indices), promised_alignment(operation))
+    store_slice(
+        lowering,
+        value,
+        memory,
+        lowering.numbers(indices),
+        promised_alignment(operation),
+        is_nontemporal=is_nontemporal(operation),
+    )
 
 
 def store_slice(
@@ -124,6 +132,8 @@ def store_slice(
     memory: Descriptor,
     indices: Sequence[Index],
     alignment: int = 1,
+    *,
+    is_nontemporal: bool = False,
 ) -> None:
     """Stores a slice along the last dimensions, a piece at a time if its rows have no gaps."""
     shape = shape_of(value.type)
@@ -139,7 +149,7 @@ def store_slice(
         while done < width:
             piece = next(pieces)
             promised = alignment if done == 0 else 1
-            store_piece(lowering, memory, row.after(done), piece, promised)
+            store_piece(lowering, memory, row.after(done), piece, promised, is_nontemporal)
             done += length_of(piece.type)
 
 
