@@ -86,6 +86,7 @@ _TO_FLOAT = (
 
 _TO_INTEGER = (
     "f32 i8", "f32 i32", "f32 i64", "f64 i32", "f64 i64", "f16 i16", "bf16 i32", "f8E4M3FN i8",
+    "f32 i1", "f16 i1", "f64 i1",
 )  # fmt: skip
 
 

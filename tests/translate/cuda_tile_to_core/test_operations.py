@@ -283,3 +283,30 @@ def test_constants_keep_their_bits(type_: str, way: str) -> None:
     arguments = [np.zeros(4, dtype), np.zeros(1, dtype)]
     wanted, found = results(text, arguments), results(WAYS[way](text), arguments)
     assert [each.tobytes() for each in found] == [each.tobytes() for each in wanted]
+
+
+@pytest.mark.parametrize("way", [*WAYS, "opencl"])
+@pytest.mark.parametrize("sign", ["signed", "unsigned"])
+@pytest.mark.parametrize("type_", ["f16", "f32", "f64"])
+def test_as_a_truth_value_a_float_is_whether_it_is_not_0(type_: str, sign: str, way: str) -> None:
+    dtype: Any = NUMBERS[type_].dtype
+    numbers = [0.0, -0.0, 0.25, 1.0, -1.0, -0.5, 300.0, 2.0**-14, math.inf, -math.inf, math.nan]
+    values = np.array([*numbers, *fresh_generator().standard_normal(5)], dtype)
+    text = f"""cuda_tile.module @m {{ entry @k(%p: tile<ptr<{type_}>>, %q: tile<ptr<i8>>) {{
+      %i = iota : tile<16xi32>
+      %p1 = reshape %p : tile<ptr<{type_}>> -> tile<1xptr<{type_}>>
+      %pb = broadcast %p1 : tile<1xptr<{type_}>> -> tile<16xptr<{type_}>>
+      %ps = offset %pb, %i : tile<16xptr<{type_}>>, tile<16xi32> -> tile<16xptr<{type_}>>
+      %q1 = reshape %q : tile<ptr<i8>> -> tile<1xptr<i8>>
+      %qb = broadcast %q1 : tile<1xptr<i8>> -> tile<16xptr<i8>>
+      %qs = offset %qb, %i : tile<16xptr<i8>>, tile<16xi32> -> tile<16xptr<i8>>
+      %v, %t = load_ptr_tko weak %ps : tile<16xptr<{type_}>> -> tile<16x{type_}>, token
+      %b = ftoi %v {sign} : tile<16x{type_}> -> tile<16xi1>
+      %x = exti %b unsigned : tile<16xi1> -> tile<16xi8>
+      %u = store_ptr_tko weak %qs, %x : tile<16xptr<i8>>, tile<16xi8> -> token
+      return
+    }} }}"""
+    kernel = text if way == "opencl" else WAYS[way](text)
+    device = "opencl" if way == "opencl" else "reference"
+    _, found = results(kernel, [values, np.full(16, 7, np.int8)], device=device)
+    assert np.array_equal(found, values != 0)

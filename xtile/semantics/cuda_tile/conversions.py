@@ -110,7 +110,12 @@ def integer_to_float(
 
 
 def float_to_integer(source: Number, target: Number, signedness: Signedness) -> NumberFunction:
-    """Floats to integers, rounded towards zero; what is out of range becomes the nearest one."""
+    """Floats to integers, rounded towards zero; what is out of range becomes the nearest one.
+
+    A truth value says whether a number is not 0, as NaN is not.
+    """
+    if target.bits == 1:
+        return lambda value: value != 0
     return casts.to_integer(source, target, signedness is Signedness.SIGNED)
 
 

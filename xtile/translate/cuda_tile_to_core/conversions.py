@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     f32,
     f64,
+    i1,
     i32,
     i64,
 )
@@ -37,6 +38,7 @@ from xtile.dialects.arith.casts import (
     TruncIOp,
     UIToFPOp,
 )
+from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp
 from xtile.dialects.core.packing import PackOp, UnpackOp
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.dialects.cuda_tile.ops.conversions import FToFOp, FToIOp, IToFOp
@@ -46,7 +48,7 @@ from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.shapes import BitCastOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.cuda_tile_to_core.arithmetic import is_signed, overflow_of
+from xtile.translate.cuda_tile_to_core.arithmetic import compared, is_signed, overflow_of
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
 _ROUNDING_MODES = {
@@ -116,8 +118,17 @@ def _float_to_float(operation: FToFOp, raising: Raising) -> None:
 
 
 def _float_to_integer(operation: FToIOp, raising: Raising) -> None:
+    """The number, cut off; a truth value says whether it is not 0."""
     kind = FPToSIOp if is_signed(operation) else FPToUIOp
     type_ = raising.type(operation.to.type)
+    if value_type(type_) == i1:
+        value = raising.value(operation.from_)
+        if isinstance(value_type(value.type), (*NARROW_FLOATS, Float8E8M0FNUType)):
+            value = converted(raising, value, f32)
+        zero = raising.constant(0.0, value.type)
+        differ = CMPF_PREDICATES.index("une")
+        raising.define(operation.to, compared(raising, CmpFOp, differ, value, zero))
+        return
     raising.define(operation.to, raising.compute(kind, [raising.value(operation.from_)], type_))
 
 
