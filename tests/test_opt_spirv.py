@@ -155,7 +155,7 @@ def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
             ("-t", "spirv{chip=i960}"),
             (
                 "argument -t/--target: there is no chip 'i960'; spirv is for pvc, bmg, dg2, cpu, "
-                "cpu-amx"
+                "cpu-avx2, cpu-amx"
             ),
         ),
         (

@@ -82,6 +82,7 @@ def source(kernel: str, directory: Path) -> str:
 RESULTS = {
     "core-cleanup": "block",
     "core-distribute": "subgroup",
+    "core-structure": "tile",
     "core-tile-linalg": "tile",
     "cuda_tile": "cuda_tile.entry",
     "lane": "lane",
@@ -133,6 +134,8 @@ def test_every_pass_has_inputs() -> None:
 
 def taken_by(name: str) -> str:
     """The language or level that a pass takes."""
+    if name == "core-structure":
+        return "tile"
     if name in OF_SUBGROUPS:
         return "xegpu-subgroup"
     if name in OF_WORK_GROUPS:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute
 
 import xtile
+from xtile.arguments.launch_checks import LaunchCheck
 from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.cache import Entry
 from xtile.backends.intel.compilation import KernelInterface, Program
@@ -52,8 +53,12 @@ def compiled(size: tuple[int, int, int] | None, subgroup_size: int | None) -> Co
         Parameter(f"p{number}", type, attributes if number % 2 else {}, number == 1)
         for number, type in enumerate(types())
     )
+    checks = (
+        LaunchCheck(("add", 64, ("argument", 0), ("mul", 64, ("block", 1), 128)), 0, 2**31 - 1),
+        LaunchCheck(("between", 3, ("grid", 2)), -4, 5),
+    )
     signatures = {
-        "f": Signature("f", parameters, frozenset({4, 6})),
+        "f": Signature("f", parameters, frozenset({4, 6}), checks),
         "nothing": Signature("nothing", (), frozenset()),
     }
     kernels = {
@@ -66,6 +71,7 @@ def compiled(size: tuple[int, int, int] | None, subgroup_size: int | None) -> Co
             32,
             size,
             ignores_block=size is None,
+            checks=checks[:1],
         )
         for name, signature in signatures.items()
     }
@@ -100,9 +106,9 @@ def test_nothing_is_left_out() -> None:
         Program: {"spirv", "kernels", "build_options", "is_risky"},
         KernelInterface: {
             *("name", "parameters", "work_group_size", "subgroup_size", "local_memory"),
-            *("lanes_together", "source_size", "ignores_block"),
+            *("lanes_together", "source_size", "ignores_block", "checks"),
         },
-        Signature: {"name", "parameters", "written"},
+        Signature: {"name", "parameters", "written", "checks"},
         Parameter: {"name", "type", "attributes", "may_be_address", "is_noalias"},
         Compiled: {"program", "signatures", "hosts", "warnings"},
     }

@@ -43,7 +43,7 @@ def _stores(text: str) -> tuple[int, int]:
     module = xtile.translate(xtile.parse(text, language="mlir"), "lane", chip="cpu-avx2")
     lines = [line for line in xtile.to_text(module, "mlir").splitlines() if "vector.store" in line]
     own = [line for line in lines if ", %y[" in line]
-    streamed = sum("{alignment = 16 : i64, nontemporal = true}" in line for line in own)
+    streamed = sum("{core.alignment = 16 : i64, nontemporal = true}" in line for line in own)
     assert sum("nontemporal" in line for line in lines) == streamed
     return streamed, len(own) - streamed
 

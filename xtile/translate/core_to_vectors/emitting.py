@@ -56,7 +56,7 @@ class Emitter(Lowering):
         value: SSAValue,
         memory: SSAValue,
         indices: Sequence[Index],
-        streamed: Mapping[str, Attribute] | None = None,
+        streamed: Mapping[str, Mapping[str, Attribute]] | None = None,
     ) -> None:
         """Stores a vector, or a scalar, in neighbouring elements of memory.
 
@@ -64,15 +64,21 @@ class Emitter(Lowering):
             value: The vector or the scalar.
             memory: The memref.
             indices: Those of the first element.
-            streamed: Properties of the store of a vector that goes past the caches.
+            streamed: Properties and attributes of a store of a vector that goes past the caches.
         """
         positions = [self.as_value(index) for index in indices]
         memory, type_ = self._with_numbers(memory, element_of(value))
         if type_ == i8 and element_of(value) == i1:
             value = self.emit(ExtUIOp(value, cast("Any", like(value, i8)))).result
         if isinstance(value.type, VectorType):
-            operands = [value, memory, *positions]
-            self.emit(vector.StoreOp.create(operands=operands, properties=streamed or {}))
+            hints = streamed or {}
+            self.emit(
+                vector.StoreOp.create(
+                    operands=[value, memory, *positions],
+                    properties=hints.get("properties", {}),
+                    attributes=hints.get("attributes", {}),
+                )
+            )
         else:
             self.emit(access.StoreOp.create(operands=[value, memory, *positions]))
 

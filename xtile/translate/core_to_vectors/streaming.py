@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE
 from xtile.dialects.effects import BARRIERS, UPDATES
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.upstream import value_type
@@ -30,11 +31,11 @@ _LARGE = 32 << 20
 ALIGNMENT = 16
 """Bytes that the address of such a store is a multiple of: x86-64 has no others for vectors."""
 
-STREAMED = {
-    "alignment": IntegerAttr(ALIGNMENT, i64),
-    "nontemporal": BoolAttr.from_bool(True),
+STREAMED: dict[str, dict[str, Attribute]] = {
+    "attributes": {ALIGNMENT_ATTRIBUTE: IntegerAttr(ALIGNMENT, i64)},
+    "properties": {"nontemporal": BoolAttr.from_bool(True)},
 }
-"""The properties of a store past the caches."""
+"""What a store past the caches says; xDSL's operation has no property for the alignment."""
 
 
 def tells_others(kernel: Operation) -> bool:

@@ -13,6 +13,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE
 from xtile.dialects.spirv import PointerType
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
@@ -181,7 +182,7 @@ def _piece_pointer(
 
 def promised_alignment(operation: Operation) -> int:
     """Bytes that the address of an access is promised to be a multiple of; 1 without a promise."""
-    attribute = operation.properties.get("alignment")
+    attribute = operation.properties.get("alignment", operation.attributes.get(ALIGNMENT_ATTRIBUTE))
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[IntegerType]", attribute).value.data
     return 1
