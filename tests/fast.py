@@ -63,6 +63,7 @@ def is_property(test: pytest.Function) -> bool:
     return getattr(test.obj, "is_hypothesis_test", False)
 
 
+@cache
 def _is_slow(module: str) -> bool:
     return any(module == slow or module.startswith(f"{slow}.") for slow in SLOW_MODULES)
 

@@ -155,6 +155,7 @@ def _graph_of_the_package() -> dict[str, dict[str, int]]:
     return _graph(_modules())
 
 
+@pytest.mark.slow
 def test_every_part_has_its_layer(graph: dict[str, dict[str, int]]) -> None:
     assert len(graph) > 800
     assert {_layer(name) for name in graph} <= set(range(len(LAYERS)))

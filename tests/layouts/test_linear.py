@@ -119,6 +119,7 @@ def test_product_of_other_names() -> None:
     )
 
 
+@pytest.mark.slow
 def test_composition() -> None:
     following = [layout.renamed({"register": "dim0", "lane": "dim1"}) for layout in SMALL]
     following = [layout for layout in following if layout.size("dim0") == layout.size("dim1") == 2]

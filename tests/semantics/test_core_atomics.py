@@ -109,6 +109,7 @@ def expected_of(arguments: list[Any], update: Any, is_binary: bool = True) -> tu
     return memory, old
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["relaxed device", "acq_rel block"])
 @pytest.mark.parametrize(("kind", "type"), CASES)
 def test_updates(kind: str, type: str, how: str) -> None:
@@ -123,6 +124,7 @@ def test_updates(kind: str, type: str, how: str) -> None:
         np.testing.assert_array_equal(made[-1], old)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", ["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"])
 def test_compare_and_swap(type: str) -> None:
     text, arguments = cas(type), inputs(type)

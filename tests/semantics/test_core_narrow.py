@@ -265,6 +265,7 @@ vector.store %s, %o[%c0, %c0] : memref<{m}x{n}xf32>, vector<{m}x{n}xf32>
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(16, 16, 32), (5, 9, 7)])
 @pytest.mark.parametrize("type", ["f8E4M3FN", "f8E5M2"])
 def test_products_of_f8(type: str, sizes: tuple[int, int, int], rng: np.random.Generator) -> None:

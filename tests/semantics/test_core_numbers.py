@@ -90,6 +90,7 @@ def is_right(name: str, made: Any, wanted: Fraction, direction: str) -> bool:
     return near <= wanted < far if down else far < wanted <= near
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -368,6 +368,7 @@ def execute(tree: list[Any], env: dict[str, int]) -> None:
             env[result] = env[carried]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(15))
 def test_random_divergent_programs(attempt: int) -> None:
     seed = int(np.random.SeedSequence().generate_state(1)[0])

@@ -307,6 +307,7 @@ CASES: dict[str, tuple[str, dict[str, list[Shape]]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", CASES)
 def test_values(name: str, seed: int) -> None:

@@ -196,6 +196,7 @@ _PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("may_overlap", [False, True])
 @pytest.mark.parametrize("trips", [0, 16, 48])
 @pytest.mark.parametrize("name", _PROGRAMS)

@@ -221,6 +221,7 @@ UNEVEN: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", UNEVEN.values(), ids=UNEVEN)
 def test_uneven_sizes(case: Any) -> None:
     rng = fresh_generator()

@@ -98,6 +98,7 @@ _UNITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("types", _UNITS, ids="-".join)
 def test_types(types: tuple[str, str]) -> None:
     shapes = (32, 16), (16, 8), (32, 8)
@@ -128,6 +129,7 @@ _ITERATORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("types", [("f16", "f32"), ("i32", "i32")], ids="-".join)
 @pytest.mark.parametrize("name", _MAPS)
 def test_maps(name: str, types: tuple[str, str]) -> None:

@@ -27,6 +27,7 @@ COPY = f"""
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kernel_takes_the_arguments_of_its_source(way: str) -> None:
     x = fresh_generator().standard_normal((10, 150)).astype(np.float32)

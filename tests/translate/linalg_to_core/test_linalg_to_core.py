@@ -109,6 +109,7 @@ def check(module: ModuleOp, device: str = "reference", *, sanitize: bool = False
         np.testing.assert_allclose(result, value, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["linalg", "core", "subgroup", "tile", "cuda_tile"])
 def test_every_level_computes_the_same(module: ModuleOp, to: str) -> None:
     translated = module if to == "linalg" else xtile.translate(module, to)
