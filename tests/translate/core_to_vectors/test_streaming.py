@@ -13,7 +13,7 @@ from tests.seeds import fresh_generator
 KERNEL = """\
 module attributes {{gpu.container_module}} {{
   gpu.module @kernels {{
-    gpu.func @f(%x: {memory}, %y: {memory}, %n: memref<1xi32>) kernel
+    gpu.func @f(%x: {memory}, %y: {memory}, %n: memref<1xi32>, %q: !core.ptr<i32>) kernel
         attributes {{core.level = "tile", known_block_size = array<i32: 1, 1, 1>}} {{
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : i32
@@ -59,8 +59,9 @@ def test_rows_of_large_memory_are_stored_past_the_caches() -> None:
         _text("memref<3x1000xf32>"),
         _text("memref<?x?xf32, strided<[?, 2]>>"),
         _text(other="memref.atomic_rmw addi %c1, %n[%c0] : (i32, memref<1xi32>) -> i32"),
+        _text(other="core.scatter_store release device %c1, %q : i32, !core.ptr<i32>"),
     ],
-    ids=["small", "strided", "atomic"],
+    ids=["small", "strided", "atomic", "release"],
 )
 def test_others_are_not(text: str) -> None:
     assert _stores(text)[0] == 0
@@ -83,7 +84,7 @@ def test_they_store_the_same(type: str, shift: int, pitch: int) -> None:
     text = _text(f"memref<?x?x{type}, strided<[?, 1]>>", type)
     xtile.run(
         xtile.parse(text, language="mlir"),
-        [x, y, np.zeros(1, np.int32)],
+        [x, y, *np.zeros((2, 1), np.int32)],
         (-(-columns // 24), 1, 1),
         device="opencl",
     )

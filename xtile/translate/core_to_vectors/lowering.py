@@ -42,10 +42,10 @@ from xtile.translate.core_to_xegpu.lowering import carried_type
 
 _NOTHING: frozenset[SSAValue] = frozenset()
 
-CHEAP = 24
+CHEAP_IN_TWO_LOOPS = 24
 """The most operations that a part of a tile may cost to be computed in two loops."""
 
-_CHEAP = 2
+CHEAP = 2
 """The most operations that a part of a tile may cost to be computed again each time."""
 
 _LEAST_SIZE = 4
@@ -342,7 +342,7 @@ class Vectors(Emitter):
     def kept(self, old: SSAValue) -> Tile:
         """A tile of which components are read again and again: in private memory, or cheap."""
         tile = self.tile(old)
-        return tile if tile.cost <= _CHEAP else self.in_memory(tile)
+        return tile if tile.cost <= CHEAP else self.in_memory(tile)
 
     def pointer(self, component: SSAValue, type_: Attribute) -> SSAValue:
         """A component of a tile as a number of the source: addresses become pointers again."""
@@ -416,7 +416,7 @@ class Vectors(Emitter):
 
     def each_piece(self, tile: Tile, emit: Callable[[Position, int], None]) -> None:
         """Goes through the components of a tile, as many at once as it likes."""
-        guard = self.guard_of(tile) if tile.cost <= CHEAP else None
+        guard = self.guard_of(tile) if tile.cost <= CHEAP_IN_TWO_LOOPS else None
         if guard is None:
             self._each_piece(tile, emit)
             return

@@ -42,9 +42,9 @@ class Plan:
 
 def plan_of(function: Operation, tiles: frozenset[SSAValue]) -> Plan:
     """Plans a kernel, of which these vectors belong to subgroups."""
-    planner = _Planner(tiles, tells_others(function))
     if not tiles:
-        return planner.plan
+        return Plan()
+    planner = _Planner(Plan(tiles, tells_others=tells_others(function)))
     blocks = [
         block
         for operation in function.walk()
@@ -62,8 +62,8 @@ def plan_of(function: Operation, tiles: frozenset[SSAValue]) -> Plan:
 class _Planner:
     """Plans the blocks of a kernel."""
 
-    def __init__(self, tiles: frozenset[SSAValue], tells_others: bool) -> None:
-        self.plan = Plan(tiles, tells_others=tells_others)
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self._numbers: dict[Operation, int] = {}
         self._needed: dict[SSAValue, int] = {}
 

@@ -20,7 +20,7 @@ from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
-from xtile.translate.core_to_vectors.lowering import Vectors
+from xtile.translate.core_to_vectors.lowering import CHEAP, Vectors
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
 from xtile.translate.core_to_vectors.tile import Position, Tile
 from xtile.translate.core_to_xegpu.bfloat16 import element_of
@@ -29,9 +29,6 @@ from xtile.translate.core_to_xegpu.widening import rounded, wide_type, widened
 
 _PART_FOR_SUMS = 0.75
 """Of the registers; what is left holds a part of a row of B and an element of A."""
-
-_CHEAP = 2
-"""The most operations that a part of B may cost to be computed again for a second block of rows."""
 
 _GAIN_WITH_REST = 0.7
 """What blocks are worth that leave a rest of rows, which needs code of its own."""
@@ -104,7 +101,7 @@ def multiply_matrices(
     target = _Target(buffer, start, arithmetic)
     is_repeated = any(block.rows > 2 * block.height for block in blocks)
     with lowering.temporary(left) if left.scalar is None else _as_it_is(left) as a:
-        if right.cost > (1 if is_repeated else _CHEAP):
+        if right.cost > (1 if is_repeated else CHEAP):
             with lowering.temporary(right) as b:
                 _multiply(lowering, blocks, (a, b, sums), target)
         else:

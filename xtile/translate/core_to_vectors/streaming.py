@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE
-from xtile.dialects.effects import BARRIERS, UPDATES
+from xtile.dialects.effects import BARRIERS, UPDATES, synchronizes
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.upstream import value_type
 from xtile.dialects.walk import walk
@@ -40,7 +40,10 @@ STREAMED: dict[str, dict[str, Attribute]] = {
 
 def tells_others(kernel: Operation) -> bool:
     """Whether others may learn from a kernel that it has stored something, before it ends."""
-    return any(inner.name in UPDATES or inner.name in BARRIERS for inner in walk(kernel))
+    return any(
+        inner.name in UPDATES or inner.name in BARRIERS or synchronizes(inner)
+        for inner in walk(kernel)
+    )
 
 
 def size_of_piece(value: SSAValue) -> int:

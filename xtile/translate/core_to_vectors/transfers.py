@@ -23,7 +23,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lanes import repetitions
-from xtile.translate.core_to_vectors.lowering import CHEAP, Vectors
+from xtile.translate.core_to_vectors.lowering import CHEAP_IN_TWO_LOOPS, Vectors
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
 from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
 from xtile.translate.core_to_vectors.transposition import (
@@ -246,7 +246,7 @@ def _write_tile(lowering: Vectors, tile: Tile, access: _Access) -> None:
     is_checked = access.block.ranges[-1].is_whole is not None or access.mask is not None
     if (access.square == 1 and not is_checked) or tile.scalar is not None:
         _write_rows(lowering, access, tile)
-    elif access.square > 1 or access.mask is not None or tile.cost > CHEAP:
+    elif access.square > 1 or access.mask is not None or tile.cost > CHEAP_IN_TWO_LOOPS:
         _write_stored(lowering, access, tile)
     else:
         inside = replace(access, block=access.block.inside())
