@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
@@ -112,31 +112,6 @@ class Emitter(ArithBuilder):
             yield
             self.emit(scf.YieldOp())
         self.emit(scf.IfOp(condition, [], Region(block)))
-
-    def choose(
-        self,
-        condition: SSAValue,
-        if_true: Callable[[], SSAValue],
-        if_false: Callable[[], SSAValue],
-    ) -> SSAValue:
-        """What `if_true` or `if_false` emits, whichever the condition selects."""
-        return self.choose_all(condition, lambda: [if_true()], lambda: [if_false()])[0]
-
-    def choose_all(
-        self,
-        condition: SSAValue,
-        if_true: Callable[[], Sequence[SSAValue]],
-        if_false: Callable[[], Sequence[SSAValue]],
-    ) -> Sequence[SSAValue]:
-        """The values that `if_true` or `if_false` emits, whichever the condition selects."""
-        true_block, false_block = Block(), Block()
-        with self.at_end_of(true_block):
-            values = if_true()
-            self.emit(scf.YieldOp(*values))
-        with self.at_end_of(false_block):
-            self.emit(scf.YieldOp(*if_false()))
-        regions = Region(true_block), Region(false_block)
-        return self.emit(scf.IfOp(condition, [value.type for value in values], *regions)).results
 
     # --- memory ---
 

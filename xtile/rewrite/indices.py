@@ -12,8 +12,8 @@ from enum import Enum, auto
 from typing import Any, TypeAlias
 
 from typing_extensions import override
-from xdsl.dialects import arith
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Region, SSAValue
 
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.rebuilder import Rebuilder
@@ -134,7 +134,7 @@ class IndexArithmetic(ABC):
 
 
 class ArithBuilder(Rebuilder, IndexArithmetic):
-    """Emits indices in `arith`, each operation once and as early as possible."""
+    """Emits indices in `arith`, each operation once and as early as possible, and choices."""
 
     @override
     def as_value(self, number: Index) -> SSAValue:
@@ -158,6 +158,31 @@ class ArithBuilder(Rebuilder, IndexArithmetic):
             (left, right),
             lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
         )
+
+    def choose(
+        self,
+        condition: SSAValue,
+        if_true: Callable[[], SSAValue],
+        if_false: Callable[[], SSAValue],
+    ) -> SSAValue:
+        """What `if_true` or `if_false` emits, whichever the condition selects."""
+        return self.choose_all(condition, lambda: [if_true()], lambda: [if_false()])[0]
+
+    def choose_all(
+        self,
+        condition: SSAValue,
+        if_true: Callable[[], Sequence[SSAValue]],
+        if_false: Callable[[], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """The values that `if_true` or `if_false` emits, whichever the condition selects."""
+        true_block, false_block = Block(), Block()
+        with self.at_end_of(true_block):
+            values = if_true()
+            self.emit(scf.YieldOp(*values))
+        with self.at_end_of(false_block):
+            self.emit(scf.YieldOp(*if_false()))
+        regions = Region(true_block), Region(false_block)
+        return self.emit(scf.IfOp(condition, [value.type for value in values], *regions)).results
 
 
 ARITH_OPERATIONS: dict[IndexOperation, type[Any]] = {

@@ -44,8 +44,6 @@ def _function(operation: FuncOp, lowering: Vectors) -> None:
         lowering.spread_over_lanes(operation, tiles)
         return
     lowering.begin_function(operation, tiles, block_size, lanes)
-    if tiles:
-        functions.check_work_group(operation, lowering)
     functions.RULES[operation.name](operation, lowering)
     function = cast("FuncOp", lowering.block.last_op)
     if lowering.has_lanes:

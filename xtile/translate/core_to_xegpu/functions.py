@@ -62,7 +62,8 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
         attributes.pop(SUBGROUP_SIZE_ATTRIBUTE, None)
     if lowering.SPREADS_VECTORS:
         _check_numbers(operation, lowering)
-        check_work_group(operation, lowering)
+    if lowering.SPREADS_VECTORS or not lowering.has_lanes:
+        _check_work_group(operation, lowering)
     body = operation.body.block
     types = [parameter_type(argument.type) for argument in body.args]
     block = Block(arg_types=types)
@@ -120,7 +121,7 @@ def _check_numbers(function: FuncOp, lowering: Lowering) -> None:
             raise lowering.error("lanes have no numbers of 4 to 8 bits; use f16 or bf16", operation)
 
 
-def check_work_group(function: FuncOp, lowering: Lowering) -> None:
+def _check_work_group(function: FuncOp, lowering: Lowering) -> None:
     """Checks that a kernel whose vectors belong to subgroups has all lanes.
 
     Raises:

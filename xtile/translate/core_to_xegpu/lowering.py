@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from typing_extensions import override
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float8E8M0FNUType,
@@ -302,24 +302,6 @@ class Lowering(ArithBuilder):
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere."""
         return self.emit(SelectOp(condition, a, b)).result
-
-    def choose(
-        self,
-        condition: SSAValue,
-        then: Callable[[], SSAValue],
-        otherwise: Callable[[], SSAValue],
-    ) -> SSAValue:
-        """What is computed where a condition holds, and what is computed elsewhere."""
-        regions: list[Region] = []
-        types: list[Attribute] = []
-        for emit in (then, otherwise):
-            block = Block()
-            with self.at_end_of(block):
-                value = emit()
-                self.emit(scf.YieldOp(value))
-            regions.append(Region([block]))
-            types = [value.type]
-        return self.emit(scf.IfOp(condition, types, regions[0], regions[1])).results[0]
 
     def as_i64(self, value: SSAValue) -> SSAValue:
         """An index as an i64."""
