@@ -23,7 +23,7 @@ import xtile
 from tests.conformance.cuda_tile_numbers import COUNT, GRID, Case, cases
 from tests.conformance.cuda_tile_operands import number_of, operands_of
 from tests.conformance.llvm_verdicts import table, write_report
-from xtile.semantics.cuda_tile.numbers import to_bits
+from xtile.semantics.storage import to_bits
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Array, choose
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import IntegerType
 
 from tests.conformance.cuda_tile_numbers import COUNT, Case
-from xtile.semantics.cuda_tile.numbers import from_bits, storage_bits
+from xtile.semantics.storage import from_bits, storage_bits
 from xtile.semantics.upstream import numbers
 from xtile.semantics.upstream.numbers import FLOATS, Kind, Number
 from xtile.semantics.values import Array

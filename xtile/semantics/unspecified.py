@@ -193,8 +193,12 @@ def reach_positions(state: State, operation: Operation, pointers: int, mask: int
 
 
 def _axes(operation: Operation) -> int:
-    """The axes of a value before its own: rows and lanes, which tiles of CUDA Tile IR have not."""
-    return 0 if operation.dialect_name() == "cuda_tile" else 2
+    """The axes of a value before its own: rows and lanes, which tiles have not."""
+    return 0 if operation.dialect_name() in _OF_TILES else 2
+
+
+_OF_TILES = ("amdg", "cuda_tile", "tt", "ttg")
+"""The dialects of programs on tiles or tensors."""
 
 
 def _known(state: State) -> dict[int, Variants]:

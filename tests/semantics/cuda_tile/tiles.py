@@ -28,9 +28,10 @@ from xtile.dialects.cuda_tile.types import TileType
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.compiler import Compiler
 from xtile.semantics.configuration import Configuration
-from xtile.semantics.cuda_tile.numbers import element_number, from_bits
+from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.sanitizer.sanitizer import Sanitizer
 from xtile.semantics.state import State
+from xtile.semantics.storage import from_bits
 from xtile.semantics.upstream.numbers import Kind, Number
 
 ELEMENTS: dict[str, Attribute] = {

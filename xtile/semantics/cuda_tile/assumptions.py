@@ -15,10 +15,10 @@ from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, SameElem
 from xtile.dialects.cuda_tile.types import PointerType, TensorViewType, TileType
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import element_number
-from xtile.semantics.cuda_tile.storage import Storage, storage_of
 from xtile.semantics.cuda_tile.tensor_views import TensorView
 from xtile.semantics.promises import report_broken_promise
 from xtile.semantics.state import State
+from xtile.semantics.storage import Storage, storage_of
 from xtile.semantics.values import Array, Value
 
 _Check = Callable[[Value], Array]

@@ -21,12 +21,13 @@ from xtile.dialects.cuda_tile.ops.atomics import (
 from xtile.semantics import access
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import optional_slot, pointee_storage
-from xtile.semantics.cuda_tile.numbers import shape_of, to_bits
-from xtile.semantics.cuda_tile.positions import Ordering, positions_of
-from xtile.semantics.cuda_tile.storage import check_writable
+from xtile.semantics.cuda_tile.numbers import shape_of
+from xtile.semantics.cuda_tile.ordering import Ordering
 from xtile.semantics.cuda_tile.views import TileAccess
 from xtile.semantics.observer import AccessKind
+from xtile.semantics.positions import positions_of
 from xtile.semantics.state import State
+from xtile.semantics.storage import check_writable, to_bits
 from xtile.semantics.unspecified import (
     ALL,
     STORED,

@@ -16,16 +16,10 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile import exact
 from xtile.semantics.cuda_tile.floating_point import rounding_mode
 from xtile.semantics.cuda_tile.integer import signedness_of
-from xtile.semantics.cuda_tile.numbers import (
-    address_units,
-    from_bits,
-    operand_number,
-    result_number,
-    storage_bits,
-    to_bits,
-)
+from xtile.semantics.cuda_tile.numbers import address_units, operand_number, result_number
 from xtile.semantics.cuda_tile.promises import without_overflow
 from xtile.semantics.cuda_tile.rounding import DIRECTED, directed, rounded_from_f64
+from xtile.semantics.storage import from_bits, storage_bits, to_bits
 from xtile.semantics.upstream import casts
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number

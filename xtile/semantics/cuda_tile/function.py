@@ -19,9 +19,9 @@ from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.cuda_tile.control import compile_entry
 from xtile.semantics.cuda_tile.numbers import element_number
-from xtile.semantics.cuda_tile.storage import storage_of
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
+from xtile.semantics.storage import storage_of
 from xtile.semantics.unspecified import FollowingCompiler
 from xtile.semantics.values import Value
 

@@ -19,13 +19,14 @@ from xtile.dialects.cuda_tile.ops.memory import (
 from xtile.dialects.cuda_tile.types import PointerType
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import operand_number, shape_of, tile_type
-from xtile.semantics.cuda_tile.positions import Ordering, positions_of
-from xtile.semantics.cuda_tile.storage import Storage, storage_of
+from xtile.semantics.cuda_tile.ordering import Ordering
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.ordering import NOTHING, Token
+from xtile.semantics.positions import positions_of
 from xtile.semantics.state import State
+from xtile.semantics.storage import Storage, storage_of
 from xtile.semantics.unspecified import (
     ALL,
     STORED,

@@ -18,10 +18,10 @@ from xtile.semantics.configuration import Size3
 from xtile.semantics.cuda_tile.memory import pointee_storage
 from xtile.semantics.cuda_tile.numbers import Tile, element_number
 from xtile.semantics.cuda_tile.shapes import constant_tile
-from xtile.semantics.cuda_tile.storage import Storage
 from xtile.semantics.memory import Buffer
 from xtile.semantics.ordering import NOTHING
 from xtile.semantics.state import State
+from xtile.semantics.storage import Storage
 from xtile.semantics.upstream.constants import has_flag
 from xtile.semantics.upstream.func import symbol
 from xtile.semantics.upstream.numbers import Kind, Number

@@ -20,20 +20,17 @@ Source: CUDA Tile IR specification, "Type System".
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.types import PointerType, TileType
-from xtile.semantics.upstream.numbers import POINTER, Kind, Number, number_of
-from xtile.semantics.values import Array, Value
+from xtile.semantics.upstream.numbers import POINTER, Number, number_of
+from xtile.semantics.values import Value
 
 Tile: TypeAlias = Value
 """What a tile is at run time."""
-
-_STORAGE_BITS = {"tf32": 32}
-"""The bits that an element has in memory, where these are not its width."""
 
 
 def tile_type(value: SSAValue) -> TileType:
@@ -72,34 +69,9 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
     return tuple(tile_type(value).get_shape())
 
 
-def storage_bits(number: Number) -> int:
-    """The bits that an element has in memory and in packed tiles; 1 for i1, if it is packed."""
-    return _STORAGE_BITS.get(number.text, number.bits)
-
-
 def splat(value: Value, shape: tuple[int, ...]) -> Tile:
     """A tile whose elements are all the same; it takes no memory."""
     return np.broadcast_to(value, shape) if shape else value
-
-
-def to_bits(value: Tile, number: Number) -> Array:
-    """The bits of each element as an unsigned number; unused high bits are 0."""
-    array = np.ascontiguousarray(value).reshape(np.shape(value))
-    bits = array.view(np.dtype(f"u{array.dtype.itemsize}"))
-    width = storage_bits(number)
-    if width < 8 * bits.dtype.itemsize:
-        return bits & bits.dtype.type(2**width - 1)
-    return bits
-
-
-def from_bits(bits: Array, number: Number) -> Tile:
-    """The elements with given bits, which are unsigned numbers; higher bits do not count."""
-    if number.kind is Kind.INTEGER:
-        return number.wrapped(bits.astype(np.int64))[()]
-    dtype = np.dtype(f"u{number.dtype.itemsize}")
-    low = bits & bits.dtype.type(min(2 ** storage_bits(number), 2**64) - 1)
-    array: Any = np.ascontiguousarray(low.astype(dtype)).reshape(np.shape(bits))
-    return array.view(number.dtype)[()]
 
 
 def address_units(type: Attribute) -> int:

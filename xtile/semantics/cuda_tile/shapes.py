@@ -16,16 +16,14 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import (
     Tile,
     element_number,
-    from_bits,
     operand_number,
     result_number,
     shape_of,
     splat,
-    storage_bits,
-    to_bits,
 )
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State
+from xtile.semantics.storage import from_bits, storage_bits, to_bits
 from xtile.semantics.upstream.constants import integer_attribute
 from xtile.semantics.upstream.elementwise import apply, constant
 from xtile.semantics.upstream.numbers import Number

@@ -19,10 +19,10 @@ from xtile.dialects.cuda_tile.types import (
     TileView,
 )
 from xtile.semantics.addresses import AddressSpace
-from xtile.semantics.cuda_tile.positions import Position, base_of
-from xtile.semantics.cuda_tile.storage import Storage
 from xtile.semantics.memory import View
 from xtile.semantics.observer import IntArray
+from xtile.semantics.positions import Position, base_of
+from xtile.semantics.storage import Storage
 from xtile.semantics.values import Array
 
 _LARGEST = 2**62

@@ -19,12 +19,12 @@ from xtile.dialects.cuda_tile.ops.views import MakeTensorViewOp
 from xtile.dialects.cuda_tile.types import TensorViewType, TileView
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.numbers import element_number
-from xtile.semantics.cuda_tile.positions import Ordering
-from xtile.semantics.cuda_tile.storage import Storage, check_writable, storage_of
+from xtile.semantics.cuda_tile.ordering import Ordering
 from xtile.semantics.cuda_tile.tensor_views import Box, TensorView, Tiling
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
+from xtile.semantics.storage import Storage, check_writable, storage_of
 from xtile.semantics.unspecified import STORED, forget, leave_unspecified, reach
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Array, Value

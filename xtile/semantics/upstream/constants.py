@@ -13,16 +13,15 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     UnitAttr,
-    VectorType,
 )
 from xdsl.ir import Attribute, Operation
 
-from xtile.semantics.upstream.numbers import Kind, Number, number_of, shape_of
+from xtile.semantics.upstream.numbers import Kind, Number, full_shape, number_of
 from xtile.semantics.values import Array, Value
 
 
 def constant_value(value: Attribute, type: Attribute) -> Value:
-    """The value of a scalar or vector type that an attribute stands for.
+    """The value of a scalar, vector or tensor type that an attribute stands for.
 
     Raises:
         ValueError: The attribute is no constant of that type.
@@ -30,7 +29,7 @@ def constant_value(value: Attribute, type: Attribute) -> Value:
     number = number_of(type)
     given: Any = value
     if isinstance(value, DenseIntOrFPElementsAttr):
-        return elements(given, number).reshape(1, 1, *shape_of(type))
+        return elements(given, number).reshape(full_shape(type))
     if isinstance(value, IntegerAttr | FloatAttr):
         return number.number(given.value.data)
     parts = _complex_parts(given)
@@ -71,12 +70,12 @@ def _complex_parts(value: Attribute) -> tuple[float, float] | None:
 
 
 def filled(type: Attribute, fill: int) -> Value:
-    """A value of a scalar or vector type whose bytes all are `fill`."""
+    """A value of a scalar, vector or tensor type whose bytes all are `fill`."""
     number = number_of(type)
     data = np.full(number.dtype.itemsize, fill, np.uint8)
     value = data.view(number.dtype)[0] if number.bits > 1 else np.bool_(fill != 0)
-    shape = shape_of(type)
-    return np.broadcast_to(value, (1, 1, *shape)) if isinstance(type, VectorType) else value
+    shape = full_shape(type)
+    return np.broadcast_to(value, shape) if shape else value
 
 
 def integer_attribute(operation: Operation, name: str) -> int | None:

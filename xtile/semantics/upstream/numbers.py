@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
+    TensorType,
     UnrankedMemRefType,
     VectorType,
 )
@@ -194,19 +195,19 @@ COMPLEX: dict[int, np.dtype[Any]] = {
 POINTER = Number("ptr", Kind.INTEGER, 64, np.dtype(np.int64))
 """How pointers are held."""
 
-_POINTER_TYPE = "core.ptr"
+_POINTER_TYPES = ("core.ptr", "cuda_tile.ptr", "tt.ptr")
 
 _LARGEST_INTEGER = 64
 
 
 def number_of(type: Attribute) -> Number:
-    """The type of a number, or of the elements of a vector or memref.
+    """The type of a number, or of the elements of a vector, tensor or memref.
 
     Raises:
         ValueError: The type has no numbers, or ones that cannot be computed.
     """
     given = cast("Any", type)
-    if isinstance(type, VectorType | MemRefType | UnrankedMemRefType):
+    if isinstance(type, VectorType | TensorType | MemRefType | UnrankedMemRefType):
         return number_of(given.element_type)
     if isinstance(type, IndexType):
         return Number("index", Kind.INTEGER, INDEX_BITS, np.dtype(np.int64))
@@ -226,7 +227,7 @@ def number_of(type: Attribute) -> Number:
 
 def is_pointer(type: Attribute) -> bool:
     """Whether a type is that of a pointer; importing the dialect is not needed to tell."""
-    return type.name == _POINTER_TYPE
+    return type.name in _POINTER_TYPES
 
 
 def _integer(text: str, bits: int) -> Number:
@@ -239,11 +240,13 @@ def _bytes(bits: int) -> int:
 
 
 def shape_of(type: Attribute) -> tuple[int, ...]:
-    """The shape of a vector type; () for a number.
+    """The shape of a vector or tensor type; () for a number.
 
     Raises:
         ValueError: The vector is scalable.
     """
+    if isinstance(type, TensorType):
+        return type.get_shape()
     if not isinstance(type, VectorType):
         return ()
     if type.get_num_scalable_dims():
@@ -260,3 +263,12 @@ def memref_type(type: Attribute) -> MemRefType[Attribute]:
     if not isinstance(type, MemRefType):
         raise ValueError(f"expected a memref with a rank, but got {type}")
     return cast("MemRefType[Attribute]", type)
+
+
+def full_shape(type: Attribute) -> tuple[int, ...]:
+    """The shape of the array that a value of a type is where all work-items share it.
+
+    A vector has axes for rows and lanes before its own; a tensor, as Triton has them, has not.
+    """
+    shape = shape_of(type)
+    return (1, 1, *shape) if isinstance(type, VectorType) else shape

@@ -16,13 +16,15 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from xtile.semantics.cuda_tile.numbers import Tile, element_number, from_bits, to_bits
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import IntArray
 from xtile.semantics.upstream.allocation import undefined
-from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Array
+from xtile.semantics.upstream.numbers import Kind, Number, number_of
+from xtile.semantics.values import Array, Value
+
+_STORAGE_BITS = {"tf32": 32}
+"""The bits that an element has in memory, where these are not its width."""
 
 _HALF_BYTE = 4
 
@@ -67,7 +69,7 @@ class Storage:
         """What memory that is not packed holds."""
         return units != 0 if self.number.bits == 1 else units
 
-    def encoded(self, values: Tile) -> Array:
+    def encoded(self, values: Value) -> Array:
         """What memory that is not packed holds for elements."""
         return np.asarray(values, self.dtype)
 
@@ -108,7 +110,7 @@ def storage_of(type: Attribute) -> Storage:
     Raises:
         ValueError: They are no numbers.
     """
-    number = element_number(type)
+    number = number_of(type)
     is_packed = number.bits == _HALF_BYTE
     is_byte = is_packed or number.bits == 1
     return Storage(number, np.dtype(np.uint8) if is_byte else number.dtype, is_packed)
@@ -122,3 +124,28 @@ def check_writable(buffer: Buffer) -> None:
     """
     if not buffer.data.flags.writeable:
         raise UnlocatedError(f"{buffer.name} is constant, but is written to")
+
+
+def storage_bits(number: Number) -> int:
+    """The bits that an element has in memory and in packed tiles; 1 for i1, if it is packed."""
+    return _STORAGE_BITS.get(number.text, number.bits)
+
+
+def to_bits(value: Value, number: Number) -> Array:
+    """The bits of each element as an unsigned number; unused high bits are 0."""
+    array = np.ascontiguousarray(value).reshape(np.shape(value))
+    bits = array.view(np.dtype(f"u{array.dtype.itemsize}"))
+    width = storage_bits(number)
+    if width < 8 * bits.dtype.itemsize:
+        return bits & bits.dtype.type(2**width - 1)
+    return bits
+
+
+def from_bits(bits: Array, number: Number) -> Value:
+    """The elements with given bits, which are unsigned numbers; higher bits do not count."""
+    if number.kind is Kind.INTEGER:
+        return number.wrapped(bits.astype(np.int64))[()]
+    dtype = np.dtype(f"u{number.dtype.itemsize}")
+    low = bits & bits.dtype.type(min(2 ** storage_bits(number), 2**64) - 1)
+    array: Any = np.ascontiguousarray(low.astype(dtype)).reshape(np.shape(bits))
+    return array.view(number.dtype)[()]
