@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from xtile.text.diagnostics import Diagnostics
     from xtile.text.mlir_parser import MlirParser
 
+TRITON = re.compile(r"\b(?:tt|ttg|amdg|amdgpu|triton_gpu)\.")
+"""What MLIR's text has of Triton's languages."""
+
 
 @dataclass(frozen=True)
 class Language:
@@ -102,7 +105,11 @@ def _read_mlir(
 
 
 def mlir_parser_for(source: Source) -> type[MlirParser]:
-    """What reads an MLIR text: XeGPU's RFC has forms of its own, which take more to read."""
+    """What reads an MLIR text: XeGPU's RFC and Triton's releases have forms of their own."""
+    if TRITON.search(source.text) is not None:
+        from xtile.dialects.triton.parser import TritonParser
+
+        return TritonParser
     if re.search("xegpu", source.text, re.IGNORECASE) is None:
         from xtile.text.mlir_parser import MlirParser
 

@@ -142,6 +142,12 @@ def _xevm() -> Dialect:
     return XeVM
 
 
+def _tt() -> Dialect:
+    from xtile.dialects.triton.tt.dialect import TT
+
+    return TT
+
+
 OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "core": _core,
     "index": _index,
@@ -150,6 +156,7 @@ OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "spirv": _spirv,
     "tensorlang": _tensorlang,
     "cuda_tile": _cuda_tile,
+    "tt": _tt,
     "xegpu": _xegpu,
     "xevm": _xevm,
 }

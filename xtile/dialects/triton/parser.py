@@ -1,0 +1,32 @@
+"""Reads the text of every release of Triton, without being told which."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+from xdsl.ir import Attribute, Operation
+
+from xtile.text.mlir_parser import MlirParser
+
+
+def new_name(name: str) -> str:
+    """What the newest release calls an operation, a type or an attribute."""
+    dialect, dot, mnemonic = name.partition(".")
+    return f"{RENAMED_DIALECTS.get(dialect, dialect)}{dot}{mnemonic}"
+
+
+RENAMED_DIALECTS = {"amdgpu": "amdg", "triton_gpu": "ttg"}
+"""What dialects were called; `amdgpu` until 3.5."""
+
+
+class TritonParser(MlirParser):
+    """Reads MLIR text with the operations of every release of Triton."""
+
+    @override
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        return super()._get_op_by_name(new_name(name))
+
+    @override
+    def _parse_extended_type_or_attribute(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, attr_or_dialect_name: str, is_type: bool
+    ) -> Attribute:
+        return super()._parse_extended_type_or_attribute(new_name(attr_or_dialect_name), is_type)

@@ -1,0 +1,1 @@
+"""The `tt` dialect: kernels on tensors, before layouts are chosen and after."""
