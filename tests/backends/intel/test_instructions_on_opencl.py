@@ -40,8 +40,10 @@ from tests.translate.tensorlang_to_core.cases import (
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import NUMBER_TYPES
 
-_LARGEST_SIZES = (6, 12, 40) * 40
-"""How large dynamic sizes become in each attempt: small ones fit together, matrices into large."""
+_LARGEST_SIZES = (6, 12, 40) * 400
+"""How large dynamic sizes become in each attempt: small ones fit together, matrices into large.
+
+The first attempt with sizes that fit is the last; `expand` has such sizes once in thirty."""
 
 
 @dataclass(frozen=True)

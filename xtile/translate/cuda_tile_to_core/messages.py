@@ -20,8 +20,9 @@ from xtile.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from xtile.dialects.cuda_tile.types import TensorViewType, TileType
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.cuda_tile_to_core.raising import Raising
-from xtile.translate.cuda_tile_to_core.types import is_token, shape_of
+from xtile.translate.cuda_tile_to_core.types import is_token
 
 
 def _assume(operation: TileAssumeOp, raising: Raising) -> None:

@@ -10,31 +10,23 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     AnyFloat,
     ArrayAttr,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
-    IndexType,
     IntegerAttr,
-    VectorType,
     i64,
 )
-from xdsl.dialects.vector import InsertOp as VectorInsertOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.ops.core import CatOp, ConstantOp, ExtractOp, PermuteOp
 from xtile.dialects.cuda_tile.ops.parts import InsertOp
 from xtile.dialects.shapes import as_vector
-from xtile.dialects.vector.elements import StepOp
-from xtile.dialects.vector.positions import ExtractOp as VectorExtractOp
-from xtile.dialects.vector.shapes import TransposeOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.translate.cuda_tile_to_core.raising import Raising
-from xtile.translate.cuda_tile_to_core.types import shape_of, with_shape
 
 
 def _constant(operation: ConstantOp, raising: Raising) -> None:
@@ -52,14 +44,7 @@ def _constant(operation: ConstantOp, raising: Raising) -> None:
 def _iota(operation: Operation, raising: Raising) -> None:
     (result,) = operation.results
     type_ = raising.type(result.type)
-    raising.define(result, raising.from_index(step(raising, shape_of(type_)[0]), type_))
-
-
-def step(raising: Raising, size: int) -> SSAValue:
-    """The indices from 0 on."""
-    return raising.shared(
-        (StepOp, size), (), lambda: raising.compute(StepOp, [], VectorType(IndexType(), [size]))
-    )
+    raising.define(result, raising.from_index(raising.step(shape_of(type_)[0]), type_))
 
 
 def _broadcast(operation: Operation, raising: Raising) -> None:
@@ -76,28 +61,14 @@ def _reshape(operation: Operation, raising: Raising) -> None:
 
 def _permute(operation: PermuteOp, raising: Raising) -> None:
     order = list(operation.permutation.get_values())
-    raising.define(operation.result, _transposed(raising, raising.value(operation.source), order))
-
-
-def _transposed(raising: Raising, value: SSAValue, order: Sequence[int]) -> SSAValue:
-    """A vector with its dimensions in another order."""
-    if list(order) == list(range(len(order))):
-        return value
-    type_ = with_shape(value.type, [shape_of(value.type)[i] for i in order])
-    permutation = DenseArrayBase.from_list(i64, order)
-    return raising.compute(TransposeOp, [value], type_, {"permutation": permutation})
+    raising.define(operation.result, raising.transposed(raising.value(operation.source), order))
 
 
 def _cat(operation: CatOp, raising: Raising) -> None:
     """Both tiles as the two parts of one more dimension, which joins that along which they lie."""
     lhs, rhs = raising.values((operation.lhs, operation.rhs))
-    axis, shape = operation.dim.value.data, shape_of(lhs.type)
-    whole = raising.poison(with_shape(lhs.type, [2, *shape]))
-    for number, part in enumerate((lhs, rhs)):
-        dynamic, properties = _position([number])
-        whole = raising.compute(VectorInsertOp, [part, whole, dynamic], whole.type, properties)
-    order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)]
-    made = _transposed(raising, whole, order)
+    axis = operation.dim.value.data
+    made = raising.joined((lhs, rhs), axis)
     raising.define(
         operation.result, raising.reshape(made, shape_of(raising.type(operation.result.type)))
     )
@@ -139,22 +110,19 @@ def _slice(
 
 def _part(raising: Raising, value: SSAValue, part: Sequence[int], at: Sequence[Index]) -> SSAValue:
     """The part of a vector with a number for each dimension."""
-    dynamic, properties = _position(at)
-    operands = [_parts(raising, value, part), dynamic]
-    return raising.compute(VectorExtractOp, operands, with_shape(value.type, part), properties)
+    return raising.part(_parts(raising, value, part), at)
 
 
 def _insert(operation: InsertOp, raising: Raising) -> None:
     """The part with a number for each dimension is replaced, and all parts are put together."""
     part, whole = raising.values((operation.source, operation.destination))
     shape, own = shape_of(whole.type), shape_of(part.type)
-    dynamic, properties = _position([raising.number(index) for index in operation.indices])
+    numbers = [raising.number(index) for index in operation.indices]
     made = part
     if shape:
-        parts = _parts(raising, whole, own)
-        made = raising.compute(VectorInsertOp, [part, parts, dynamic], parts.type, properties)
+        made = raising.with_part(_parts(raising, whole, own), part, numbers)
         order = [axis for i in range(len(shape)) for axis in (i, len(shape) + i)]
-        made = raising.reshape(_transposed(raising, made, order), shape)
+        made = raising.reshape(raising.transposed(made, order), shape)
     raising.define(operation.result, made)
 
 
@@ -163,14 +131,7 @@ def _parts(raising: Raising, value: SSAValue, part: Sequence[int]) -> SSAValue:
     whole, rank = shape_of(value.type), len(part)
     pairs = [n for size, own in zip(whole, part, strict=True) for n in (size // own, own)]
     order = [*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)]
-    return _transposed(raising, raising.reshape(value, pairs), order)
-
-
-def _position(at: Sequence[Index]) -> tuple[list[SSAValue], dict[str, Attribute]]:
-    """The operands and the property that say where in a vector something is."""
-    static = [DYNAMIC_INDEX if isinstance(n, SSAValue) else n for n in at]
-    dynamic = [n for n in at if isinstance(n, SSAValue)]
-    return dynamic, {"static_position": DenseArrayBase.from_list(i64, static)}
+    return raising.transposed(raising.reshape(value, pairs), order)
 
 
 RULES: dict[str, Rule] = {

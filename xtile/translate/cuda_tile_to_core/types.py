@@ -6,8 +6,6 @@ tensor, because the view's type says the rest; a token becomes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     MemRefType,
@@ -26,8 +24,6 @@ from xtile.dialects.cuda_tile.types import (
     TokenType,
     element_bits,
 )
-from xtile.dialects.shapes import as_vector
-from xtile.dialects.upstream import value_type
 
 _HALF_BYTE = 4
 
@@ -83,18 +79,6 @@ def _check_bytes(element: Attribute) -> None:
             f"memory of {element} holds two in a byte here and one in the core form; keep i8 in "
             "memory, and use unpack and pack"
         )
-
-
-def shape_of(type_: Attribute) -> tuple[int, ...]:
-    """The shape of a vector; a scalar has none."""
-    vector = as_vector(type_)
-    return () if vector is None else vector.get_shape()
-
-
-def with_shape(type_: Attribute, shape: Sequence[int]) -> Attribute:
-    """The type of a vector of a shape with the elements of another, or of one scalar."""
-    element = value_type(type_)
-    return VectorType(element, shape) if shape else element
 
 
 def is_token(value: SSAValue) -> bool:

@@ -45,11 +45,10 @@ from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.cuda_tile_to_core.arithmetic import compared
 from xtile.translate.cuda_tile_to_core.memory import ordering_of, update
 from xtile.translate.cuda_tile_to_core.raising import Raising
-from xtile.translate.cuda_tile_to_core.shapes import step
-from xtile.translate.cuda_tile_to_core.types import shape_of
 
 # --- views ---
 
@@ -254,7 +253,7 @@ class _Tile:
         start, raising = self.starts[dimension], self.raising
         if dimension == self.sparse:
             return cast("SSAValue", start)
-        line = step(raising, self.shape[dimension])
+        line = raising.step(self.shape[dimension])
         if start == 0:
             return line
         first = raising.spread(raising.as_value(start), [self.shape[dimension]])

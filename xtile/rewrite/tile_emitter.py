@@ -1,0 +1,170 @@
+"""Emits vectors of the core form at level "tile", for languages whose kernels compute on tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from typing_extensions import override
+from xdsl.dialects import arith, ub
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    VectorType,
+    i64,
+)
+from xdsl.dialects.vector import BroadcastOp
+from xdsl.dialects.vector import InsertOp as VectorInsertOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from xtile.dialects.arith.casts import IndexCastOp, IndexCastUIOp
+from xtile.dialects.shapes import as_vector, with_element
+from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.elements import StepOp
+from xtile.dialects.vector.positions import ExtractOp
+from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
+from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.indices import Index
+
+Properties = Mapping[str, Attribute]
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...]:
+    """The shape of a vector; a scalar has none."""
+    vector = as_vector(type_)
+    return () if vector is None else vector.get_shape()
+
+
+def with_shape(type_: Attribute, shape: Sequence[int]) -> Attribute:
+    """The type of a vector of a shape with the elements of another, or of one scalar."""
+    element = value_type(type_)
+    return VectorType(element, shape) if shape else element
+
+
+class TileEmitter(Emitter):
+    """Builds kernels at level "tile": a tile is a vector, and one without dimensions a scalar."""
+
+    def compute(
+        self,
+        kind: type[IRDLOperation],
+        operands: Sequence[Any],
+        type_: Attribute,
+        properties: Properties | None = None,
+        attributes: Properties | None = None,
+    ) -> SSAValue:
+        """The result of an operation.
+
+        Args:
+            kind: The operation.
+            operands: Its operands; a list where there may be several or none.
+            type_: The type of its result.
+            properties: Those that are not as by default.
+            attributes: Its discardable attributes.
+        """
+        made = kind.build(
+            operands=operands,
+            result_types=[type_],
+            properties=dict(properties or {}),
+            attributes=dict(attributes or {}),
+        )
+        return self.emit(made).results[0]
+
+    @override
+    def constant(self, number: float, type: Attribute) -> SSAValue:
+        """A number, or a vector of which all elements are that."""
+        vector = as_vector(type)
+        if vector is None:
+            return super().constant(number, type)
+        value = float(number) if isinstance(vector.element_type, AnyFloat) else int(number)
+        dense = cast(Any, DenseIntOrFPElementsAttr).from_list(vector, [value])
+        return self.shared(
+            ("constant", repr(number), type), (), lambda: self.emit(arith.ConstantOp(dense)).result
+        )
+
+    def poison(self, type_: Attribute) -> SSAValue:
+        """A value of which nothing is specified."""
+        return self.shared(("poison", type_), (), lambda: self.emit(ub.PoisonOp(type_)).result)
+
+    # --- indices ---
+
+    def as_index(self, value: SSAValue, *, is_signed: bool = False) -> SSAValue:
+        """Integers as indices."""
+        type_ = with_element(value.type, IndexType())
+        kind = IndexCastOp if is_signed else IndexCastUIOp
+        return self.shared((kind, value), (value,), lambda: self.compute(kind, [value], type_))
+
+    def from_index(self, index: Index, type_: Attribute) -> SSAValue:
+        """An index, or a vector of some, as integers of a type."""
+        if isinstance(index, int):
+            return self.constant(index, type_)
+        return self.compute(IndexCastOp, [index], type_)
+
+    def step(self, size: int) -> SSAValue:
+        """The indices from 0 on."""
+        type_ = VectorType(IndexType(), [size])
+        return self.shared((StepOp, size), (), lambda: self.compute(StepOp, [], type_))
+
+    # --- shapes ---
+
+    def spread(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """A scalar repeated, or a vector repeated along dimensions of size 1."""
+        if tuple(shape) == tuple(shape_of(value.type)):
+            return value
+        return self.compute(BroadcastOp, [value], with_shape(value.type, shape))
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """The same elements in row-major order in another shape; one of them may be a scalar."""
+        before = shape_of(value.type)
+        if tuple(shape) == tuple(before):
+            return value
+        type_ = with_shape(value.type, shape)
+        if not before:
+            return self.compute(BroadcastOp, [value], type_)
+        if shape:
+            return self.compute(ShapeCastOp, [value], type_)
+        return self.part(value, [0] * len(before))
+
+    def along(self, line: SSAValue, axis: int, rank: int) -> SSAValue:
+        """A vector of one dimension as one along an axis, with a size of 1 along all others."""
+        (size,) = shape_of(line.type)
+        return self.reshape(line, [size if i == axis else 1 for i in range(rank)])
+
+    def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """A vector with its dimensions in another order."""
+        if list(order) == list(range(len(order))):
+            return value
+        type_ = with_shape(value.type, [shape_of(value.type)[i] for i in order])
+        permutation = DenseArrayBase.from_list(i64, order)
+        return self.compute(TransposeOp, [value], type_, {"permutation": permutation})
+
+    # --- parts ---
+
+    def part(self, value: SSAValue, at: Sequence[Index]) -> SSAValue:
+        """What a vector has at indices of its first dimensions."""
+        dynamic, properties = _position(at)
+        type_ = with_shape(value.type, shape_of(value.type)[len(at) :])
+        return self.compute(ExtractOp, [value, dynamic], type_, properties)
+
+    def with_part(self, whole: SSAValue, part: SSAValue, at: Sequence[Index]) -> SSAValue:
+        """A vector with another part at indices of its first dimensions."""
+        dynamic, properties = _position(at)
+        return self.compute(VectorInsertOp, [part, whole, dynamic], whole.type, properties)
+
+    def joined(self, parts: Sequence[SSAValue], axis: int) -> SSAValue:
+        """Vectors of one shape as the parts of a new dimension, which becomes dimension `axis`."""
+        shape = shape_of(parts[0].type)
+        whole = self.poison(with_shape(parts[0].type, [len(parts), *shape]))
+        for number, part in enumerate(parts):
+            whole = self.with_part(whole, part, [number])
+        return self.transposed(whole, [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)])
+
+
+def _position(at: Sequence[Index]) -> tuple[list[SSAValue], dict[str, Attribute]]:
+    """The operands and the property that say where in a vector something is."""
+    static = [DYNAMIC_INDEX if isinstance(n, SSAValue) else n for n in at]
+    dynamic = [n for n in at if isinstance(n, SSAValue)]
+    return dynamic, {"static_position": DenseArrayBase.from_list(i64, static)}
