@@ -77,7 +77,7 @@ def test_warps_per_cta_are_the_bases_of_subgroups() -> None:
 
 
 def test_linear_is_what_it_says() -> None:
-    made = triton.linear([[0, 1]], [[1, 0], [0, 2]], [[0, 0]], [], [2, 4])
+    made = triton.Linear([[0, 1]], [[1, 0], [0, 2]], [[0, 0]], []).layout([2, 4])
     assert made == LinearLayout.of(
         {"register": [(0, 1)], "lane": [(1, 0), (0, 2)], "subgroup": [(0, 0)], "block": []},
         {"dim0": 2, "dim1": 4},

@@ -148,6 +148,12 @@ def _tt() -> Dialect:
     return TT
 
 
+def _ttg() -> Dialect:
+    from xtile.dialects.triton.ttg.dialect import TTG
+
+    return TTG
+
+
 OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "core": _core,
     "index": _index,
@@ -157,6 +163,7 @@ OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "tensorlang": _tensorlang,
     "cuda_tile": _cuda_tile,
     "tt": _tt,
+    "ttg": _ttg,
     "xegpu": _xegpu,
     "xevm": _xevm,
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import zip_longest
 from operator import mul
 
 from xtile.layouts import amd
@@ -232,7 +233,7 @@ class Slice:
     """
 
     dimension: int
-    parent: Parent | DotOperand | Slice
+    parent: Sliced
 
     def layout(self, shape: Numbers) -> LinearLayout:
         """The layout of a tensor; registers that hold the same as others are left out."""
@@ -246,10 +247,48 @@ class Slice:
         return LinearLayout.of(images, dict(sliced.outputs))
 
 
-def linear(register: Bases, lane: Bases, warp: Bases, block: Bases, shape: Numbers) -> LinearLayout:
-    """`#ttg.linear`, whose bases are the images of bits."""
-    sizes = {f"dim{i}": size for i, size in enumerate(shape)}
-    return LinearLayout.of(dict(zip(UNITS, (register, lane, warp, block), strict=True)), sizes)
+@dataclass(frozen=True)
+class Linear:
+    """`#ttg.linear`, whose bases are the images of bits.
+
+    Attributes:
+        register: The image of each bit of a register's number.
+        lane: The image of each bit of a lane's number.
+        warp: The image of each bit of a subgroup's number.
+        block: The image of each bit of a block's number.
+    """
+
+    register: Bases
+    lane: Bases
+    warp: Bases
+    block: Bases
+
+    def layout(self, shape: Numbers) -> LinearLayout:
+        """The layout of a tensor; where that is larger, registers repeat it."""
+        given = (self.register, self.lane, self.warp, self.block)
+        layout = _of_bases(dict(zip(UNITS, given, strict=True)), len(shape))
+        sizes = dict(layout.outputs)
+        for dimension in self._order(len(shape)):
+            name = f"dim{dimension}"
+            count = max(1, shape[dimension] // sizes[name])
+            layout *= LinearLayout.identity(count, "register", name)
+        layout = _cut(layout, {f"dim{i}": size for i, size in enumerate(shape)})
+        images = dict(layout.inputs)
+        kept = [
+            image
+            for image, before in zip_longest(images["register"], self.register)
+            if any(image) or (before is not None and not any(before))
+        ]
+        return LinearLayout.of({**images, "register": kept}, dict(layout.outputs))
+
+    def _order(self, rank: int) -> list[int]:
+        """The dimensions, in the order in which registers go through them."""
+        moved = [d for image in self.register for d, index in enumerate(image) if index]
+        return list(dict.fromkeys((*moved, *_order(rank))))
+
+
+Sliced = Parent | DotOperand | Linear | Slice
+"""What `#ttg.slice` leaves a dimension out of."""
 
 
 # --- local memory ---
@@ -275,6 +314,25 @@ def swizzled_shared(
                 image[fast] = vec * phase % shape[fast]
             images.append(image)
     return LinearLayout.of({"offset": images, "block": []}, dict(zip(names, shape, strict=True)))
+
+
+def rotating_shared(
+    shape: Numbers, vec: int, per_phase: int, max_phase: int, order: Numbers
+) -> LinearLayout:
+    """`#ttg.amd_rotating_shared`: from an `offset` in elements to the indices.
+
+    As `swizzled_shared`, but the phase of a row is combined by exclusive or with the number of its
+    group of `per_phase * max_phase` rows, modulo `max_phase`.
+    """
+    swizzled = swizzled_shared(shape, vec, per_phase, max_phase, order)
+    images: list[list[int]] = []
+    for given in swizzled.images("offset"):
+        image = list(given)
+        if len(order) > 1 and image[order[1]]:
+            number = image[order[1]] // (per_phase * max_phase) % max_phase
+            image[order[0]] ^= vec * number % shape[order[0]]
+        images.append(image)
+    return LinearLayout.of({"offset": images, "block": []}, dict(swizzled.outputs))
 
 
 @dataclass(frozen=True)
