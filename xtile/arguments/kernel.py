@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.arguments.errors import ArgumentError, describe_type
@@ -178,7 +178,22 @@ def _is_kernel(operation: Operation) -> bool:
         return True
     if operation.name == "cuda_tile.entry":
         return True
+    if operation.name == "tt.func":
+        return _is_triton_kernel(operation)
     return operation.name == "gpu.func" and _KERNEL in operation.attributes
+
+
+def _is_triton_kernel(function: Operation) -> bool:
+    """Whether a function of Triton is public and not called by others."""
+    visibility = function.get_attr_or_prop("sym_visibility")
+    if visibility not in (None, StringAttr("public")) or not function.regions[0].blocks:
+        return False
+    module = function.get_toplevel_object()
+    name = SymbolRefAttr(name_of(function))
+    return not any(
+        operation.name == "tt.call" and operation.get_attr_or_prop("callee") == name
+        for operation in (module.walk() if isinstance(module, Operation) else ())
+    )
 
 
 def is_host_function(operation: Operation) -> bool:

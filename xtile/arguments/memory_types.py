@@ -108,7 +108,7 @@ def memory_type_of(type: Attribute) -> MemoryType | None:
     if type.name == _TILE:
         return _pointed_memory(type)
     if is_pointer(type):
-        pointee: Attribute = getattr(type, "pointee_type", type)
+        pointee: Attribute = getattr(type, "pointee_type", getattr(type, "pointee", type))
         return MemoryType((), (), number_of(pointee), True, has_any_shape=True)
     if not isinstance(type, MemRefType):
         return None

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType, VectorType, i64
+from xdsl.dialects.builtin import (
+    IndexType,
+    MemRefType,
+    TensorType,
+    UnrankedMemRefType,
+    VectorType,
+    i64,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from xtile.dialects.effects import written_operands
@@ -65,22 +72,23 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
 
     An address may lie in memory itself, as those of a list of arrays do.
     """
-    (body,) = kernel.regions[0].blocks
+    blocks = kernel.regions[0].blocks
     sources: _Sources = {
         argument: frozenset([argument.index])
-        for argument in body.args
+        for argument in blocks[0].args
         if _leads_to_memory(argument.type)
     }
-    while _flow(body, sources):
+    while any([_flow(block, sources) for block in blocks]):
         pass
     written: set[int] = set()
     for operation in kernel.walk():
-        for target in written_operands(operation):
+        is_call = operation.name == "tt.call"
+        for target in operation.operands if is_call else written_operands(operation):
             written.update(sources.get(target, ()))
     return frozenset(written)
 
 
-_TILES = ("cuda_tile.tile", VectorType.name)
+_TILES = ("cuda_tile.tile", TensorType.name, VectorType.name)
 
 
 def is_pointer(type: Attribute) -> bool:
@@ -90,7 +98,7 @@ def is_pointer(type: Attribute) -> bool:
     return element.name in _POINTERS
 
 
-_POINTERS = ("core.ptr", "cuda_tile.ptr")
+_POINTERS = ("core.ptr", "cuda_tile.ptr", "tt.ptr")
 
 
 def _leads_to_memory(type: Attribute) -> bool:

@@ -52,6 +52,7 @@ _LANGUAGES = {
     "func": "xtile.semantics.upstream.function",
     "gpu": "xtile.semantics.upstream.function",
     "tensorlang": "xtile.semantics.instructions.function",
+    "tt": "xtile.semantics.triton.function",
 }
 """For the dialect of a function the module with the LANGUAGE that launches it; `register` adds."""
 
@@ -67,11 +68,13 @@ _HANDLERS = {
     "gpu": "xtile.semantics.upstream.gpu",
     "index": "xtile.semantics.upstream.index",
     "linalg": "xtile.semantics.upstream.linalg",
+    "llvm": "xtile.semantics.upstream.llvm",
     "math": "xtile.semantics.upstream.math",
     "memref": "xtile.semantics.upstream.memref",
     "scf": "xtile.semantics.upstream.scf",
     "spirv": "xtile.semantics.upstream.spirv",
     "tensorlang": "xtile.semantics.instructions.table",
+    "tt": "xtile.semantics.triton.table",
     "ub": "xtile.semantics.upstream.ub",
     "vector": "xtile.semantics.vector",
     "xegpu": "xtile.semantics.xegpu.table",

@@ -64,11 +64,13 @@ class Order:
         token: What comes before it.
         semantics: `weak`, `relaxed`, `acquire`, `release` or `acq_rel`.
         scope: `tl_blk`, `device` or `sys`; empty for `weak`.
+        actor: What messages call a work-group.
     """
 
     token: Token = NOTHING
     semantics: str = "weak"
     scope: str = ""
+    actor: str = "tile block"
 
     @property
     def is_strong(self) -> bool:

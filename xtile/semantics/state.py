@@ -13,6 +13,7 @@ from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.errors import RunWarnings
 from xtile.semantics.memory import Buffer, Mask
 from xtile.semantics.observer import Observer
+from xtile.semantics.ordering import NOTHING, Token
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class State:
         subgroups: The number of subgroups.
         subgroup_size: The number of work-items in a subgroup.
         addresses: Where the memory of the launch lies.
+        before: What comes before the next access, where the accesses of a work-group follow its
+            text and there is an observer.
         shared: Memory of the work-group that is made when it is used first, by what declares it.
         unspecified: What would differ with other numbers in the place of unspecified ones, by slot;
             None: it is not followed.
@@ -62,6 +65,7 @@ class State:
 
     __slots__ = (
         "addresses",
+        "before",
         "first_thread",
         "group",
         "is_collective",
@@ -100,6 +104,7 @@ class State:
         self.subgroups = configuration.subgroups
         self.subgroup_size = configuration.subgroup_size
         self.addresses = addresses
+        self.before: Token = NOTHING
         self.shared: dict[Hashable, Buffer] = {}
         self.unspecified: dict[int, Variants] | None = None if observer is None else {}
         self.warnings = RunWarnings() if warnings is None else warnings

@@ -25,6 +25,9 @@ from xtile.semantics.sanitizer.memories import AccessedUnits, Memories, Memory
 from xtile.semantics.sanitizer.report import word_of
 from xtile.semantics.sanitizer.shadow import same_numbers
 
+_OF_TOKENS = Order().actor
+"""What tokens order the accesses of."""
+
 _MOST_READS = 64
 """So many reads since the last write are known of an element; older ones are forgotten."""
 
@@ -62,19 +65,23 @@ class Conflict:
         at: The position of an element in it.
         other: The earlier one's instruction; that of `access` if its own elements conflict.
         is_same_block: Whether one tile block did both.
+        actor: What messages call a tile block.
     """
 
     access: Access
     at: int
     other: Operation
     is_same_block: bool
+    actor: str
 
     @property
     def description(self) -> str:
         """What a message says of the element."""
         other = word_of(self.other)
         if not self.is_same_block:
-            what = f"while another tile block accesses it with {other}; nothing orders them"
+            what = f"while another {self.actor} accesses it with {other}; nothing orders them"
+        elif self.actor != _OF_TOKENS:
+            what = f"by two accesses of one {self.actor} that nothing orders; the other is {other}"
         elif self.other is self.access.operation:
             what = "twice by one instruction or two executions of it; no token orders them"
         else:
@@ -118,9 +125,9 @@ class TokenOrder:
         conflicts: list[Conflict] = []
         for access in accesses:
             past = _Past(block, number, order.is_strong, order.has_wide_scope, access.operation)
-            conflicts += _conflicts_within(access)
+            conflicts += _conflicts_within(access, order.actor)
             for history, chosen in self._by_history(access):
-                found = _conflict(history, access, chosen.positions, past, order.token)
+                found = _conflict(history, access, chosen.positions, past, order)
                 if found is not None:
                     conflicts.append(found)
                 if order.acquires and history.released is not None:
@@ -153,23 +160,25 @@ class TokenOrder:
 
 
 def _conflict(
-    history: _History, access: Access, chosen: IntArray, past: _Past, before: Token
+    history: _History, access: Access, chosen: IntArray, past: _Past, order: Order
 ) -> Conflict | None:
     """What an access conflicts with in a history, if it does."""
     write = history.write
-    if write is not None and not _is_ordered(write, past, before):
+    if write is not None and not _is_ordered(write, past, order.token):
         differs = chosen[~_repeats_value(access, chosen)]
         if differs.size:
-            return _conflict_with(write, access, int(differs[0]), past)
+            return _conflict_with(write, access, int(differs[0]), past, order.actor)
     if access.kind.writes:
         for read in history.reads:
-            if not _is_ordered(read, past, before):
-                return _conflict_with(read, access, int(chosen[0]), past)
+            if not _is_ordered(read, past, order.token):
+                return _conflict_with(read, access, int(chosen[0]), past, order.actor)
     return None
 
 
-def _conflict_with(other: _Past, access: Access, at: int, past: _Past) -> Conflict:
-    return Conflict(access, at, other.operation, other.block == past.block)
+def _conflict_with(
+    other: _Past, access: Access, at: int, past: _Past, actor: str
+) -> Conflict:
+    return Conflict(access, at, other.operation, other.block == past.block, actor)
 
 
 def _is_ordered(earlier: _Past, past: _Past, before: Token) -> bool:
@@ -189,7 +198,7 @@ def _repeats_value(access: Access, chosen: IntArray) -> BoolArray:
     return same_numbers(old, access.values[chosen])
 
 
-def _conflicts_within(access: Access) -> Iterator[Conflict]:
+def _conflicts_within(access: Access, actor: str) -> Iterator[Conflict]:
     """A position to which an access writes two different values."""
     if access.values is None:
         return
@@ -198,7 +207,7 @@ def _conflicts_within(access: Access) -> Iterator[Conflict]:
     differs = (elements[1:] == elements[:-1]) & ~same_numbers(values[1:], values[:-1])
     if differs.any():
         at = int(order[1 + int(np.argmax(differs))])
-        yield Conflict(access, at, access.operation, True)
+        yield Conflict(access, at, access.operation, True, actor)
 
 
 def _acquired(token: Token, released: Mapping[int, int], block: int) -> Token:

@@ -132,7 +132,7 @@ def _elementwise(function: Callable[[float], float]) -> Unary:
     return lambda value: np.asarray(universal(value), np.float64)[()]
 
 
-def _round_away(value: Value) -> Value:
+def round_away(value: Value) -> Value:
     """To the nearest integer, halves away from zero; a zero has the operand's sign."""
     whole = np.trunc(value)
     away = np.where(np.abs(value - whole) >= 0.5, np.copysign(1.0, value), 0.0)
@@ -175,7 +175,7 @@ UNARY_MATH: dict[str, Meaning] = {
     "absf": _exact(np.abs),
     "ceil": _exact(np.ceil),
     "floor": _exact(np.floor),
-    "round": _exact(_round_away),
+    "round": _exact(round_away),
     "roundeven": _exact(np.rint),
     "trunc": _exact(np.trunc),
     "sqrt": _exact(np.sqrt),

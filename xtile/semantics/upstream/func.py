@@ -16,7 +16,7 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State
 from xtile.semantics.unspecified import copy
 
-_FUNCTIONS = ("func.func", "gpu.func")
+_FUNCTIONS = ("func.func", "gpu.func", "tt.func")
 
 
 def symbol(operation: Operation, name: SymbolRefAttr) -> Operation:
@@ -35,7 +35,8 @@ def symbol(operation: Operation, name: SymbolRefAttr) -> Operation:
     raise ValueError(f"there is no {name}")
 
 
-def _call(operation: Operation, compiler: Compiler) -> Step:
+def call(operation: Operation, compiler: Compiler) -> Step:
+    """The handler of a call, whose operands are the arguments; of any language."""
     name = operation.properties["callee"]
     callee = symbol(operation, cast("SymbolRefAttr", name))
     if callee.name not in _FUNCTIONS:
@@ -70,5 +71,5 @@ def _body(function: Operation, compiler: Compiler) -> Body:
     return body
 
 
-HANDLERS: dict[str, Handler] = {"func.call": _call}
+HANDLERS: dict[str, Handler] = {"func.call": call}
 """The handler of each operation, by name."""

@@ -107,7 +107,7 @@ def _fpowi(operation: Operation, compiler: Compiler) -> Step:
     return apply(operation, compiler, function)
 
 
-_MEANINGS: dict[str, Any] = {
+MEANINGS: dict[str, Any] = {
     **floats.UNARY_MATH,
     **floats.BINARY_MATH,
     **floats.TESTS,
@@ -118,11 +118,12 @@ _MEANINGS: dict[str, Any] = {
     "cttz": _trailing_zeros,
     "fma": floats.fused_multiply_add,
 }
+"""The functions of numbers of one type, by the operation's name."""
 
 HANDLERS: dict[str, Handler] = {
     "math.fpowi": _fpowi,
     "math.ipowi": _ipowi,
     "math.sincos": _sincos,
-    **{f"math.{name}": elementwise(meaning) for name, meaning in _MEANINGS.items()},
+    **{f"math.{name}": elementwise(meaning) for name, meaning in MEANINGS.items()},
 }
 """The handler of each operation, by name."""

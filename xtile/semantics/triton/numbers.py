@@ -1,0 +1,93 @@
+"""Functions of numbers, and conversions between floats.
+
+Source: Triton 3.9, `TritonOps.td`; docs/semantics.md, "Triton".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from xtile.dialects.triton.tt.enumerations import PropagateNan, RoundingMode
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.triton.tensors import integer_property, number_in
+from xtile.semantics.upstream import casts, floats, integers
+from xtile.semantics.upstream.elementwise import apply, elementwise
+from xtile.semantics.upstream.numbers import Number
+from xtile.semantics.values import NumberFunction, Value, choose
+
+
+def conversion(source: Number, target: Number, *, toward_zero: bool) -> NumberFunction:
+    """Floats of one type as floats of another.
+
+    To f8, numbers that are too large become the largest one, and so do infinities.
+
+    Args:
+        source: The type of the operand.
+        target: The type of the result.
+        toward_zero: Whether numbers are rounded toward zero, and not to the nearest.
+    """
+    if toward_zero and target.bits < source.bits:
+        convert = _toward_zero(source, target)
+    else:
+        convert = casts.truncation(source, target)
+    if target.bits != _SATURATED_BITS or source.bits == _SATURATED_BITS:
+        return convert
+    largest: Any = ml_dtypes.finfo(target.dtype).max
+    limit = source.number(float(largest))
+    # Comparisons with NaN are false, so NaN stays.
+    return lambda value: convert(
+        choose(source.wide(value) > source.wide(limit), limit, _not_below(source, value, -limit))
+    )
+
+
+_SATURATED_BITS = 8
+
+
+def _toward_zero(source: Number, target: Number) -> NumberFunction:
+    def convert(value: Value) -> Value:
+        exact = source.wide(value)
+        near = np.asarray(target.rounded(exact))
+        is_past = np.abs(near.astype(exact.dtype)) > np.abs(exact)
+        # Floats of one sign are ordered as their bits are.
+        bits = near.view(f"u{near.dtype.itemsize}")
+        return (bits - is_past.astype(bits.dtype)).view(near.dtype)[()]
+
+    return convert
+
+
+def _not_below(number: Number, value: Value, limit: Value) -> Value:
+    return choose(number.wide(value) < number.wide(limit), limit, value)
+
+
+def _fp_to_fp(operation: Any, compiler: Compiler) -> Step:
+    mode = integer_property(operation, "rounding", RoundingMode.RTNE)
+    source, target = number_in(operation.src), number_in(operation.result)
+    function = conversion(source, target, toward_zero=mode == RoundingMode.RTZ)
+    return apply(operation, compiler, function)
+
+
+def _clampf(operation: Any, compiler: Compiler) -> Step:
+    number = number_in(operation.x)
+    propagates = integer_property(operation, "propagateNan") == PropagateNan.ALL
+    suffix = "imumf" if propagates else "numf"
+    larger, smaller = (floats.BINARY[f"{name}{suffix}"](number) for name in ("max", "min"))
+    return apply(operation, compiler, lambda x, least, most: smaller(larger(x, least), most))
+
+
+def _mulhiui(number: Number) -> Callable[[Value, Value], Value]:
+    return lambda a, b: integers.extended_product(number, a, b, False)[1]
+
+
+HANDLERS: dict[str, Handler] = {
+    "tt.approx_divf": elementwise(floats.BINARY["divf"]),
+    "tt.clampf": _clampf,
+    "tt.fp_to_fp": _fp_to_fp,
+    "tt.mulhiui": elementwise(_mulhiui),
+    "tt.precise_divf": elementwise(floats.BINARY["divf"]),
+    "tt.precise_sqrt": elementwise(floats.UNARY_MATH["sqrt"]),
+}
+"""The handler of each operation, by name."""
