@@ -131,7 +131,11 @@ class TestInProcess:
         ("code", "arguments", "message"),
         [
             (1, ["none.ir"], "none.ir: error: cannot read the file: No such file or directory"),
-            (2, ["none.txt"], "none.txt: expected a file ending with .ir, .mlir or .tileirbc"),
+            (
+                2,
+                ["none.txt"],
+                "none.txt: expected a file ending with .ir, .mlir, .ttir, .ttgir or .tileirbc",
+            ),
             (
                 2,
                 [AXPBY, "--arg", "x=3"],

@@ -264,8 +264,8 @@ def test_an_unknown_extension_is_a_usage_error(opt: Opt, kernel: Path) -> None:
     result = opt(path)
     assert result.code == 2
     assert result.err.endswith(
-        "xtile-opt: error: kernel.txt: expected a file ending with .ir, .mlir, .spv, .spvasm or "
-        ".tileirbc; "
+        "xtile-opt: error: kernel.txt: expected a file ending with .ir, .mlir, .ttir, .ttgir, "
+        ".spv, .spvasm or .tileirbc; "
         "use --frontend to say what is in it\n"
     )
     assert opt(path, "--frontend", "ir").code == 0

@@ -40,7 +40,10 @@ examples:
       --size A=33x50 --size B=33x50
 """
 
-_KERNEL_HELP = "a file with tensor language (.ir), MLIR (.mlir) or CUDA Tile bytecode (.tileirbc)"
+_KERNEL_HELP = (
+    "a file with tensor language (.ir), MLIR (.mlir), Triton's languages (.ttir, .ttgir) or CUDA "
+    "Tile bytecode (.tileirbc)"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

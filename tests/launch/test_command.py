@@ -148,7 +148,8 @@ def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:
         message = fail(capsys, 2, "kernel.txt", "--device", device)
         assert (
             message
-            == "xtile: error: kernel.txt: expected a file ending with .ir, .mlir or .tileirbc\n"
+            == "xtile: error: kernel.txt: expected a file ending with .ir, .mlir, .ttir, .ttgir "
+            "or .tileirbc\n"
         )
         message = fail(capsys, 1, "no.ir", "--device", device)
         assert message == "no.ir: error: cannot read the file: No such file or directory\n"

@@ -353,7 +353,8 @@ class TestBinaries:
         for device in ("reference", "opencl"):
             assert main(["run", str(cubin), "--device", device]) == 2
             assert capsys.readouterr().err == (
-                f"xtile: error: {cubin}: expected a file ending with .ir, .mlir or .tileirbc; a "
+                f"xtile: error: {cubin}: expected a file ending with .ir, .mlir, .ttir, "
+                ".ttgir or .tileirbc; a "
                 "cubin runs with --device cuda\n"
             )
 

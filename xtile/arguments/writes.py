@@ -78,7 +78,7 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
         for argument in blocks[0].args
         if _leads_to_memory(argument.type)
     }
-    while any([_flow(block, sources) for block in blocks]):
+    while sum(_flow(block, sources) for block in blocks):
         pass
     written: set[int] = set()
     for operation in kernel.walk():

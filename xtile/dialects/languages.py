@@ -167,6 +167,8 @@ LANGUAGES: dict[str, Language] = {
     for language in (
         Language("tensorlang", "ir", ";", ("// -----", "; -----"), _read_tensorlang),
         Language("mlir", "mlir", "//", ("// -----",), _read_mlir),
+        Language("ttir", "ttir", "//", ("// -----",), _read_mlir),
+        Language("ttgir", "ttgir", "//", ("// -----",), _read_mlir),
         Language("spirv", "spv", ";", (), _read_spirv, True, SPIRV_MAGIC),
         Language("spirv-asm", "spvasm", ";", ("; -----",), _read_spirv_assembly),
         Language("tileir-bytecode", "tileirbc", "//", (), _read_tile_bytecode, True, TILE_MAGIC),

@@ -35,8 +35,8 @@ def parse(
     """Reads a kernel and verifies it.
 
     Args:
-        kernel: A path, as a path object or as a string that ends with `.ir`, `.mlir`, `.spv` or
-            `.spvasm`; or the text itself.
+        kernel: A path, as a path object or as a string that ends with `.ir`, `.mlir`, `.ttir`,
+            `.ttgir`, `.spv` or `.spvasm`; or the text itself.
         language: What the text is written in; None goes by the file's extension or, without a
             file, by how the text begins.
         revision: The revision of tensor language text; None detects it.

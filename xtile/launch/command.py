@@ -90,7 +90,8 @@ def _load(options: Namespace, device: Device) -> Executable:
     except UnknownLanguageError:
         hint = "; a cubin runs with --device cuda" if options.kernel.endswith(".cubin") else ""
         raise UsageError(
-            f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc{hint}"
+            f"{options.kernel}: expected a file ending with .ir, .mlir, .ttir, .ttgir or "
+            f".tileirbc{hint}"
         ) from None
     _show(list(diagnostics))
     return executable

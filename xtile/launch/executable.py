@@ -43,8 +43,9 @@ class Kernel:
     """What is to be launched.
 
     Attributes:
-        source: The path of a file ending with `.ir` or `.mlir`, a text, or a module, or on NVIDIA's
-            GPUs the path of a cubin; anything else is refused when it is loaded.
+        source: The path of a file ending with `.ir`, `.mlir`, `.ttir` or `.ttgir`, a text, or a
+            module, or on NVIDIA's GPUs the path of a cubin; anything else is refused when it is
+            loaded.
         entry: The name of the function; None for the only one, or the host's `main`.
         diagnostics: Collects the text's warnings; None shows them as Python's.
         build_seconds: How long a driver may take to build the kernel; None for no limit.

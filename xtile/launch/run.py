@@ -44,8 +44,8 @@ def run(
     """Launches a kernel and waits until it is done; memory arguments are updated in place.
 
     Args:
-        kernel: The path of a file ending with `.ir` or `.mlir`, a text, or a module; on NVIDIA's
-            GPUs also the path of a cubin that `compile` made.
+        kernel: The path of a file ending with `.ir`, `.mlir`, `.ttir` or `.ttgir`, a text, or a
+            module; on NVIDIA's GPUs also the path of a cubin that `compile` made.
         args: The arguments in signature order, or by parameter name.
             Scalars are Python or numpy numbers. A memref takes a numpy array, a torch tensor on
             the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for

@@ -175,9 +175,7 @@ def _conflict(
     return None
 
 
-def _conflict_with(
-    other: _Past, access: Access, at: int, past: _Past, actor: str
-) -> Conflict:
+def _conflict_with(other: _Past, access: Access, at: int, past: _Past, actor: str) -> Conflict:
     return Conflict(access, at, other.operation, other.block == past.block, actor)
 
 

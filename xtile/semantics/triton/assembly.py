@@ -55,11 +55,23 @@ def _bits(value: Value, number: Number) -> Array:
     return held.view(f"u{number.dtype.itemsize}").astype(_WORD)
 
 
-def _select(number: Number) -> Callable[..., Value]:
+def _select(number: Number) -> floats.Ternary:
     return lambda a, b, which: choose(which != 0, a, b)
 
 
-def _negated(number: Number) -> Callable[[Value], Value]:
+def _copy(number: Number) -> floats.Unary:
+    return lambda a: a
+
+
+def _inverse(number: Number) -> floats.Unary:
+    return lambda a: ~a
+
+
+def _reciprocal(number: Number) -> floats.Unary:
+    return lambda a: number.rounded(1.0 / a.astype(np.float64))
+
+
+def _negated(number: Number) -> floats.Unary:
     return floats.NEGATE(number) if number.kind is Kind.FLOAT else (lambda a: number.wrapped(-a))
 
 
@@ -74,7 +86,7 @@ def _by_kind(of_float: str, of_signed: str, of_unsigned: str) -> Callable[[str, 
     return meaning
 
 
-def _multiply_add(type: str, number: Number) -> Any:
+def _multiply_add(type: str, number: Number) -> floats.Ternary:
     if number.kind is Kind.FLOAT:
         return floats.fused_multiply_add(number)
     return lambda a, b, c: number.wrapped(a * b + c)
@@ -122,13 +134,13 @@ _OPERATIONS: Mapping[str, Callable[[str, Number], Any]] = {
     "mad": _multiply_add,
     "max": _by_kind("maxnumf", "maxsi", "maxui"),
     "min": _by_kind("minnumf", "minsi", "minui"),
-    "mov": _any(lambda number: lambda a: a),
+    "mov": _any(_copy),
     "mul": _by_kind("mulf", "muli", "muli"),
     "neg": _any(_negated),
-    "not": _any(lambda number: lambda a: ~a),
+    "not": _any(_inverse),
     "or": _any(integers.BINARY["ori"]),
     "popc": _any(MEANINGS["ctpop"]),
-    "rcp": _any(lambda number: lambda a: number.rounded(1.0 / a.astype(np.float64))),
+    "rcp": _any(_reciprocal),
     "rem": _by_kind("remf", "remsi", "remui"),
     "rsqrt": _any(floats.UNARY_MATH["rsqrt"]),
     "selp": _any(_select),
@@ -145,26 +157,29 @@ _OPERATIONS: Mapping[str, Callable[[str, Number], Any]] = {
 _MODIFIERS = frozenset({"approx", "ftz", "full", "lo", "rn", "sat", "satfinite", "to"})
 """Parts of names that say nothing that matters, or what is understood."""
 
-_GCN: Mapping[str, tuple[str, str]] = {
-    "v_add_f32": ("add", "f32"),
-    "v_add_u32": ("add", "u32"),
-    "v_and_b32": ("and", "b32"),
-    "v_cos_f32": ("cos", "f32"),
-    "v_exp_f32": ("ex2", "f32"),
-    "v_fma_f32": ("fma", "f32"),
-    "v_log_f32": ("lg2", "f32"),
-    "v_max_f32": ("max", "f32"),
-    "v_min_f32": ("min", "f32"),
-    "v_mov_b32": ("mov", "b32"),
-    "v_mul_f32": ("mul", "f32"),
-    "v_or_b32": ("or", "b32"),
-    "v_rcp_f32": ("rcp", "f32"),
-    "v_rsq_f32": ("rsqrt", "f32"),
-    "v_sqrt_f32": ("sqrt", "f32"),
-    "v_sub_f32": ("sub", "f32"),
-    "v_xor_b32": ("xor", "b32"),
+_GCN: Mapping[str, tuple[str, str, int]] = {
+    "v_add_f32": ("add", "f32", 1),
+    "v_add_u32": ("add", "u32", 1),
+    "v_and_b32": ("and", "b32", 1),
+    "v_cos_f32": ("cos", "f32", 1),
+    "v_exp_f32": ("ex2", "f32", 1),
+    "v_fma_f32": ("fma", "f32", 1),
+    "v_log_f32": ("lg2", "f32", 1),
+    "v_ashrrev_i32": ("shr", "s32", -1),
+    "v_lshlrev_b32": ("shl", "b32", -1),
+    "v_lshrrev_b32": ("shr", "u32", -1),
+    "v_max_f32": ("max", "f32", 1),
+    "v_min_f32": ("min", "f32", 1),
+    "v_mov_b32": ("mov", "b32", 1),
+    "v_mul_f32": ("mul", "f32", 1),
+    "v_or_b32": ("or", "b32", 1),
+    "v_rcp_f32": ("rcp", "f32", 1),
+    "v_rsq_f32": ("rsqrt", "f32", 1),
+    "v_sqrt_f32": ("sqrt", "f32", 1),
+    "v_sub_f32": ("sub", "f32", 1),
+    "v_xor_b32": ("xor", "b32", 1),
 }
-"""The same of AMD's GPUs."""
+"""Those of AMD's GPUs as PTX's and their type, and -1 where the operands are reversed."""
 
 _IGNORED = (".reg", "nanosleep", "s_nop", "s_sleep", "s_waitcnt", "bar.sync", "membar")
 """Statements without a result."""
@@ -189,7 +204,7 @@ class Program:
         self._statements = [self._compiled(each) for each in _statements(text)]
 
     @staticmethod
-    def register(value: Array, number: Number, pack: int) -> list[Array]:
+    def registers(value: Array, number: Number, pack: int) -> list[Array]:
         """An operand as registers, each with the bits of one or more of `pack` elements."""
         groups = _bits(np.ravel(value), number).reshape(-1, pack)
         per_register = min(pack, max(1, _REGISTER_BITS // number.bits))
@@ -235,8 +250,10 @@ class Program:
         mnemonic, rest = match.groups()
         operands = [each.strip() for each in re.split(r",(?![^{]*\})", rest)]
         if mnemonic in _GCN:
-            name, type = _GCN[mnemonic]
-            return _instruction(_OPERATIONS[name](type, _TYPES[type]), type, type, operands)
+            name, type, order = _GCN[mnemonic]
+            function = _OPERATIONS[name](type, _TYPES[type])
+            operands = [operands[0], *operands[1:][::order]]
+            return _instruction(function, type, type, operands)
         name, *parts = mnemonic.split(".")
         types = [part for part in parts if part in _TYPES]
         others = [part for part in parts if part not in _TYPES]

@@ -182,9 +182,7 @@ def _atomic_cas(operation: Any, compiler: Compiler) -> Step:
         tell_of_unspecified(state, operation, (pointers, None), (wanted, new))
         operands, function = exchange_where_equal(values[wanted], values[new], storage.number)
         stored = np.ravel(values[new])
-        values[result] = updater.update(
-            state, values[pointers], None, operands, function, stored
-        )
+        values[result] = updater.update(state, values[pointers], None, operands, function, stored)
         leave_masked(state, operation, result, storage.number, None)
 
     return step

@@ -1,7 +1,7 @@
 """Functions of libraries and inline assembly.
 
 A library's function is known by its name (`libraries.py`), an instruction of inline assembly by
-its text (`instructions.py`).
+its text (`assembly.py`).
 
 Source: Triton 3.9, `TritonOps.td`.
 """
@@ -44,7 +44,8 @@ def _elementwise_inline_asm(operation: Any, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         given = (np.asarray(state.values[slot]) for slot in arguments)
-        operands = [program.register(each, number, pack) for each, number in zip(given, numbers)]
+        pairs = zip(given, numbers, strict=True)
+        operands = [program.registers(each, number, pack) for each, number in pairs]
         for slot, made, shape in zip(results, program.run(operands, pack), shapes, strict=True):
             state.values[slot] = _shaped(made, shape)
 

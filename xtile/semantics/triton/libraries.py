@@ -41,7 +41,7 @@ def _wide(function: Function) -> Meaning:
     return meaning
 
 
-def _python(function: Callable[[float], float]) -> Function:
+def _python(function: Callable[[float], float]) -> floats.Unary:
     """A function of Python's numbers; where it has no result, that is NaN or infinite."""
 
     def total(value: float) -> float:
@@ -93,52 +93,58 @@ def _scaled(value: Value, exponent: Value) -> Value:
     return np.ldexp(value, exponent.astype(np.int64).astype(np.int32))
 
 
-_WIDE: Mapping[str, Function] = {
+_OF_ONE: Mapping[str, floats.Unary] = {
     "cospi": lambda x: np.cos(np.pi * np.fmod(x, 2.0)),
     "cyl_bessel_i0": lambda x: np.i0(x).reshape(np.shape(x)),
     "erfinv": _python(_error_inverse),
     "exp10": lambda x: np.power(10.0, x),
+    "lgamma": _python(math.lgamma),
+    "logb": _exponent,
+    "normcdf": lambda x: 0.5 * _python(math.erfc)(-x / math.sqrt(2)),
+    "normcdfinv": _python(_normal_quantile),
+    "rcbrt": lambda x: 1.0 / np.cbrt(x),
+    "rcp": lambda x: 1.0 / x,
+    "saturate": lambda x: choose(np.isnan(x), 0.0, np.clip(x, 0.0, 1.0)),
+    "sinpi": lambda x: np.sin(np.pi * np.fmod(x, 2.0)),
+    "tgamma": _python(_gamma),
+}
+
+_OF_TWO: Mapping[str, floats.Binary] = {
     "fdim": lambda x, y: choose(x > y, x - y, x * y * 0.0),
     "fdivide": np.divide,
     "fmod": np.fmod,
     "hypot": np.hypot,
     "ldexp": _scaled,
-    "lgamma": _python(math.lgamma),
-    "logb": _exponent,
-    "norm3d": lambda x, y, z: np.sqrt(x * x + y * y + z * z),
-    "normcdf": lambda x: 0.5 * _python(math.erfc)(-x / math.sqrt(2)),
-    "normcdfinv": _python(_normal_quantile),
     "pow": np.power,
-    "rcbrt": lambda x: 1.0 / np.cbrt(x),
-    "rcp": lambda x: 1.0 / x,
     "remainder": lambda x, y: x - y * np.rint(x / y),
     "rhypot": lambda x, y: 1.0 / np.hypot(x, y),
-    "rnorm3d": lambda x, y, z: 1.0 / np.sqrt(x * x + y * y + z * z),
-    "saturate": lambda x: choose(np.isnan(x), 0.0, np.clip(x, 0.0, 1.0)),
-    "sinpi": lambda x: np.sin(np.pi * np.fmod(x, 2.0)),
-    "tgamma": _python(_gamma),
+    "scalbn": _scaled,
 }
-"""Functions of f64."""
+
+_OF_THREE: Mapping[str, floats.Ternary] = {
+    "norm3d": lambda x, y, z: np.sqrt(x * x + y * y + z * z),
+    "rnorm3d": lambda x, y, z: 1.0 / np.sqrt(x * x + y * y + z * z),
+}
 
 
 def _test(name: str) -> Meaning:
     """A question about a number, answered by an integer."""
 
-    def meaning(source: Number, target: Number) -> Function:
+    def meaning(source: Number, target: Number) -> floats.Unary:
         test = floats.TESTS[name](source)
         return lambda value: target.wrapped(np.asarray(test(value)).astype(np.int64))[()]
 
     return meaning
 
 
-def _sign_bit(source: Number, target: Number) -> Function:
+def _sign_bit(source: Number, target: Number) -> floats.Unary:
     return lambda value: target.wrapped(np.signbit(value).astype(np.int64))
 
 
 def _rounding(function: Callable[[Value], Value], is_signed: bool) -> Meaning:
     """A float as an integer, after it was rounded."""
 
-    def meaning(source: Number, target: Number) -> Function:
+    def meaning(source: Number, target: Number) -> floats.Unary:
         convert = casts.to_integer(source, target, is_signed)
         return lambda value: convert(function(value.astype(np.float64)))
 
@@ -155,22 +161,26 @@ def _bit_reverse(source: Number, target: Number) -> Function:
     return function
 
 
-def _first_set(source: Number, target: Number) -> Function:
+def _first_set(source: Number, target: Number) -> floats.Unary:
     """The number of the lowest bit that is set, counted from 1; 0 if there is none."""
     zeros = MEANINGS["cttz"](source)
     return lambda value: target.wrapped(choose(value == 0, 0, zeros(value).astype(np.int64) + 1))
 
 
 def _high_half(is_signed: bool) -> Meaning:
-    return lambda source, target: (
-        lambda a, b: integers.extended_product(source, a, b, is_signed)[1]
-    )
+    def meaning(source: Number, target: Number) -> Function:
+        def function(a: Value, b: Value) -> Value:
+            return integers.extended_product(source, a, b, is_signed)[1]
+
+        return function
+
+    return meaning
 
 
 def _converted(meaning: Callable[[Number], Function]) -> Meaning:
     """A count of bits, which may be wider than the result."""
 
-    def made(source: Number, target: Number) -> Function:
+    def made(source: Number, target: Number) -> floats.Unary:
         function = meaning(source)
         return lambda value: target.wrapped(np.asarray(function(value)).astype(np.int64))[()]
 
@@ -217,7 +227,11 @@ _ARITHMETIC = {"add": "addf", "div": "divf", "mul": "mulf", "sub": "subf"}
 FUNCTIONS: Mapping[str, Meaning] = {
     **{name: _of_first(meaning) for name, meaning in floats.UNARY_MATH.items()},
     **{name: _of_first(meaning) for name, meaning in floats.BINARY_MATH.items()},
-    **{name: _wide(function) for name, function in _WIDE.items()},
+    **{
+        name: _wide(function)
+        for functions in (_OF_ONE, _OF_TWO, _OF_THREE)
+        for name, function in functions.items()
+    },
     **{
         f"{prefix}{name}_rn": _of_first(floats.BINARY[meaning])
         for name, meaning in _ARITHMETIC.items()
@@ -257,7 +271,6 @@ FUNCTIONS: Mapping[str, Meaning] = {
     "powi": _of_first(floats.power_of_integer),
     "pown": _of_first(floats.power_of_integer),
     "rint": _of_first(floats.UNARY_MATH["roundeven"]),
-    "scalbn": _wide(_scaled),
     "signbit": _sign_bit,
     "signbitd": _sign_bit,
     "umul64hi": _high_half(False),

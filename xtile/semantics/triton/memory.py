@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xtile.dialects.triton.operation import element_of
 from xtile.dialects.triton.tt.enumerations import PaddingOption
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.observer import AccessKind
@@ -96,7 +97,7 @@ class Writer:
 
 def load(operation: Any, compiler: Compiler) -> Step:
     """The handler of what has `ptr`, may have `mask` and `other`, and gives a result."""
-    if not shape_of_type(pointee_of(operation.ptr.type)) == ():
+    if shape_of_type(pointee_of(operation.ptr.type)):
         return _load_block(operation, compiler)
     storage = pointee_storage(operation.ptr)
     pointers, result = compiler.slots((operation.ptr, operation.result))
@@ -125,7 +126,7 @@ def load(operation: Any, compiler: Compiler) -> Step:
 
 def store(operation: Any, compiler: Compiler) -> Step:
     """The handler of what has `ptr` and `value`, and may have a `mask`."""
-    if not shape_of_type(pointee_of(operation.ptr.type)) == ():
+    if shape_of_type(pointee_of(operation.ptr.type)):
         return _store_block(operation, compiler)
     pointers, value = compiler.slots((operation.ptr, operation.value))
     mask = optional_slot(operation.mask, compiler)
@@ -176,9 +177,7 @@ def addresses_in(
     return found
 
 
-def inside_of(
-    sizes: Sequence[int], indices: Sequence[Array], dimensions: Sequence[int]
-) -> Array:
+def inside_of(sizes: Sequence[int], indices: Sequence[Array], dimensions: Sequence[int]) -> Array:
     """Which indices lie inside of a tensor in some dimensions."""
     inside: Array = np.asarray(np.True_)
     for dimension in dimensions:
@@ -202,7 +201,7 @@ class _Block:
     def __init__(self, operation: Any, compiler: Compiler) -> None:
         self._pointer = compiler.slot(operation.ptr)
         block = pointee_of(operation.ptr.type)
-        self.shape, self.storage = shape_of_type(block), storage_of(getattr(block, "element_type"))
+        self.shape, self.storage = shape_of_type(block), storage_of(element_of(block))
         self._checked = integers_property(operation, "boundaryCheck")
 
     def pointers(self, state: State) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ Source: Triton 3.9, `TritonOps.td`; docs/semantics.md, "Triton".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -36,8 +36,8 @@ def conversion(source: Number, target: Number, *, toward_zero: bool) -> NumberFu
         convert = casts.truncation(source, target)
     if target.bits != _SATURATED_BITS or source.bits == _SATURATED_BITS:
         return convert
-    largest: Any = ml_dtypes.finfo(target.dtype).max
-    limit = source.number(float(largest))
+    information = cast("Any", ml_dtypes.finfo(target.dtype))
+    limit = source.number(float(information.max))
     # Comparisons with NaN are false, so NaN stays.
     return lambda value: convert(
         choose(source.wide(value) > source.wide(limit), limit, _not_below(source, value, -limit))
@@ -75,7 +75,11 @@ def _clampf(operation: Any, compiler: Compiler) -> Step:
     propagates = integer_property(operation, "propagateNan") == PropagateNan.ALL
     suffix = "imumf" if propagates else "numf"
     larger, smaller = (floats.BINARY[f"{name}{suffix}"](number) for name in ("max", "min"))
-    return apply(operation, compiler, lambda x, least, most: smaller(larger(x, least), most))
+
+    def function(x: Value, least: Value, most: Value) -> Value:
+        return smaller(larger(x, least), most)
+
+    return apply(operation, compiler, function)
 
 
 def _mulhiui(number: Number) -> Callable[[Value, Value], Value]:

@@ -88,7 +88,8 @@ class _Printer:
         """The index and the text of each element."""
         array: Array = np.asarray(value)
         return [
-            (", ".join(map(str, index)), self._text(array[index])) for index in np.ndindex(array.shape)
+            (", ".join(map(str, index)), self._text(array[index]))
+            for index in np.ndindex(array.shape)
         ]
 
     def _text(self, element: Value) -> str:

@@ -16,6 +16,8 @@ from xtile.semantics.triton.tensors import (
     integer_property,
     integers_property,
     number_in,
+    of_one,
+    of_two,
     optional_slot,
     shape_of,
     splat,
@@ -26,31 +28,31 @@ from xtile.semantics.values import Array, Value
 
 def _splat(operation: Any, compiler: Compiler) -> Step:
     shape = shape_of(operation.result)
-    return apply(operation, compiler, lambda value: splat(np.reshape(value, ())[()], shape))
+    return of_one(operation, compiler, lambda value: splat(np.reshape(value, ())[()], shape))
 
 
 def _reshape(operation: Any, compiler: Compiler) -> Step:
     """Row-major order stays; where it need not, it is one of the orders that are allowed."""
     shape = shape_of(operation.results[0])
-    return apply(operation, compiler, lambda value: np.reshape(value, shape)[()])
+    return of_one(operation, compiler, lambda value: np.reshape(value, shape)[()])
 
 
 def _broadcast(operation: Any, compiler: Compiler) -> Step:
     shape = shape_of(operation.result)
-    return apply(operation, compiler, lambda value: np.broadcast_to(value, shape))
+    return of_one(operation, compiler, lambda value: np.broadcast_to(value, shape))
 
 
 def _trans(operation: Any, compiler: Compiler) -> Step:
     order = integers_property(operation, "order")
-    return apply(operation, compiler, lambda value: np.transpose(value, order))
+    return of_one(operation, compiler, lambda value: np.transpose(value, order))
 
 
 def _cat(operation: Any, compiler: Compiler) -> Step:
-    return apply(operation, compiler, lambda lhs, rhs: np.concatenate([lhs, rhs]))
+    return of_two(operation, compiler, lambda lhs, rhs: np.concatenate([lhs, rhs]))
 
 
 def _join(operation: Any, compiler: Compiler) -> Step:
-    return apply(operation, compiler, lambda lhs, rhs: np.stack([lhs, rhs], axis=-1))
+    return of_two(operation, compiler, lambda lhs, rhs: np.stack([lhs, rhs], axis=-1))
 
 
 def _split(operation: Any, compiler: Compiler) -> Step:
@@ -127,7 +129,7 @@ def _extract_slice(operation: Any, compiler: Compiler) -> Step:
     offsets = integers_property(operation, "static_offsets")
     shape = shape_of(operation.result)
     chosen = tuple(slice(o, o + size) for o, size in zip(offsets, shape, strict=True))
-    return apply(operation, compiler, lambda value: value[chosen])
+    return of_one(operation, compiler, lambda value: value[chosen])
 
 
 def _concat(operation: Any, compiler: Compiler) -> Step:

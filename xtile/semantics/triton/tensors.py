@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.semantics.compiler import Compiler
+from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.storage import Storage, storage_of
 from xtile.semantics.upstream.constants import integer_attribute
+from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number, number_of
 from xtile.semantics.upstream.numbers import shape_of as shape_of_type
+from xtile.semantics.values import Value
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
@@ -61,6 +64,18 @@ def integers_property(operation: Operation, name: str) -> tuple[int, ...]:
     """A list of integers that an operation may say."""
     found: Any = operation.get_attr_or_prop(name)
     return () if found is None else tuple(int(each) for each in found.get_values())
+
+
+def of_one(operation: Operation, compiler: Compiler, function: Callable[[Value], Value]) -> Step:
+    """The step that gives the only result what a function makes of the only operand."""
+    return apply(operation, compiler, function)
+
+
+def of_two(
+    operation: Operation, compiler: Compiler, function: Callable[[Value, Value], Value]
+) -> Step:
+    """The step that gives the only result what a function makes of two operands."""
+    return apply(operation, compiler, function)
 
 
 def splat(value: Any, shape: tuple[int, ...]) -> Any:
