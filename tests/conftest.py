@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.fast import is_fast, is_property, limited, refuse_processes
 from tests.seeds import note_on_repeating
+from tests.triton_releases.folders import RELEASES_VARIABLE
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
 CACHE_VARIABLE = "XTILE_TEST_CACHE"
@@ -30,6 +31,22 @@ settings.register_profile("xtile", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("xtile")
 
 sys.addaudithook(refuse_processes)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option that names the folder with more releases of Triton."""
+    parser.addoption(
+        "--triton-all",
+        metavar="DIR",
+        help="a folder with more releases of Triton, each unpacked into a folder of its name",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets the option say what the environment says otherwise."""
+    given = config.getoption("--triton-all")
+    if given:
+        os.environ[RELEASES_VARIABLE] = given
 
 
 @pytest.fixture(scope="session", autouse=True)

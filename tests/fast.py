@@ -24,6 +24,7 @@ SLOW_MODULES = {
     "random": "random choices, which kernels are made of",
     "subprocess": "other processes",
     "tests.generators": "random kernels and modules, and damaged files",
+    "tests.triton_releases.judges": "Triton's compilers, in other processes",
     "xtile.backends.intel": "Intel's compilers and devices",
     "xtile.backends.limited_process": "other processes",
     "xtile.backends.nvidia": "NVIDIA's compilers and devices",

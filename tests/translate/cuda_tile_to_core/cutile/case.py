@@ -18,11 +18,10 @@ from cuda.tile.compilation import (
 )
 
 from tests.dialects.cuda_tile.bytecode.cutile_kernels import CONSTANT, array
-from tests.seeds import fresh_generator
+from tests.kernel_arguments import Array, assert_close, blank, integers, normal, rounding
 
 __all__ = ["CONSTANT", "ZERO", "Array", "Case", "blank", "integers", "normal", "rounding"]
 
-Array = Any
 ZERO = ct.PaddingMode.ZERO
 
 _TYPES = {
@@ -88,45 +87,10 @@ class Case:
             AssertionError: One is wrong.
         """
         for number, wanted in self.wanted.items():
-            _assert_close(arguments[number], np.asarray(wanted), self.tolerance)
+            assert_close(arguments[number], np.asarray(wanted), self.tolerance)
 
 
 def _parameter(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return array(_TYPES[argument.dtype], argument.ndim)
     return ScalarConstraint(ct.float32 if isinstance(argument, float) else ct.int32)
-
-
-def _assert_close(found: Array, wanted: Array, tolerance: float) -> None:
-    if found.dtype.kind in "iub" or not tolerance:
-        np.testing.assert_array_equal(found, wanted.astype(found.dtype))
-        return
-    found, wanted = found.astype(np.float64), wanted.astype(np.float64)
-    size = float(np.abs(np.where(np.isfinite(wanted), wanted, 0)).max(initial=0))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance * size)
-
-
-def rounding(terms: int, *types: Any) -> float:
-    """A bound on the relative error of sums.
-
-    Args:
-        terms: How many numbers are added up, and how often they are rounded before.
-        types: What the sum is computed in, and what is rounded to once more.
-    """
-    computed, *rounded = (float(ml_dtypes.finfo(type_).eps) for type_ in types)
-    return terms * computed + sum(rounded)
-
-
-def normal(*shape: int, dtype: Any = np.float32) -> Array:
-    """Fresh random numbers around 0."""
-    return fresh_generator().standard_normal(shape).astype(dtype)
-
-
-def integers(low: int, high: int, *shape: int, dtype: Any = np.int32) -> Array:
-    """Fresh random integers from `low` to `high - 1`."""
-    return fresh_generator().integers(low, high, shape).astype(dtype)
-
-
-def blank(*shape: int, dtype: Any = np.float32) -> Array:
-    """An output that nobody has written yet."""
-    return np.full(shape, 77 if np.dtype(dtype).kind in "iub" else np.nan, dtype)
