@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import xtile
@@ -84,7 +83,7 @@ def _stored(array: Array) -> Array:
 
 def _wrong(count: int, element: str) -> Array:
     dtype = DTYPES[_held(element)]
-    is_float = dtype.kind not in "iu" and dtype not in (ml_dtypes.float4_e2m1fn,)
+    is_float = dtype.kind not in "iu"
     return np.full(count, np.nan if is_float else -1, dtype)
 
 
@@ -110,8 +109,8 @@ def _load(number: int, shape: Sequence[int], element: str) -> list[str]:
         return [f"%{number} = tt.load {pointer} : {type}"]
     held, made = tensor(shape, "i8"), tensor(shape, "i1")
     return [
-        f"%{number}_held = tt.load {pointer} : {type}",
-        f"%{number} = arith.trunci %{number}_held : {held} to {made}",
+        f"%held{number} = tt.load {pointer} : {type}",
+        f"%{number} = arith.trunci %held{number} : {held} to {made}",
     ]
 
 
@@ -122,6 +121,6 @@ def _store(number: int, shape: Sequence[int], element: str) -> list[str]:
         return [f"tt.store {pointer}, %r{number} : {type}"]
     held, made = tensor(shape, "i8"), tensor(shape, "i1")
     return [
-        f"%r{number}_held = arith.extui %r{number} : {made} to {held}",
-        f"tt.store {pointer}, %r{number}_held : {type}",
+        f"%heldr{number} = arith.extui %r{number} : {made} to {held}",
+        f"tt.store {pointer}, %heldr{number} : {type}",
     ]
