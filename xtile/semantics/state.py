@@ -57,6 +57,8 @@ class State:
         addresses: Where the memory of the launch lies.
         before: What comes before the next access, where the accesses of a work-group follow its
             text and there is an observer.
+        copies: Groups of asynchronous copies that nothing has waited for, the oldest first; the
+            last one is still open.
         shared: Memory of the work-group that is made when it is used first, by what declares it.
         unspecified: What would differ with other numbers in the place of unspecified ones, by slot;
             None: it is not followed.
@@ -66,6 +68,7 @@ class State:
     __slots__ = (
         "addresses",
         "before",
+        "copies",
         "first_thread",
         "group",
         "is_collective",
@@ -105,6 +108,7 @@ class State:
         self.subgroup_size = configuration.subgroup_size
         self.addresses = addresses
         self.before: Token = NOTHING
+        self.copies: list[Token] = [NOTHING]
         self.shared: dict[Hashable, Buffer] = {}
         self.unspecified: dict[int, Variants] | None = None if observer is None else {}
         self.warnings = RunWarnings() if warnings is None else warnings

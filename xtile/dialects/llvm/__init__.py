@@ -3,9 +3,24 @@
 Source: MLIR (LLVM 22), `Dialect/LLVMIR/LLVMOps.td`.
 """
 
+from __future__ import annotations
+
+from typing import Self
+
+from typing_extensions import override
 from xdsl.dialects import llvm
-from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def
+from xdsl.dialects.builtin import DenseArrayBase, i1, i32
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xtile.text.extensions import Extension, Table, completed
@@ -33,6 +48,45 @@ class PoisonOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($res)"
 
 
+@irdl_op_definition
+class AssumeOp(IRDLOperation):
+    """What the optimizer may assume; without operand bundles.
+
+    ```
+    llvm.intr.assume %c : i1
+    ```
+    """
+
+    name = "llvm.intr.assume"
+
+    cond = operand_def(i1)
+    op_bundle_sizes = prop_def(DenseArrayBase.constr(i32))
+
+    def __init__(self, cond: SSAValue | Operation) -> None:
+        super().__init__(operands=[cond], properties={"op_bundle_sizes": _NO_BUNDLES})
+
+    @classmethod
+    @override
+    def parse(cls, parser: Parser) -> Self:
+        operand = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        operation = cls(parser.resolve_operand(operand, parser.parse_type()))
+        operation.attributes.update(attributes)
+        return operation
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.cond)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.cond.type)
+
+
+_NO_BUNDLES = DenseArrayBase.from_list(i32, [])
+
+
 OPERATIONS: Table = {
     llvm.CallOp: Extension(is_ambiguous=_has_bundles),
 }
@@ -40,8 +94,8 @@ OPERATIONS: Table = {
 
 LLVM = Dialect(
     "llvm",
-    completed(list(llvm.LLVM.operations), OPERATIONS, [PoisonOp]),
+    completed(list(llvm.LLVM.operations), OPERATIONS, [AssumeOp, PoisonOp]),
     [*llvm.LLVM.attributes],
 )
 
-__all__ = ["LLVM", "PoisonOp"]
+__all__ = ["LLVM", "AssumeOp", "PoisonOp"]

@@ -1,0 +1,212 @@
+"""Buffer operations: accesses through one pointer and a tensor of offsets in elements.
+
+An offset is 32 bits of bytes for the hardware, which leaves out what lies outside of 2 GiB.
+
+Source: Triton 3.9, `TritonAMDGPUOps.td`; AMD, "CDNA3 Instruction Set Architecture" (buffer
+resources).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xtile.semantics.compiler import Compiler, Handler, Step
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.promises import element_position, report_broken_promise
+from xtile.semantics.state import State
+from xtile.semantics.storage import Storage
+from xtile.semantics.triton.atomics import (
+    Updater,
+    exchange_where_equal,
+    leave_masked,
+    update_of,
+)
+from xtile.semantics.triton.copies import Copy
+from xtile.semantics.triton.memory import Reader, Writer
+from xtile.semantics.triton.tensors import (
+    integer_property,
+    optional_slot,
+    pointee_storage,
+    shape_of,
+)
+from xtile.semantics.unspecified import (
+    ALL,
+    STORED,
+    forget,
+    leave_unspecified,
+    pad_with,
+    reach,
+    reach_positions,
+)
+from xtile.semantics.values import Array, Value
+
+_LARGEST = 2**31 - 1
+"""The bytes that a buffer has."""
+
+
+class _Buffer:
+    """The pointer, the offsets and the mask of a buffer operation."""
+
+    def __init__(self, operation: Any, compiler: Compiler) -> None:
+        self._operation = operation
+        self.storage: Storage = pointee_storage(operation.ptr)
+        self._pointer, self._offsets = compiler.slots((operation.ptr, operation.offsets))
+        self._mask = optional_slot(getattr(operation, "mask", None), compiler)
+        self._contiguity = integer_property(operation, "contiguity", 1)
+
+    def mask(self, state: State) -> Value:
+        """Which elements are accessed; None: all."""
+        return None if self._mask is None else state.values[self._mask]
+
+    def pointers(self, state: State) -> Array:
+        """The addresses of the elements.
+
+        Raises:
+            UnlocatedError: An offset does not fit into what the hardware has for it.
+        """
+        if state.unspecified:
+            reach_positions(state, self._operation, self._offsets, self._mask)
+        mask, offsets = self.mask(state), np.asarray(state.values[self._offsets])
+        size = self.storage.step
+        distance = offsets.astype(np.int64) * size
+        outside = (distance < 0) | (distance + size - 1 > _LARGEST)
+        if mask is not None:
+            outside = outside & mask
+        if outside.any():
+            at = int(outside.argmax())
+            raise UnlocatedError(
+                f"the offset {np.ravel(offsets)[at]} of {element_position(at, offsets.shape)} is "
+                f"{np.ravel(distance)[at]} bytes, but a buffer operation reaches from 0 to "
+                f"{_LARGEST} bytes: the hardware would leave it out"
+            )
+        if state.observer is not None and self._contiguity > 1:
+            self._check_contiguity(state, offsets, mask)
+        return state.values[self._pointer] + distance
+
+    def _check_contiguity(self, state: State, offsets: Array, mask: Value) -> None:
+        """Checks that elements are accessed together along some dimension."""
+        count = self._contiguity
+        broken = [
+            _not_together(np.moveaxis(offsets, axis, -1), _moved(mask, axis), count)
+            for axis in range(offsets.ndim)
+            if offsets.shape[axis] % count == 0
+        ]
+        if not broken or all(each.any() for each in broken):
+            message = f"contiguity = {count} is promised, but does not hold"
+            shown = broken[-1] if broken else np.ones(offsets.shape, np.bool_)
+            report_broken_promise(state, self._operation, shown, message)
+
+    def forget_or_pad(self, state: State, result: int, other: int | None) -> None:
+        """Says what of a loaded result is unspecified."""
+        if state.unspecified is None:
+            return
+        if self._mask is None:
+            forget(state, result)
+            return
+        missing = ~np.asarray(self.mask(state))
+        if other is None:
+            leave_unspecified(state, self._operation, result, self.storage.number, missing)
+        else:
+            pad_with(state, other, result, missing)
+
+    def tell_of_values(self, state: State, slot: int) -> None:
+        """Tells the observer if what is stored depends on something unspecified."""
+        if state.unspecified:
+            chosen = ALL if self._mask is None else np.asarray(self.mask(state))
+            reach(state, self._operation, slot, STORED, chosen)
+
+
+def _moved(mask: Value, axis: int) -> Value:
+    return None if mask is None else np.moveaxis(np.asarray(mask), axis, -1)
+
+
+def _not_together(offsets: Array, mask: Value, count: int) -> Array:
+    """Which elements do not follow the first one of their group, or are masked otherwise."""
+    groups = offsets.reshape(*offsets.shape[:-1], -1, count)
+    broken = groups != groups[..., :1] + np.arange(count)
+    if mask is not None:
+        masks = mask.reshape(groups.shape)
+        broken = (broken & masks) | (masks != masks[..., :1])
+    return broken.reshape(offsets.shape)
+
+
+def _buffer_load(operation: Any, compiler: Compiler) -> Step:
+    buffer, result = _Buffer(operation, compiler), compiler.slot(operation.result)
+    other = optional_slot(operation.other, compiler)
+    reader = Reader(operation, buffer.storage, shape_of(operation.result))
+
+    def step(state: State) -> None:
+        rest = None if other is None else state.values[other]
+        pointers = buffer.pointers(state)
+        state.values[result] = reader.read(state, pointers, buffer.mask(state), rest)
+        buffer.forget_or_pad(state, result, other)
+
+    return step
+
+
+def _buffer_store(operation: Any, compiler: Compiler) -> Step:
+    buffer, value = _Buffer(operation, compiler), compiler.slot(operation.value)
+    writer = Writer(operation, buffer.storage)
+
+    def step(state: State) -> None:
+        buffer.tell_of_values(state, value)
+        pointers = buffer.pointers(state)
+        writer.write(state, pointers, state.values[value], buffer.mask(state))
+
+    return step
+
+
+def _buffer_load_to_local(operation: Any, compiler: Compiler) -> Step:
+    buffer, copy = _Buffer(operation, compiler), Copy(operation, operation.dest, compiler)
+
+    def step(state: State) -> None:
+        copy.run(state, buffer.pointers(state))
+
+    return step
+
+
+def _buffer_atomic_rmw(operation: Any, compiler: Compiler) -> Step:
+    buffer, result = _Buffer(operation, compiler), compiler.slot(operation.result)
+    value, number = compiler.slot(operation.value), buffer.storage.number
+    function = update_of(operation, number)
+    updater = Updater(operation, buffer.storage, shape_of(operation.result))
+
+    def step(state: State) -> None:
+        buffer.tell_of_values(state, value)
+        pointers, mask = buffer.pointers(state), buffer.mask(state)
+        operands = np.ravel(state.values[value])
+        state.values[result] = updater.update(state, pointers, mask, operands, function)
+        leave_masked(state, operation, result, number, mask)
+
+    return step
+
+
+def _buffer_atomic_cas(operation: Any, compiler: Compiler) -> Step:
+    buffer, result = _Buffer(operation, compiler), compiler.slot(operation.result)
+    wanted, new = compiler.slots((operation.cmp, operation.val))
+    number = buffer.storage.number
+    updater = Updater(operation, buffer.storage, shape_of(operation.result))
+
+    def step(state: State) -> None:
+        values = state.values
+        for slot in (wanted, new):
+            buffer.tell_of_values(state, slot)
+        operands, function = exchange_where_equal(values[wanted], values[new], number)
+        stored = np.ravel(values[new])
+        pointers = buffer.pointers(state)
+        values[result] = updater.update(state, pointers, None, operands, function, stored)
+        leave_masked(state, operation, result, number, None)
+
+    return step
+
+
+HANDLERS: dict[str, Handler] = {
+    "amdg.buffer_atomic_cas": _buffer_atomic_cas,
+    "amdg.buffer_atomic_rmw": _buffer_atomic_rmw,
+    "amdg.buffer_load": _buffer_load,
+    "amdg.buffer_load_to_local": _buffer_load_to_local,
+    "amdg.buffer_store": _buffer_store,
+}
+"""The handler of each operation, by name."""
