@@ -76,6 +76,7 @@ XEGPU_LANE = _kernel("xegpu", "lane")
 CUDA_TILE = Form(
     "cuda_tile", None, "a module of CUDA Tile IR", "cuda_tile.module", is_device_code=True
 )
+TRITON = Form("triton", None, "a kernel of Triton", "tt.func", "ttir")
 SPIRV = Form("spirv", None, "a module of SPIR-V", "spirv.module", is_device_code=True)
 HOST = Form("host", None, "a function of the host", "func.func")
 CALLED = Form("called", None, "a function for kernels to call", "func.func")
@@ -93,7 +94,7 @@ KERNELS = (
 BESIDE = (HOST, CALLED, XEGPU_FUNCTION)
 """What stands beside kernels, and is nothing to translate on its own."""
 
-FORMS = (TENSORLANG, LINALG, *KERNELS, CUDA_TILE, SPIRV, *BESIDE)
+FORMS = (TENSORLANG, LINALG, *KERNELS, CUDA_TILE, TRITON, SPIRV, *BESIDE)
 """The forms that are told apart here."""
 
 _LANES = (LANE, XEGPU_LANE)

@@ -19,6 +19,7 @@ from xtile.translate.forms import (
     SUBGROUP,
     TENSORLANG,
     TILE,
+    TRITON,
     XEGPU_FUNCTION,
     XEGPU_LANE,
     XEGPU_SUBGROUP,
@@ -128,6 +129,12 @@ def _raise_cuda_tile(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.translate.cuda_tile_to_core import translate_module
+
+    return translate_module(module, diagnostics)
+
+
+def _raise_triton(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.translate.triton_to_core import translate_module
 
     return translate_module(module, diagnostics)
 
@@ -270,6 +277,13 @@ STEPS: Sequence[Step] = (
         takes=(CUDA_TILE,),
         gives=TILE,
         words="Translates CUDA Tile IR to the core form at tile level.",
+    ),
+    Step(
+        "triton-to-core",
+        _raise_triton,
+        takes=(TRITON,),
+        gives=TILE,
+        words="Translates Triton's kernels to the core form at tile level.",
     ),
     Step(
         "xegpu-subgroup-to-core",

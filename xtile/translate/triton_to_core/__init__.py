@@ -1,0 +1,71 @@
+"""From Triton to the core form at level "tile" (docs/core-form.md, "From Triton")."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from xtile.rewrite.rebuilder import RuleTable, refuse
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import attach_source, source_of
+from xtile.translate.triton_to_core import (
+    arithmetic,
+    blocks,
+    control,
+    kernels,
+    memory,
+    messages,
+    products,
+    shapes,
+)
+from xtile.translate.triton_to_core.raising import Raising
+
+_COPIED = frozenset({"arith", "math", "ub"})
+"""The dialects whose operations are the same on vectors."""
+
+
+def _otherwise(operation: Operation, raising: Raising) -> None:
+    rule = arithmetic.copied if operation.dialect_name() in _COPIED else refuse
+    rule(operation, raising)
+
+
+RULES = RuleTable(
+    {
+        **arithmetic.RULES,
+        **blocks.RULES,
+        **control.RULES,
+        **kernels.RULES,
+        **memory.RULES,
+        **messages.RULES,
+        **products.RULES,
+        **shapes.RULES,
+    },
+    _otherwise,
+)
+"""What becomes of each operation; one without a rule is refused."""
+
+
+def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """Translates the kernels of Triton in a module.
+
+    Args:
+        module: The module; it is not changed.
+        diagnostics: Where remarks go; None drops them.
+
+    Returns:
+        A module with a `gpu.module` of all kernels; everything else is what it was.
+
+    Raises:
+        DiagnosticError: Something cannot be translated.
+    """
+    source = source_of(module)
+    raising = Raising(RULES, "the core form", source, diagnostics)
+    body = Block()
+    with raising.at_end_of(body):
+        kernels.translate_kernels(module, raising)
+    result = ModuleOp([])
+    result.body.detach_block(result.body.block).erase()
+    result.body.add_block(body)
+    if source is not None:
+        attach_source(result, source)
+    return result

@@ -1,0 +1,151 @@
+"""Numbers: `arith` and `math` on vectors, and what Triton has beside.
+
+Source: Triton 3.9, `TritonOps.td`; MLIR, "arith Dialect", "math Dialect".
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    VectorType,
+    f32,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from xtile.dialects.arith.casts import TruncFOp
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core import PointerCastOp
+from xtile.dialects.core.pointers import PointerType as CorePointerType
+from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES
+from xtile.dialects.shapes import with_element
+from xtile.dialects.triton.operation import as_tensor
+from xtile.dialects.triton.tt.enumerations import PropagateNan, RoundingMode, member
+from xtile.dialects.triton.tt.ops import ClampFOp, FpToFpOp
+from xtile.dialects.upstream import value_type
+from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of
+from xtile.translate.triton_to_core.raising import Raising
+
+_TOWARD_ZERO = IntegerAttr(3, i32)
+"""The number of the rounding mode of `arith`."""
+
+
+def copied(operation: Operation, raising: Raising) -> None:
+    """The same operation on vectors; what is promised of its result becomes an assumption."""
+    kind = type(operation)
+    attributes = {
+        name: value for name, value in operation.attributes.items() if name in NUMBER_ATTRIBUTES
+    }
+    made = kind.create(
+        operands=raising.values(operation.operands),
+        result_types=raising.types(operation.results),
+        properties={name: _of_vectors(each) for name, each in operation.properties.items()},
+        attributes=attributes,
+    )
+    raising.emit(made)
+    for was, becomes in zip(operation.results, made.results, strict=True):
+        raising.define(was, raising.promised(becomes, operation.attributes))
+
+
+def _of_vectors(attribute: Attribute) -> Attribute:
+    """A property whose tensors are vectors."""
+    if not isinstance(attribute, DenseIntOrFPElementsAttr):
+        return attribute
+    dense = cast("Any", attribute)
+    tensor = as_tensor(dense.type)
+    if tensor is None:
+        return dense
+    vector = VectorType(tensor.element_type, tensor.get_shape())
+    return cast("Any", DenseIntOrFPElementsAttr)(vector, dense.data)
+
+
+def _select(operation: Operation, raising: Raising) -> None:
+    condition, *values = raising.values(operation.operands)
+    condition = raising.spread(condition, shape_of(values[0].type))
+    made = raising.compute(SelectOp, [condition, *values], values[0].type)
+    raising.define(operation.results[0], made)
+
+
+def _as(kind: type[IRDLOperation]) -> Rule:
+    """The rule of an operation that another one with the same operands is."""
+
+    def rule(operation: Operation, raising: Raising) -> None:
+        type_ = raising.type(operation.results[0].type)
+        made = raising.compute(kind, raising.values(operation.operands), type_)
+        raising.define(operation.results[0], made)
+
+    return rule
+
+
+def converted(
+    raising: Raising, value: SSAValue, element: Attribute, *, toward_zero: bool = False
+) -> SSAValue:
+    """Floats as floats of another type; those that are neither wider nor narrower through f32."""
+    given = value_type(value.type)
+    if given == element:
+        return value
+    type_, width = with_element(value.type, element), cast("Any", element).bitwidth
+    if width > cast("Any", given).bitwidth:
+        return raising.compute(arith.ExtFOp, [value], type_)
+    if width == cast("Any", given).bitwidth:
+        value = raising.compute(arith.ExtFOp, [value], with_element(value.type, f32))
+    properties = {"roundingmode": _TOWARD_ZERO} if toward_zero else {}
+    return raising.compute(TruncFOp, [value], type_, properties)
+
+
+def _fp_to_fp(operation: FpToFpOp, raising: Raising) -> None:
+    mode = member(RoundingMode, operation.rounding, RoundingMode.RTNE)
+    element = value_type(raising.type(operation.result.type))
+    value = raising.value(operation.src)
+    made = converted(raising, value, element, toward_zero=mode is RoundingMode.RTZ)
+    raising.define(operation.result, made)
+
+
+def _bitcast(operation: Operation, raising: Raising) -> None:
+    (value,), (result,) = raising.values(operation.operands), operation.results
+    type_ = raising.type(result.type)
+    is_pointer = isinstance(value_type(type_), CorePointerType)
+    kind: type[IRDLOperation] = PointerCastOp if is_pointer else arith.BitcastOp
+    raising.define(result, value if value.type == type_ else raising.compute(kind, [value], type_))
+
+
+def _clamp(operation: ClampFOp, raising: Raising) -> None:
+    """With `none`, NaN of x is a bound; with `all`, it is the result."""
+    value, lowest, highest = raising.values((operation.x, operation.min, operation.max))
+    every = member(PropagateNan, operation.propagateNan, PropagateNan.NONE) is PropagateNan.ALL
+    larger, smaller = (
+        (arith.MaximumfOp, arith.MinimumfOp) if every else (arith.MaxnumfOp, arith.MinnumfOp)
+    )
+    raised = raising.compute(larger, [value, lowest], value.type)
+    raising.define(operation.result, raising.compute(smaller, [raised, highest], value.type))
+
+
+def _high_product(operation: Operation, raising: Raising) -> None:
+    lhs, rhs = raising.values(operation.operands)
+    both = [lhs.type, lhs.type]
+    made = raising.emit(arith.MulUIExtendedOp.create(operands=[lhs, rhs], result_types=both))
+    raising.define(operation.results[0], made.results[1])
+
+
+def _forget(operation: Operation, raising: Raising) -> None:
+    """What is promised of conditions is not made use of."""
+
+
+RULES: dict[str, Rule] = {
+    "arith.select": _select,
+    "llvm.intr.assume": _forget,
+    "tt.approx_divf": _as(arith.DivfOp),
+    "tt.bitcast": _bitcast,
+    "tt.clampf": _clamp,
+    "tt.fp_to_fp": _fp_to_fp,
+    "tt.mulhiui": _high_product,
+    "tt.precise_divf": _as(arith.DivfOp),
+    "tt.precise_sqrt": _as(math.SqrtOp),
+}
+"""The rule of each operation, by name; other operations of `arith`, `math` and `ub` are copied."""

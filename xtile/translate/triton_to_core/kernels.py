@@ -1,0 +1,115 @@
+"""Modules, kernels with their signatures, and where a program stands in the grid.
+
+Source: Triton 3.9, `TritonOps.td`; docs/core-form.md, "Signatures".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Region
+
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    KernelSignature,
+    Piece,
+    Role,
+    SourceParameter,
+)
+from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.gpu.functions import FuncOp as GpuFuncOp
+from xtile.dialects.gpu.functions import ReturnOp as GpuReturnOp
+from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
+from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.dialects.triton.tt.ops import FuncOp
+from xtile.dialects.triton.tt.ops.programs import GridOperation
+from xtile.dialects.triton.tt.types import PointerType
+from xtile.rewrite.rebuilder import Rule
+from xtile.text.value_names import unique_names
+from xtile.translate.triton_to_core.control import run_function
+from xtile.translate.triton_to_core.raising import Raising
+
+LANGUAGE = "triton"
+"""What signatures call the language."""
+
+MODULE = "kernels"
+"""What the module of the kernels is called, which Triton gives no name."""
+
+
+def translate_kernels(module: ModuleOp, raising: Raising) -> None:
+    """Translates the kernels of a module into one `gpu.module`, and keeps everything else."""
+    kernels: list[FuncOp] = []
+    for operation in module.body.block.ops:
+        if not isinstance(operation, FuncOp):
+            raising.keep(operation)
+        elif operation.is_public:
+            kernels.append(operation)
+    body = Block()
+    with raising.at_end_of(body):
+        for kernel in kernels:
+            raising.translate(kernel)
+    if kernels:
+        raising.emit(GpuModuleOp(MODULE, Region(body)))
+
+
+def _function(operation: FuncOp, raising: Raising) -> None:
+    if operation.is_declaration:
+        return
+    if operation.function_type.outputs.data:
+        raise raising.error("a kernel returns nothing; functions that others call are private")
+    arguments = operation.body.blocks[0].args
+    body = Block(arg_types=raising.types(arguments))
+    promises = operation.arg_attrs
+    with raising.in_function(body):
+        for position, (was, becomes) in enumerate(zip(arguments, body.args, strict=True)):
+            given: Mapping[str, Attribute] = (
+                {} if promises is None else promises.data[position].data
+            )
+            raising.define(was, raising.promised(becomes, given))
+        run_function(operation, raising)
+        raising.emit(GpuReturnOp())
+    kernel = raising.emit(
+        GpuFuncOp(
+            operation.sym_name.data,
+            (body.arg_types, ()),
+            Region(body),
+            kernel=True,
+            known_block_size=(1, 1, 1),
+        )
+    )
+    kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
+    kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
+
+
+def _signature(function: FuncOp, raising: Raising) -> KernelSignature:
+    """The parameters stay what they are; what has no name is called by its number."""
+    arguments = function.body.blocks[0].args
+    names = unique_names(raising.name_of(arg) or str(i) for i, arg in enumerate(arguments))
+    parameters: list[SourceParameter] = []
+    for name, argument in zip(names, arguments, strict=True):
+        role = Role.POINTER if isinstance(argument.type, PointerType) else Role.VALUE
+        text = str(argument.type).removeprefix("!tt.")
+        parameters.append(SourceParameter(name, text, (Piece(role),)))
+    return KernelSignature(LANGUAGE, tuple(parameters))
+
+
+def _of_grid(kind: Callable[[Dimension], DimensionOperation]) -> Rule:
+    """The rule of an operation with a number for a dimension of the grid."""
+
+    def rule(operation: GridOperation, raising: Raising) -> None:
+        along = list(Dimension)[operation.dimension]
+        number = raising.shared((kind, along), (), lambda: raising.emit(kind(along)).result)
+        type_ = raising.type(operation.result.type)
+        raising.define(operation.result, raising.from_index(number, type_))
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "tt.func": _function,
+    "tt.get_num_programs": _of_grid(GridDimOp),
+    "tt.get_program_id": _of_grid(BlockIdOp),
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,168 @@
+"""Memory through pointers: accesses and atomic updates.
+
+Source: Triton 3.9, `TritonOps.td`; docs/core-form.md, "Pointers", "Gathers and scatters", "Atomic
+updates".
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import IRDLOperation
+
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
+from xtile.dialects.core import (
+    AtomicCompareAndSwapOp,
+    AtomicRMWOp,
+    GatherLoadOp,
+    IntegerToPointerOp,
+    MemoryOrder,
+    MemoryOrderAttr,
+    MemoryScope,
+    MemoryScopeAttr,
+    PointerAddOp,
+    PointerToIntegerOp,
+    ScatterStoreOp,
+)
+from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
+from xtile.dialects.triton.tt.ops import (
+    AddPtrOp,
+    AtomicCASOp,
+    AtomicLoadOp,
+    AtomicStoreOp,
+    LoadOp,
+    StoreOp,
+)
+from xtile.dialects.triton.tt.ops import (
+    AtomicRMWOp as TritonAtomicRMWOp,
+)
+from xtile.dialects.triton.tt.ops.atomics import AtomicOperation
+from xtile.rewrite.rebuilder import Rule
+from xtile.translate.triton_to_core.blocks import load_block, store_block
+from xtile.translate.triton_to_core.raising import BlockPointer, Raising
+
+_ORDERS = {
+    MemSemantic.RELAXED: MemoryOrder.RELAXED,
+    MemSemantic.ACQUIRE: MemoryOrder.ACQUIRE,
+    MemSemantic.RELEASE: MemoryOrder.RELEASE,
+    MemSemantic.ACQ_REL: MemoryOrder.ACQUIRE_RELEASE,
+}
+_SCOPES = {
+    MemSyncScope.CTA: MemoryScope.BLOCK,
+    MemSyncScope.GPU: MemoryScope.DEVICE,
+    MemSyncScope.SYS: MemoryScope.SYSTEM,
+}
+
+KINDS = {
+    RMWOp.AND: AtomicRMWKind.andi,
+    RMWOp.OR: AtomicRMWKind.ori,
+    RMWOp.XOR: AtomicRMWKind.xori,
+    RMWOp.ADD: AtomicRMWKind.addi,
+    RMWOp.FADD: AtomicRMWKind.addf,
+    RMWOp.MAX: AtomicRMWKind.maxs,
+    RMWOp.MIN: AtomicRMWKind.mins,
+    RMWOp.UMAX: AtomicRMWKind.maxu,
+    RMWOp.UMIN: AtomicRMWKind.minu,
+    RMWOp.EXCH: AtomicRMWKind.assign,
+}
+"""What each update is called in the core form."""
+
+
+def _ordering(operation: AtomicOperation) -> dict[str, Attribute]:
+    return {
+        "order": MemoryOrderAttr(_ORDERS[operation.semantic]),
+        "scope": MemoryScopeAttr(_SCOPES[operation.sync_scope]),
+    }
+
+
+# --- pointers ---
+
+
+def _add(operation: AddPtrOp, raising: Raising) -> None:
+    pointers, offsets = raising.values((operation.ptr, operation.offset))
+    made = raising.compute(PointerAddOp, [pointers, offsets], pointers.type)
+    raising.define(operation.result, raising.promised(made, operation.attributes))
+
+
+def _cast(kind: type[IRDLOperation]) -> Rule:
+    def rule(operation: Operation, raising: Raising) -> None:
+        (source,), (result,) = raising.values(operation.operands), operation.results
+        raising.define(result, raising.compute(kind, [source], raising.type(result.type)))
+
+    return rule
+
+
+# --- accesses ---
+
+
+def _load(operation: LoadOp, raising: Raising) -> None:
+    pointer = raising.meaning(operation.ptr)
+    if isinstance(pointer, BlockPointer):
+        raising.define(operation.result, load_block(operation, pointer, raising))
+        return
+    mask, other = raising.optional(operation.mask), raising.optional(operation.other)
+    type_ = raising.type(operation.result.type)
+    made = raising.compute(GatherLoadOp, [pointer, [], mask, other], type_)
+    raising.define(operation.result, made)
+
+
+def _store(operation: StoreOp, raising: Raising) -> None:
+    pointer, value = raising.meaning(operation.ptr), raising.value(operation.value)
+    if isinstance(pointer, BlockPointer):
+        store_block(operation, pointer, value, raising)
+        return
+    mask = raising.optional(operation.mask)
+    raising.emit(ScatterStoreOp.build(operands=[value, pointer, [], mask]))
+
+
+# --- atomic accesses ---
+
+
+def _update(operation: TritonAtomicRMWOp, raising: Raising) -> None:
+    value, pointers = raising.values((operation.val, operation.ptr))
+    properties = {"kind": kind_attribute(KINDS[operation.update]), **_ordering(operation)}
+    operands = [value, pointers, [], raising.optional(operation.mask)]
+    raising.define(operation.result, raising.compute(AtomicRMWOp, operands, value.type, properties))
+
+
+def _compare_and_swap(operation: AtomicCASOp, raising: Raising) -> None:
+    expected, value, pointers = raising.values((operation.cmp, operation.val, operation.ptr))
+    made = raising.compute(
+        AtomicCompareAndSwapOp,
+        [expected, value, pointers, [], []],
+        value.type,
+        _ordering(operation),
+    )
+    raising.define(operation.result, made)
+
+
+def _atomic_load(operation: AtomicLoadOp, raising: Raising) -> None:
+    pointers, mask = raising.value(operation.ptr), raising.optional(operation.mask)
+    type_ = raising.type(operation.result.type)
+    made = raising.compute(GatherLoadOp, [pointers, [], mask, []], type_, _ordering(operation))
+    raising.define(operation.result, made)
+
+
+def _atomic_store(operation: AtomicStoreOp, raising: Raising) -> None:
+    value, pointers = raising.values((operation.value, operation.ptr))
+    operands = [value, pointers, [], raising.optional(operation.mask)]
+    raising.emit(ScatterStoreOp.build(operands=operands, properties=_ordering(operation)))
+
+
+def _forget(operation: Operation, raising: Raising) -> None:
+    """What tells of other launches, which are over when this one begins."""
+
+
+RULES: dict[str, Rule] = {
+    "tt.addptr": _add,
+    "tt.atomic_cas": _compare_and_swap,
+    "tt.atomic_load": _atomic_load,
+    "tt.atomic_rmw": _update,
+    "tt.atomic_store": _atomic_store,
+    "tt.grid_dependency_launch_dependents": _forget,
+    "tt.grid_dependency_wait": _forget,
+    "tt.int_to_ptr": _cast(IntegerToPointerOp),
+    "tt.load": _load,
+    "tt.ptr_to_int": _cast(PointerToIntegerOp),
+    "tt.store": _store,
+}
+"""The rule of each operation, by name."""

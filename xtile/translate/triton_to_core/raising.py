@@ -1,0 +1,166 @@
+"""What the rules share: types, the values of functions that are called, pointers to blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from typing_extensions import override
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.core import AssumeOp
+from xtile.dialects.triton.tt.types import PointerType
+from xtile.rewrite.indices import Index
+from xtile.rewrite.tile_emitter import TileEmitter, shape_of
+from xtile.translate.triton_to_core.types import core_type
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """What a pointer to a block has become.
+
+    Attributes:
+        memory: The tensor in memory.
+        offsets: Where the block begins.
+        type: The type of the pointer.
+    """
+
+    memory: SSAValue
+    offsets: tuple[Index, ...]
+    type: PointerType
+
+    def parts(self, raising: Raising) -> list[SSAValue]:
+        """The values that loops and branches hand on."""
+        return [raising.as_value(offset) for offset in self.offsets]
+
+    def of_parts(self, parts: Iterable[SSAValue]) -> BlockPointer:
+        """The same pointer with offsets that were handed on."""
+        return replace(self, offsets=tuple(parts))
+
+
+class Raising(TileEmitter):
+    """Builds kernels at level "tile"."""
+
+    def type(self, type_: Attribute) -> Attribute:
+        """What a type becomes.
+
+        Raises:
+            DiagnosticError: Nothing, at the operation that is being translated.
+        """
+        try:
+            return core_type(type_)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def types(self, old: Iterable[SSAValue]) -> list[Attribute]:
+        """The types of what values become."""
+        return [self.type(value.type) for value in old]
+
+    def optional(self, old: SSAValue | None) -> list[SSAValue]:
+        """What a value has become, if there is one."""
+        return [] if old is None else [self.value(old)]
+
+    @override
+    def value(self, old: SSAValue) -> SSAValue:
+        meaning = self.meaning(old)
+        if isinstance(meaning, BlockPointer):
+            raise self.error("a pointer to a block is only loaded from, stored to and advanced")
+        return meaning
+
+    def name_of(self, old: SSAValue) -> str | None:
+        """What the source calls a value, if it does."""
+        return old.name_hint or (None if self._source is None else self._source.names.get(old))
+
+    # --- what loops and branches hand on ---
+
+    def parts(self, old: SSAValue) -> list[SSAValue]:
+        """The values of the core form that a value is."""
+        meaning = self.meaning(old)
+        return meaning.parts(self) if isinstance(meaning, BlockPointer) else [meaning]
+
+    def all_parts(self, old: Iterable[SSAValue]) -> list[SSAValue]:
+        """The values of the core form that values are."""
+        return [part for value in old for part in self.parts(value)]
+
+    def define_parts(
+        self, old: Iterable[SSAValue], like: Iterable[SSAValue], parts: Iterable[SSAValue]
+    ) -> None:
+        """Records what values have become that are handed on.
+
+        Args:
+            old: The values.
+            like: Values that are as these are, such as the initial ones of a loop.
+            parts: What is handed on.
+        """
+        rest = iter(parts)
+        for value, example in zip(old, like, strict=True):
+            meaning = self.meaning(example)
+            if isinstance(meaning, BlockPointer):
+                self.define(value, meaning.of_parts(next(rest) for _ in meaning.offsets))
+            else:
+                self.define(value, next(rest))
+
+    # --- promises ---
+
+    def promised(self, value: SSAValue, promises: Mapping[str, Attribute]) -> SSAValue:
+        """A value of which `tt.divisibility` and its kin say something."""
+        element = getattr(value.type, "element_type", value.type)
+        if isinstance(element, AnyFloat):
+            return value
+        divisor = _numbers(promises.get("tt.divisibility"))
+        run = _numbers(promises.get("tt.contiguity"))
+        known: dict[str, int] = {}
+        if divisor is not None and divisor[-1] > 1:
+            known["divisible_by"] = divisor[-1]
+        shape = shape_of(value.type)
+        if shape and run is not None and len(run) == len(shape) and 1 < run[-1] <= shape[-1]:
+            known |= {"contiguous": run[-1], "along": len(shape) - 1}
+        elif shape and "divisible_by" in known:
+            # Without runs it is about the first element of a run of unknown length.
+            return value
+        if not known:
+            return value
+        properties = {name: IntegerAttr(number, i64) for name, number in known.items()}
+        return self.compute(AssumeOp, [value], value.type, properties)
+
+    # --- calls ---
+
+    @contextmanager
+    def calling(self) -> Generator[None]:
+        """Translates the body of a function that is called, whose values may be defined again."""
+        before = self._values
+        self._values = dict(before)
+        try:
+            yield
+        finally:
+            self._values = before
+
+    def index_of(self, value: SSAValue) -> Index:
+        """An integer of the source, which has a sign, as an index."""
+        number = _constant(value)
+        if number is not None:
+            return number
+        new = self.value(value)
+        return new if isinstance(new.type, IndexType) else self.as_index(new, is_signed=True)
+
+
+def _constant(old: SSAValue) -> int | None:
+    """The number that a scalar is, if it is a constant."""
+    operation = old.owner
+    if not isinstance(operation, Operation) or operation.name != "arith.constant":
+        return None
+    value: Any = operation.properties.get("value")
+    return int(value.value.data) if isinstance(value, IntegerAttr) else None
+
+
+def _numbers(attribute: Attribute | None) -> list[int] | None:
+    """The numbers of a promise: one for each dimension, or one for a scalar."""
+    if attribute is None:
+        return None
+    given: Any = attribute
+    if isinstance(attribute, IntegerAttr):
+        return [int(given.value.data)]
+    return [int(number) for number in given.get_values()]
