@@ -41,6 +41,7 @@ FIRST = {
     "subgroup": ("tensorlang-to-subgroup",),
     "tensorlang": (),
     "tile": ("tensorlang-to-tile",),
+    "triton": (),
     "xegpu": ("tensorlang-to-xegpu",),
     "xegpu-rfc": (),
     "xegpu-subgroup": (),
@@ -91,6 +92,7 @@ RESULTS = {
     "subgroup": "subgroup",
     "tensorlang-verify": "tensorlang.func",
     "tile": "tile",
+    "triton-to-core": "tile",
     "cuda_tile-to-core": "tile",
     "xegpu": "lane",
     "xegpu-subgroup-to-core": "subgroup",
@@ -113,6 +115,8 @@ def inputs(taken: str, directory: Path) -> list[str]:
         kernels = [xtile.parse(LINALG, language="mlir")]
     elif taken == "xegpu-rfc":
         kernels = [xtile.parse(EXAMPLES / "xegpu" / "rfc_product.mlir")]
+    elif taken == "triton":
+        kernels = [xtile.parse(ROUTES / "triton-to-cuda_tile.mlir")]
     elif taken in ("xegpu-subgroup", "xegpu-work-group"):
         kernel = xtile.parse(ROUTES / f"{taken}.mlir")
         # A pass leaves kernels of xDSL's own class, whose text stock xDSL reads.

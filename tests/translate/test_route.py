@@ -157,6 +157,11 @@ def test_what_files_begin_with() -> None:
         "linalg-to-cuda_tile": "mlir",
         "cuda_tile-to-core": "mlir",
         "cuda_tile-to-tile": "mlir",
+        "triton-to-core": "ttir",
+        "triton-to-cuda_tile": "ttir",
+        "triton-to-lane": "ttir",
+        "triton-to-spirv": "ttir",
+        "triton-to-tile": "ttir",
     }
 
 

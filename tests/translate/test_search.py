@@ -55,6 +55,11 @@ def test_every_route_and_its_steps() -> None:
         "cuda_tile -> tile": "cuda_tile-to-core",
         "cuda_tile -> lane": "cuda_tile-to-core core-cleanup tile-to-lane",
         "cuda_tile -> spirv": "cuda_tile-to-core core-cleanup tile-to-lane lane-to-spirv",
+        "triton -> core": "triton-to-core",
+        "triton -> tile": "triton-to-core",
+        "triton -> lane": "triton-to-core core-cleanup tile-to-lane",
+        "triton -> spirv": "triton-to-core core-cleanup tile-to-lane lane-to-spirv",
+        "triton -> cuda_tile": "triton-to-core core-cleanup tile-to-cuda_tile",
         "core block -> subgroup": distributed,
         "core block -> tile": tiled,
         "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
@@ -150,7 +155,7 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
     table = Table((*STEPS, TO_TOY))
     assert {*table.routes} - {*ROUTES.routes} == {
         *("tensorlang-to-toy", "linalg-to-toy", "cuda_tile-to-toy"),
-        *("xegpu-to-toy", "core-to-toy"),
+        *("xegpu-to-toy", "core-to-toy", "triton-to-toy"),
     }
     assert "tile-to-toy" in table.names
     assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA"]

@@ -37,6 +37,7 @@ _SOURCES: Mapping[str, tuple[Literal["mlir", "tensorlang"], str]] = {
         "mlir",
         "cuda_tile.module @source {{\nentry @source({parameters}) {{\nreturn\n}}\n}}\n",
     ),
+    "triton": ("mlir", "tt.func public @source({parameters}) {{\ntt.return\n}}\n"),
 }
 """For the language of a signature how its text is read, and a function with some parameters."""
 

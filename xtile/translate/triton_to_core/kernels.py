@@ -67,6 +67,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
             given: Mapping[str, Attribute] = (
                 {} if promises is None else promises.data[position].data
             )
+            raising.define(was, becomes)
             raising.define(was, raising.promised(becomes, given))
         run_function(operation, raising)
         raising.emit(GpuReturnOp())
@@ -90,8 +91,7 @@ def _signature(function: FuncOp, raising: Raising) -> KernelSignature:
     parameters: list[SourceParameter] = []
     for name, argument in zip(names, arguments, strict=True):
         role = Role.POINTER if isinstance(argument.type, PointerType) else Role.VALUE
-        text = str(argument.type).removeprefix("!tt.")
-        parameters.append(SourceParameter(name, text, (Piece(role),)))
+        parameters.append(SourceParameter(name, str(argument.type), (Piece(role),)))
     return KernelSignature(LANGUAGE, tuple(parameters))
 
 
