@@ -31,7 +31,7 @@ tt.func private @square(%x: tensor<128xf32>) -> tensor<128xf32> {
 // CORE:      %x = core.gather_load %at
 // CORE-NEXT: %y = arith.mulf %x, %x : vector<128xf32>
 // CORE-NEXT: %s = core.reduce %y axis 0 identities [-0.000000e+00 : f32]
-// CORE:      memref.generic_atomic_rmw %s, %total
+// CORE:      core.atomic_rmw addf relaxed device %s, %total
 // CORE-NOT:  @square
 // CHECK:     vector.load %{{.*}}, vector<{{.*}}xf32>
 // CHECK:     memref.generic_atomic_rmw
