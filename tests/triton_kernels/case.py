@@ -58,6 +58,7 @@ class Case:
         tolerance: How far floats may be away, as part of the largest number in the output.
         warps: The warps of a program.
         stages: The stages of loops that are pipelined.
+        debug: Whether assertions are kept.
     """
 
     function: str
@@ -68,6 +69,7 @@ class Case:
     tolerance: float = 0.0
     warps: int = 4
     stages: int = 2
+    debug: bool = False
 
     def source(self) -> Source:
         """What Triton's compiler is given, as Triton's own launcher does it."""
@@ -83,6 +85,7 @@ class Case:
             divisible=divisible,
             warps=self.warps,
             stages=self.stages,
+            debug=self.debug,
         )
 
     def copied_arguments(self) -> dict[str, Any]:

@@ -265,7 +265,8 @@ def inline_assembly() -> Case:
 def checked() -> Case:
     x = integers(1, 11, 20)
     arguments = {"x_ptr": x, "out_ptr": blank(20, dtype=np.int32), "n": 20}
-    return Case("pointwise.checked", arguments, {"out_ptr": 10 // x}, (1,), {"BLOCK": 32}, warps=1)
+    wanted = {"out_ptr": 10 // x}
+    return Case("pointwise.checked", arguments, wanted, (1,), {"BLOCK": 32}, warps=1, debug=True)
 
 
 def inductor_pointwise() -> Case:

@@ -81,7 +81,8 @@ def compiled(release: str, source: Source, chip: str, stage: str = "ttgir") -> V
         release: One of `releases()`.
         source: The function with what a launch tells of its arguments.
         chip: Such as "gfx942", or "90" for NVIDIA's.
-        stage: The last stage: "ttir", "ttgir", "llir" or "amdgcn"; later ones do not run.
+        stage: The last stage: "source", which is `tt` before any pass, "ttir", "ttgir", "llir" or
+            "amdgcn"; later ones do not run.
     """
     code = Path(source.file).read_text()
     question = {"ask": "compile", **asdict(source), "chip": chip, "stage": stage}

@@ -6,7 +6,7 @@ ends with the process PARENT. A question is a line of JSON on standard input, an
 file descriptor ANSWERS. What Triton itself writes to the descriptors 1 and 2 is for the parent.
 
 `judge`     parses and verifies the text of a module.
-`compile`   compiles a function up to a stage, such as `ttir` or `ttgir`.
+`compile`   compiles a function up to a stage, such as `source`, `ttir` or `ttgir`.
 `interpret` runs a function with Triton's interpreter, where TRITON_INTERPRET is set.
 """
 
@@ -90,7 +90,11 @@ def _printed(module: Any, context: Any) -> Answer:
 def _compile(question: Question) -> Answer:
     target, backend = _target(question["chip"]), _backend(question["chip"])
     options = backend.parse_options(
-        {"num_warps": question["warps"], "num_stages": question["stages"]}
+        {
+            "num_warps": question["warps"],
+            "num_stages": question["stages"],
+            "debug": question["debug"],
+        }
     )
     context = _context(backend)
     source = _source(question, backend)
@@ -98,7 +102,7 @@ def _compile(question: Question) -> Answer:
     backend.add_stages(stages, options, *_language(backend, source))
     metadata: dict[str, Any] = {"target": target, **vars(options)}
     module = _module(source, target, options, backend, context)
-    for name, run in stages.items():
+    for name, run in [] if question["stage"] == "source" else stages.items():
         module = run(module, metadata)
         if name == question["stage"]:
             break

@@ -19,6 +19,7 @@ class Source:
         divisible: The pointers and numbers that 16 divides. A pointer's memory is below 2 GB.
         warps: The warps of a program.
         stages: The stages of loops that are pipelined.
+        debug: Whether assertions of the kernel and of integers that overflow are kept.
     """
 
     file: str
@@ -28,3 +29,4 @@ class Source:
     divisible: Sequence[str]
     warps: int = 4
     stages: int = 2
+    debug: bool = False

@@ -89,6 +89,8 @@ def test_time_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("release", releases())
 def test_functions_are_compiled(release: str, tmp_path: Path) -> None:
     source = _source(tmp_path)
+    first = compiled(release, source, "gfx942", "source")
+    assert "arith.constant 2.000000e+00" in first.text
     early = compiled(release, source, "gfx942", "ttir")
     assert "%arg0: !tt.ptr<f32> {tt.divisibility = 16 : i32" in early.text
     late = compiled(release, source, "gfx1100")
