@@ -34,7 +34,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
-from xtile.dialects.core.pointers import PointerType
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
     KernelSignature,
@@ -47,6 +46,7 @@ from xtile.dialects.gpu.enumerations import AddressSpace as GpuAddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import BOOL, INDEX, GroupType, MemrefType, is_number
+from xtile.semantics.upstream.numbers import is_pointer
 
 _TILE = "cuda_tile.tile"
 
@@ -95,9 +95,9 @@ def kernel_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
         return _memref_arguments(cast("MemrefType | MemRefType[Attribute]", type))
     if type.name == _TILE:
         return (_tile_argument(type),)
-    if isinstance(type, PointerType):
-        pointee = type.pointee_type
-        return (KernelArgument(Role.POINTER, i64 if isinstance(pointee, PointerType) else pointee),)
+    if is_pointer(type):
+        pointee: Attribute = getattr(type, "pointee_type", getattr(type, "pointee", type))
+        return (KernelArgument(Role.POINTER, i64 if is_pointer(pointee) else pointee),)
     return (KernelArgument(Role.VALUE, _scalar_type(type)),)
 
 

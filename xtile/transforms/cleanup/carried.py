@@ -35,7 +35,10 @@ def _feeds_only(value: SSAValue, last: Operation | None, number: int) -> bool:
         user = use.operation
         if user is last and use.index == number:
             continue
-        if user is last or user.regions or not (is_pure(user) or is_side_effect_free(user)):
+        # What has no results, such as the end of a branch, uses a value for something else.
+        if user is last or user.regions or not user.results:
+            return False
+        if not (is_pure(user) or is_side_effect_free(user)):
             return False
         if not all(_feeds_only(result, last, number) for result in user.results):
             return False
