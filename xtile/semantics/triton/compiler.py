@@ -12,6 +12,7 @@ from xtile.semantics.compiler import Body, Compiler, Step
 from xtile.semantics.configuration import Configuration
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.state import State
+from xtile.semantics.triton.promises import promising
 from xtile.semantics.unspecified import FollowingCompiler, copy, reach
 from xtile.semantics.upstream.unspecified import FollowingUpstream
 
@@ -134,6 +135,7 @@ class _Following(BranchingCompiler, FollowingUpstream):
 
     @override
     def following(self, operation: Operation, step: Step) -> Step:
+        step = promising(operation, self, step)
         if operation.dialect_name() in _TRITON:
             return FollowingCompiler.following(self, operation, step)
         return super().following(operation, step)

@@ -54,7 +54,9 @@ def _toward_zero(source: Number, target: Number) -> NumberFunction:
         is_past = np.abs(near.astype(exact.dtype)) > np.abs(exact)
         # Floats of one sign are ordered as their bits are.
         bits = near.view(f"u{near.dtype.itemsize}")
-        return (bits - is_past.astype(bits.dtype)).view(near.dtype)[()]
+        nearer = (bits - is_past.astype(bits.dtype)).view(near.dtype)
+        # Below the least negative number of a type without -0 is NaN.
+        return choose(np.isnan(nearer) & is_past, near.dtype.type(0), nearer)
 
     return convert
 

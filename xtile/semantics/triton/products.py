@@ -52,8 +52,10 @@ def _split_product(lhs: Array, rhs: Array, precision: InputPrecision) -> Array:
     """The product of factors of f32 that are split; products of two small parts are left out."""
     number, count = _PARTS[precision]
     left, right = (_parts(each, number, count) for each in (lhs, rhs))
-    pairs = ((i, j) for i in range(count) for j in range(count - i))
-    return np.sum([np.matmul(left[i], right[j]) for i, j in pairs], axis=0)
+    pairs = [(i, j) for i in range(count) for j in range(count - i) if i + j]
+    rest = np.sum([np.matmul(left[i], right[j]) for i, j in pairs], axis=0)
+    # The small parts of what is infinite are 0, and its product with them is NaN.
+    return np.matmul(left[0], right[0]) + np.where(np.isnan(rest), 0.0, rest)
 
 
 def _dot(operation: Any, compiler: Compiler) -> Step:

@@ -69,7 +69,7 @@ def _print(operation: Any, compiler: Compiler) -> Step:
         if not arguments:
             sys.stdout.write(f"{program}{prefix}\n")
         for number, (slot, printer) in enumerate(zip(arguments, printers, strict=True)):
-            operand = f" (operand {number})" if len(arguments) > 1 else ""
+            operand = f"(operand {number}) " if len(arguments) > 1 else ""
             for index, text in printer.lines(state.values[slot]):
                 sys.stdout.write(f"{program} idx ({index}){prefix}{operand}{text}\n")
 
@@ -103,10 +103,17 @@ class _Printer:
         return str(int(sign(element)))
 
 
+def nothing(operation: Any, compiler: Compiler) -> Step:
+    """What has no effect on values."""
+    return lambda state: None
+
+
 HANDLERS: dict[str, Handler] = {
     "tt.assert": _assert,
     "tt.get_num_programs": _get_num_programs,
     "tt.get_program_id": _get_program_id,
+    "tt.grid_dependency_launch_dependents": nothing,
+    "tt.grid_dependency_wait": nothing,
     "tt.make_range": _make_range,
     "tt.print": _print,
 }

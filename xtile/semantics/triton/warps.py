@@ -15,16 +15,12 @@ import numpy as np
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Buffer
 from xtile.semantics.state import State
+from xtile.semantics.triton.programs import nothing
 from xtile.semantics.triton.tensors import integer_property, number_in
 from xtile.semantics.unspecified import copy
 from xtile.semantics.upstream.allocation import name_of, undefined
 from xtile.semantics.upstream.constants import filled
 from xtile.semantics.upstream.elementwise import constant
-
-
-def nothing(operation: Any, compiler: Compiler) -> Step:
-    """What has no effect on values."""
-    return lambda state: None
 
 
 def _zero(operation: Any, compiler: Compiler) -> Step:
