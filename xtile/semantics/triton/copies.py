@@ -59,7 +59,7 @@ class Copy:
 
 
 def _async_copy(operation: Any, compiler: Compiler) -> Step:
-    copy = Copy(operation, operation.prop_result, compiler)
+    copy = Copy(operation, operation.result, compiler)
     source, mask = compiler.slot(operation.src), optional_slot(operation.mask, compiler)
 
     def step(state: State) -> None:

@@ -31,7 +31,7 @@ def _warp_specialize(operation: Any, compiler: Compiler) -> Step:
     """The regions are run one after another: nothing here lets one wait for another."""
     default, holder = operation.regions
     (partitions,) = holder.blocks[0].ops
-    captures = compiler.slots((*operation.operands, *partitions.operands))
+    captures = compiler.slots(partitions.operands or operation.operands)
     body, results = compiler.region(default), compiler.slots(operation.results)
     others = [
         (compiler.slots(region.blocks[0].args), compiler.region(region))
