@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import (
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
     Float8E5M2Type,
     Float8E8M0FNUType,
     Float32Type,
@@ -58,6 +60,8 @@ NARROW_FLOATS = (
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
     Float8E5M2Type,
 )
 """The types of floats with 4, 6 and 8 bits; f8E8M0FNU has scales only."""

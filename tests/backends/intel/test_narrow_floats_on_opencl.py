@@ -21,6 +21,8 @@ TYPES = {
     "f6E3M2FN": ml_dtypes.float6_e3m2fn,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
 }
 
 _TILE = 'core.level = "tile", known_block_size = array<i32: 1, 1, 1>'

@@ -32,7 +32,8 @@ def _cleaned(body: str) -> str:
 
 def test_what_only_computes_itself_goes() -> None:
     text = _cleaned(
-        "%p = arith.addi %a, %i : i32\n%q = arith.muli %b, %three : i32\nscf.yield %p, %q : i32, i32"
+        "%p = arith.addi %a, %i : i32\n%q = arith.muli %b, %three : i32\n"
+        "scf.yield %p, %q : i32, i32"
     )
     assert "iter_args(%a = %zero) -> (i32)" in text
     assert "arith.muli" not in text

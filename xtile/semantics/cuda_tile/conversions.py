@@ -27,17 +27,28 @@ from xtile.semantics.values import NumberFunction, Value, choose
 
 _LARGEST = {
     "f8E4M3FN": 448.0,
+    "f8E4M3FNUZ": 240.0,
     "f8E5M2": 57344.0,
+    "f8E5M2FNUZ": 57344.0,
     "f6E2M3FN": 7.5,
     "f6E3M2FN": 28.0,
     "f4E2M1FN": 6.0,
 }
 """The largest number of the types that finite and infinite numbers are saturated to.
 
-Those with 6 bits are none of CUDA Tile IR's, but saturated in the core form likewise.
+Those with 6 bits and those without infinity are none of CUDA Tile IR's, but saturated in the core
+form likewise.
 """
 
-_NAN_BITS = {"f8E4M3FN": 0x7F, "f8E5M2": 0x7F, "f6E2M3FN": 0x1F, "f6E3M2FN": 0x1F, "f4E2M1FN": 0x07}
+_NAN_BITS = {
+    "f8E4M3FN": 0x7F,
+    "f8E4M3FNUZ": 0x80,
+    "f8E5M2": 0x7F,
+    "f8E5M2FNUZ": 0x80,
+    "f6E2M3FN": 0x1F,
+    "f6E3M2FN": 0x1F,
+    "f4E2M1FN": 0x07,
+}
 """What NaN becomes in these types; those without one get their largest number."""
 
 _POWERS = "f8E8M0FNU"

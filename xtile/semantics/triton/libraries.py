@@ -282,16 +282,20 @@ _OF_NVIDIA = re.compile(r"__nv_(?:fast_)?(\w+)")
 _OF_AMD = re.compile(r"__ocml_(?:native_)?(\w+)_f(?:16|32|64)")
 
 
-def function_of(symbol: str) -> Meaning | None:
-    """The function that a library calls so; None if it is not known here."""
+def name_of(symbol: str) -> str | None:
+    """What `FUNCTIONS` calls the function that a library calls so; None if it is not there."""
     match = _OF_AMD.fullmatch(symbol) or _OF_NVIDIA.fullmatch(symbol)
     if match is None:
         return None
     name = match[1]
-    for each in (name, name.removesuffix("f"), _without_type(name)):
-        if each in FUNCTIONS:
-            return FUNCTIONS[each]
-    return None
+    names = (name, name.removesuffix("f"), _without_type(name))
+    return next((each for each in names if each in FUNCTIONS), None)
+
+
+def function_of(symbol: str) -> Meaning | None:
+    """The function that a library calls so; None if it is not known here."""
+    name = name_of(symbol)
+    return None if name is None else FUNCTIONS[name]
 
 
 def _without_type(name: str) -> str:

@@ -1,7 +1,8 @@
 """Numbers of 4, 6 and 8 bits, which are carried as their bits in i8 and computed with in f32.
 
 Sources: Open Compute Project, "OCP 8-bit Floating Point Specification (OFP8)" 1.0, section 5, and
-"OCP Microscaling Formats (MX) Specification" 1.0, section 5.
+"OCP Microscaling Formats (MX) Specification" 1.0, section 5; for the FNUZ types, MLIR, "Builtin
+Dialect", `Float8E4M3FNUZType` and `Float8E5M2FNUZType`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from xdsl.dialects.builtin import (
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
     Float8E5M2Type,
     Float8E8M0FNUType,
     f32,
@@ -55,6 +58,7 @@ class Format:
         largest: The bits of the largest number.
         overflow: The bits of what is too large.
         nan: The bits of NaN, or of what it becomes where there is none.
+        has_one_zero: Whether there is no zero with a sign: its bits are those of NaN.
     """
 
     bits: int
@@ -63,6 +67,7 @@ class Format:
     largest: int
     overflow: int
     nan: int
+    has_one_zero: bool = False
 
     @property
     def sign(self) -> int:
@@ -77,11 +82,13 @@ class Format:
     @property
     def has_special_numbers(self) -> bool:
         """Whether some bits are infinity or NaN."""
-        return self.nan > self.largest
+        return self.nan > self.largest and not self.has_one_zero
 
     def bits_of(self, number: float) -> int:
         """The bits of a number of the format, as a signed i8."""
         sign = self.sign if math.copysign(1.0, number) < 0 else 0
+        if self.has_one_zero and number == 0:
+            return 0
         if math.isnan(number):
             bits = self.nan
         elif math.isinf(number):
@@ -118,7 +125,9 @@ FORMATS: dict[type[Attribute], Format | PowerFormat] = {
     Float6E2M3FNType: Format(6, 3, 1, 0x1F, 0x1F, 0x1F),
     Float6E3M2FNType: Format(6, 2, 3, 0x1F, 0x1F, 0x1F),
     Float8E4M3FNType: Format(8, 3, 7, 0x7E, 0x7F, 0x7F),
+    Float8E4M3FNUZType: Format(8, 3, 8, 0x7F, 0x80, 0x80, has_one_zero=True),
     Float8E5M2Type: Format(8, 2, 15, 0x7B, 0x7C, 0x7E),
+    Float8E5M2FNUZType: Format(8, 2, 16, 0x7F, 0x80, 0x80, has_one_zero=True),
     Float8E8M0FNUType: PowerFormat(),
 }
 
@@ -159,6 +168,9 @@ def widen(lowering: Lowering, bits: SSAValue, format_: Format | PowerFormat) -> 
     sign = emit(arith.AndIOp(wide, constant(format_.sign))).result
     moved = emit(arith.ShLIOp(sign, constant(i32.bitwidth - format_.bits))).result
     signed = emit(arith.OrIOp(number, moved)).result
+    if format_.has_one_zero:
+        is_nan = compare(lowering, arith.CmpiOp(wide, constant(format_.nan), "eq"))
+        signed = lowering.select(is_nan, constant(_QUIET_NAN), signed)
     return emit(arith.BitcastOp(signed, like(bits, f32))).result
 
 
@@ -206,6 +218,10 @@ def narrow(
     shifted = emit(arith.ShRUIOp(bits, constant(i32.bitwidth - format_.bits))).result
     sign = emit(arith.AndIOp(shifted, constant(format_.sign))).result
     signed = emit(arith.OrIOp(code, sign)).result
+    if format_.has_one_zero:
+        is_zero = compare(lowering, arith.CmpiOp(code, constant(0), "eq"))
+        is_nan = compare(lowering, arith.CmpiOp(code, constant(format_.nan), "eq"))
+        signed = lowering.select(is_zero, constant(0), lowering.select(is_nan, code, signed))
     is_nan = compare(lowering, arith.CmpiOp(size, constant(_INFINITY), "ugt"))
     signed = lowering.select(is_nan, constant(format_.nan), signed)
     return emit(TruncIOp(signed, cast("Any", like(value, i8)))).result

@@ -13,25 +13,34 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     FloatAttr,
     IntegerAttr,
     IntegerType,
     UnitAttr,
+    VectorType,
+    bf16,
     f16,
     f32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import ReduceOp, ScanOp, YieldOp
+from xtile.dialects.core import ReduceOp, ScaledContractOp, ScanOp, UnpackOp, YieldOp
 from xtile.dialects.shapes import with_element
-from xtile.dialects.triton.tt.ops import DotOp
+from xtile.dialects.triton.operation import shape_of
+from xtile.dialects.triton.tt.enumerations import ScaleDotElemType, keyword
+from xtile.dialects.triton.tt.ops import DotOp, DotScaledOp
 from xtile.dialects.triton.tt.ops import ReduceOp as TritonReduceOp
 from xtile.dialects.triton.tt.ops import ScanOp as TritonScanOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of as vector_shape
 from xtile.translate.triton_to_core.arithmetic import converted
 from xtile.translate.triton_to_core.raising import Raising
 
@@ -57,6 +66,77 @@ def _dot(operation: DotOp, raising: Raising) -> None:
 def _bits(element: Attribute) -> int:
     bits: Any = element
     return bits.bitwidth
+
+
+# --- scaled products ---
+
+_TYPES: Mapping[ScaleDotElemType, Attribute] = {
+    ScaleDotElemType.E4M3: Float8E4M3FNType(),
+    ScaleDotElemType.E5M2: Float8E5M2Type(),
+    ScaleDotElemType.E2M1: Float4E2M1FNType(),
+    ScaleDotElemType.BF16: bf16,
+    ScaleDotElemType.FP16: f16,
+}
+"""What elements are; those of 6 bits are in no tensor of Triton's."""
+
+
+def _dot_scaled(operation: DotScaledOp, raising: Raising) -> None:
+    """Scales are rows beside the rows of the left operand and the columns of the right one."""
+    rank = len(shape_of(operation.d.type))
+    sides = zip(
+        (operation.a, operation.b),
+        operation.elements,
+        operation.packs_k,
+        (rank - 1, rank - 2),
+        strict=True,
+    )
+    lhs, rhs = (_factor(raising, *side) for side in sides)
+    scale = raising.optional(operation.a_scale)
+    left = _scale(raising, scale[0]) if scale else None
+    scale = raising.optional(operation.b_scale)
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    right = _scale(raising, raising.transposed(scale[0], order)) if scale else None
+    acc = raising.value(operation.c)
+    sums = value_type(acc.type)
+    if left is None and right is None:
+        lhs, rhs = (converted(raising, each, f32) for each in (lhs, rhs))
+        made = raising.emit(product_of_matrices(lhs, rhs, converted(raising, acc, f32))).result
+    else:
+        is_fast = operation.fastMath.value.data != 0
+        acc = converted(raising, acc, f32)
+        made = raising.emit(ScaledContractOp(lhs, rhs, acc, left, right, fast=is_fast)).result
+    raising.define(operation.d, converted(raising, made, sums))
+
+
+def _factor(
+    raising: Raising, old: SSAValue, element: ScaleDotElemType, packs_k: bool, depth: int
+) -> SSAValue:
+    """A factor as floats; two of 4 bits come out of each byte."""
+    value = raising.value(old)
+    if element not in _TYPES:
+        raise raising.error(
+            f"elements of {keyword(element)} cannot be translated to the core form; "
+            "use e4m3, e5m2, e2m1, bf16 or fp16"
+        )
+    type_ = _TYPES[element]
+    if value_type(value.type) == type_:
+        return value
+    if element is not ScaleDotElemType.E2M1:
+        return raising.compute(arith.BitcastOp, [value], with_element(value.type, type_))
+    rank = len(vector_shape(value.type))
+    axis = depth if packs_k else 2 * rank - 3 - depth
+    shape = list(vector_shape(value.type))
+    shape[axis] *= 2
+    properties = {"axis": IntegerAttr(axis, i64)}
+    return raising.compute(UnpackOp, [value], VectorType(type_, shape), properties)
+
+
+def _scale(raising: Raising, scale: SSAValue) -> SSAValue:
+    """Scales; integers are exponents of powers of two."""
+    if not isinstance(value_type(scale.type), IntegerType):
+        return scale
+    type_ = with_element(scale.type, Float8E8M0FNUType())
+    return raising.compute(arith.BitcastOp, [scale], type_)
 
 
 # --- reductions and scans ---
@@ -155,6 +235,7 @@ def _scan(operation: TritonScanOp, raising: Raising) -> None:
 
 RULES: dict[str, Rule] = {
     "tt.dot": _dot,
+    "tt.dot_scaled": _dot_scaled,
     "tt.reduce": _reduce,
     "tt.scan": _scan,
 }
