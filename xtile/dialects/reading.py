@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -24,24 +24,38 @@ class UnknownLanguageError(ValueError):
     """The name of a file does not tell what language it is in, or there is no such language."""
 
 
+class TritonFunction(Protocol):
+    """A function with `triton.jit`."""
+
+    arg_names: list[str]
+
+
 def parse(
-    kernel: str | os.PathLike[str],
+    kernel: str | os.PathLike[str] | TritonFunction,
     *,
     language: Literal["tensorlang", "mlir", "spirv", "spirv-asm"] | None = None,
     revision: Literal["v0.1", "v0.3", "v0.4"] | None = None,
     check: bool = True,
     diagnostics: Diagnostics | None = None,
+    signature: Mapping[str, str] | None = None,
+    constexprs: Mapping[str, Any] | None = None,
+    target: str | None = None,
 ) -> ModuleOp:
     """Reads a kernel and verifies it.
 
     Args:
         kernel: A path, as a path object or as a string that ends with `.ir`, `.mlir`, `.ttir`,
-            `.ttgir`, `.spv` or `.spvasm`; or the text itself.
+            `.ttgir`, `.spv` or `.spvasm`; or the text itself; or a function with `triton.jit`,
+            which the Triton that made it compiles to `tt`, without a GPU.
         language: What the text is written in; None goes by the file's extension or, without a
             file, by how the text begins.
         revision: The revision of tensor language text; None detects it.
         check: Whether to verify the module.
         diagnostics: Collects warnings and errors. Without it, warnings are Python warnings.
+        signature: Of a function, Triton's name of the type of each parameter that is passed, such
+            as `*fp32`; with `:16` behind it 16 divides the number or the address.
+        constexprs: Of a function, the values of its other parameters.
+        target: Of a function, the chip that it is compiled for, such as "gfx942" or "sm_90".
 
     Returns:
         The module; its source stays with it, so that later errors show the text.
@@ -49,13 +63,33 @@ def parse(
     Raises:
         DiagnosticError: The file cannot be read, or the text has errors; it holds all of them.
         UnknownLanguageError: The extension of the file is of no known language.
+        TypeError: The kernel is none of these.
+        ValueError: What is said of a function does not fit to it, or it is no function.
     """
-    source, reader = read_source(kernel, language)
+    if isinstance(kernel, str | os.PathLike):
+        if signature is not None or constexprs is not None or target is not None:
+            raise ValueError("signature, constexprs and target are for functions with triton.jit")
+        source, reader = read_source(kernel, language)
+    else:
+        source, reader = _compiled(kernel, signature, constexprs, target)
     collected = Diagnostics() if diagnostics is None else diagnostics
     module = parse_source(source, reader, collected, revision=revision, check=check)
     if diagnostics is None:
         show_warnings(collected)
     return module
+
+
+def _compiled(
+    function: TritonFunction,
+    signature: Mapping[str, str] | None,
+    constexprs: Mapping[str, Any] | None,
+    target: str | None,
+) -> tuple[Source, Language]:
+    """The text of a function of Triton."""
+    from xtile.dialects.triton_functions import text_of_function
+
+    text = text_of_function(function, signature or {}, constexprs, target)
+    return Source(TEXT_NAME, text), LANGUAGES["ttir"]
 
 
 def parse_source(
