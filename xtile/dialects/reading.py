@@ -33,7 +33,7 @@ class TritonFunction(Protocol):
 def parse(
     kernel: str | os.PathLike[str] | TritonFunction,
     *,
-    language: Literal["tensorlang", "mlir", "spirv", "spirv-asm"] | None = None,
+    language: Literal["tensorlang", "mlir", "ttir", "ttgir", "spirv", "spirv-asm"] | None = None,
     revision: Literal["v0.1", "v0.3", "v0.4"] | None = None,
     check: bool = True,
     diagnostics: Diagnostics | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -93,6 +93,18 @@ def print_types(printer: Printer, types: Iterable[Attribute]) -> None:
     """Prints ` : a, b`."""
     printer.print_string(" : ")
     printer.print_list(types, printer.print_attribute)
+
+
+def parse_short_type(parser: Parser, kind: type[ParametrizedAttribute]) -> Attribute:
+    """Reads `!tt.ptr<f32>`, or `<f32>` where MLIR leaves the type's name out."""
+    type_ = parser.parse_optional_type()
+    return kind.new(kind.parse_parameters(parser)) if type_ is None else type_
+
+
+def print_short_type(printer: Printer, type_: Attribute) -> None:
+    """Prints a type of this dialect without its name."""
+    assert isinstance(type_, ParametrizedAttribute)
+    type_.print_parameters(printer)
 
 
 def split_properties(

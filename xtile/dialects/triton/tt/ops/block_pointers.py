@@ -6,7 +6,7 @@ Source: Triton 3.7, `TritonOps.td`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32, i64
@@ -34,8 +34,10 @@ from xtile.dialects.triton.operation import (
 )
 from xtile.dialects.triton.tt.assembly import (
     parse_indices,
+    parse_short_type,
     print_attributes,
     print_indices,
+    print_short_type,
     print_values,
     split_properties,
 )
@@ -114,8 +116,7 @@ class MakeTensorPtrOp(TritonOperation):
             print_indices(printer, values)
         print_attributes(printer, self)
         printer.print_string(" : ")
-        pointer = cast(PointerType, self.result.type)
-        pointer.print_parameters(printer)
+        print_short_type(printer, self.result.type)
 
     @override
     def verify_(self) -> None:
@@ -140,9 +141,7 @@ class MakeTensorPtrOp(TritonOperation):
 
 def _parse_pointer(parser: Parser) -> PointerType:
     """Reads `!tt.ptr<...>`, or `<...>` without its name."""
-    type_ = parser.parse_optional_type()
-    if type_ is None:
-        return PointerType.new(PointerType.parse_parameters(parser))
+    type_ = parse_short_type(parser, PointerType)
     if not isinstance(type_, PointerType):
         parser.raise_error("expected a pointer such as !tt.ptr<tensor<64x32xf16>>")
     return type_
@@ -194,7 +193,7 @@ class AdvanceOp(TritonOperation):
         print_indices(printer, self.offsets)
         print_attributes(printer, self)
         printer.print_string(" : ")
-        cast(PointerType, self.result.type).print_parameters(printer)
+        print_short_type(printer, self.result.type)
 
     @override
     def verify_(self) -> None:

@@ -32,8 +32,10 @@ from xdsl.utils.hints import isa
 from xtile.dialects.triton.operation import Operand, TritonOperation, element_of, shape_of
 from xtile.dialects.triton.tt.assembly import (
     parse_indices,
+    parse_short_type,
     print_attributes,
     print_indices,
+    print_short_type,
     print_types,
     print_values,
     split_properties,
@@ -107,9 +109,9 @@ class MakeTensorDescOp(TritonOperation):
         strides = parse_indices(parser)
         given, attributes = split_properties(cls, parser.parse_optional_attr_dict())
         parser.parse_punctuation(":")
-        pointer = parser.parse_type()
+        pointer = parse_short_type(parser, PointerType)
         parser.parse_punctuation(",")
-        result = parser.parse_type()
+        result = parse_short_type(parser, TensorDescType)
         return cls.build(
             operands=[
                 parser.resolve_operand(base, pointer),
@@ -129,7 +131,10 @@ class MakeTensorDescOp(TritonOperation):
         printer.print_string(", ")
         print_indices(printer, self.strides)
         print_attributes(printer, self, (), {"padding": number(PaddingOption.ZERO)})
-        print_types(printer, [self.base.type, self.result.type])
+        printer.print_string(" : ")
+        print_short_type(printer, self.base.type)
+        printer.print_string(", ")
+        print_short_type(printer, self.result.type)
 
     @override
     def verify_(self) -> None:

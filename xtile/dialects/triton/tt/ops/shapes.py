@@ -6,7 +6,7 @@ Source: Triton 3.9, `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 from __future__ import annotations
 
 from math import prod
-from typing import Self
+from typing import ClassVar, Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -51,6 +51,7 @@ from xtile.dialects.triton.tt.assembly import (
     print_values,
 )
 from xtile.dialects.triton.tt.constraints import BOOL, INTEGER_TENSOR, TENSOR, VALUE
+from xtile.dialects.triton.versions import V3_5, Release
 
 _SAME_TENSOR: VarConstraint[Attribute] = VarConstraint("T", TENSOR)
 
@@ -109,6 +110,7 @@ class UnsplatOp(TritonOperation):
     """
 
     name = "tt.unsplat"
+    SINCE: ClassVar[Release] = V3_5
 
     src = operand_def(TENSOR)
     result = result_def(VALUE)
