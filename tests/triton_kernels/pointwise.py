@@ -25,6 +25,12 @@ def add_bf16() -> Case:
     )
 
 
+def add_f64() -> Case:
+    x, y = normal(300, dtype=np.float64), normal(300, dtype=np.float64)
+    arguments = {"x_ptr": x, "y_ptr": y, "out_ptr": blank(300, dtype=np.float64), "n": 300}
+    return Case("pointwise.add", arguments, {"out_ptr": x + y}, (3,), {"BLOCK": 128})
+
+
 def add_strided() -> Case:
     x = normal(33, 40)
     arguments = {
@@ -294,7 +300,7 @@ def inductor_cat() -> Case:
 
 
 CASES = [
-    *(add, add_bf16, add_strided, saxpy_loop, swiglu, geglu, swiglu_backward, dropout),
+    *(add, add_bf16, add_f64, add_strided, saxpy_loop, swiglu, geglu, swiglu_backward, dropout),
     *(random_integers, math_functions, extremes, comparisons, select_by_flags, integer_division),
     *(unsigned, narrow_integers, wide_integers, collatz, newton, calls, libdevice_functions),
     *(inline_assembly, checked, inductor_pointwise, inductor_cat),
