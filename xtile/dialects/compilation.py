@@ -346,6 +346,5 @@ def _read_device(parser: AttrParser, vendor: str) -> str:
 
 
 NVVM = Dialect("nvvm", [], [NVVMTargetAttr])
-ROCDL = Dialect("rocdl", [], [ROCDLTargetAttr])
 XeVM = Dialect("xevm", [], [XeVMAddrSpaceAttr, XeVMTargetAttr])
 SPIRV = Dialect("spirv", [], [EntryPointABIAttr, ResourceLimitsAttr, TargetEnvAttr, VerCapExtAttr])

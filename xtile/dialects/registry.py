@@ -125,7 +125,7 @@ def _nvvm() -> Dialect:
 
 
 def _rocdl() -> Dialect:
-    from xtile.dialects.compilation import ROCDL
+    from xtile.dialects.rocdl import ROCDL
 
     return ROCDL
 

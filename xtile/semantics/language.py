@@ -71,6 +71,7 @@ _HANDLERS = {
     "llvm": "xtile.semantics.upstream.llvm",
     "math": "xtile.semantics.upstream.math",
     "memref": "xtile.semantics.upstream.memref",
+    "rocdl": "xtile.semantics.upstream.rocdl",
     "scf": "xtile.semantics.upstream.scf",
     "spirv": "xtile.semantics.upstream.spirv",
     "tensorlang": "xtile.semantics.instructions.table",

@@ -20,7 +20,11 @@ _VALUES = f"tensor<{_COUNT}xf32>"
 
 
 def _called(symbol: str, operands: list[Any], result: str) -> Any:
-    names = {np.dtype(np.float32): "f32", np.dtype(np.float64): "f64", np.dtype(np.int32): "i32"}
+    names: dict[np.dtype[Any], str] = {
+        np.dtype(np.float32): "f32",
+        np.dtype(np.float64): "f64",
+        np.dtype(np.int32): "i32",
+    }
     names[np.dtype(np.int64)] = "i64"
     types = ", ".join(f"tensor<{_COUNT}x{names[each.dtype]}>" for each in operands)
     values = ", ".join(f"%{i}" for i in range(len(operands)))
