@@ -1,6 +1,7 @@
 """Buffer operations: accesses through one pointer and a tensor of offsets in elements.
 
-An offset is 32 bits of bytes for the hardware, which leaves out what lies outside of 2 GiB.
+An offset is 32 bits of bytes for the hardware, which leaves out what lies outside of 2 GiB. A load
+without `other` gives 0 where its mask is false: so does the hardware, and Triton relies on it.
 
 Source: Triton 3.9, `TritonAMDGPUOps.td`; AMD, "CDNA3 Instruction Set Architecture" (buffer
 resources).
@@ -35,7 +36,6 @@ from xtile.semantics.unspecified import (
     ALL,
     STORED,
     forget,
-    leave_unspecified,
     pad_with,
     reach,
     reach_positions,
@@ -98,19 +98,6 @@ class _Buffer:
             shown = broken[-1] if broken else np.ones(offsets.shape, np.bool_)
             report_broken_promise(state, self._operation, shown, message)
 
-    def forget_or_pad(self, state: State, result: int, other: int | None) -> None:
-        """Says what of a loaded result is unspecified."""
-        if state.unspecified is None:
-            return
-        if self._mask is None:
-            forget(state, result)
-            return
-        missing = ~np.asarray(self.mask(state))
-        if other is None:
-            leave_unspecified(state, self._operation, result, self.storage.number, missing)
-        else:
-            pad_with(state, other, result, missing)
-
     def tell_of_values(self, state: State, slot: int) -> None:
         """Tells the observer if what is stored depends on something unspecified."""
         if state.unspecified:
@@ -136,12 +123,17 @@ def _buffer_load(operation: Any, compiler: Compiler) -> Step:
     buffer, result = _Buffer(operation, compiler), compiler.slot(operation.result)
     other = optional_slot(operation.other, compiler)
     reader = Reader(operation, buffer.storage, shape_of(operation.result))
+    zero = buffer.storage.number.number(0)
 
     def step(state: State) -> None:
-        rest = None if other is None else state.values[other]
-        pointers = buffer.pointers(state)
-        state.values[result] = reader.read(state, pointers, buffer.mask(state), rest)
-        buffer.forget_or_pad(state, result, other)
+        mask, rest = buffer.mask(state), zero if other is None else state.values[other]
+        state.values[result] = reader.read(state, buffer.pointers(state), mask, rest)
+        if state.unspecified is None:
+            return
+        if mask is None or other is None:
+            forget(state, result)
+        else:
+            pad_with(state, other, result, ~np.asarray(mask))
 
     return step
 
@@ -159,7 +151,9 @@ def _buffer_store(operation: Any, compiler: Compiler) -> Step:
 
 
 def _buffer_load_to_local(operation: Any, compiler: Compiler) -> Step:
-    buffer, copy = _Buffer(operation, compiler), Copy(operation, operation.dest, compiler)
+    buffer = _Buffer(operation, compiler)
+    zero = buffer.storage.number.number(0)
+    copy = Copy(operation, operation.dest, compiler, zero)
 
     def step(state: State) -> None:
         copy.run(state, buffer.pointers(state))

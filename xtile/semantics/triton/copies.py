@@ -27,13 +27,17 @@ class Copy:
         operation: Has a `mask` and an `other`, or none.
         target: The view that is written.
         compiler: Compiles it.
+        padding: What is written where the mask is false, without `other`; None: anything.
     """
 
-    def __init__(self, operation: Any, target: Any, compiler: Compiler) -> None:
+    def __init__(
+        self, operation: Any, target: Any, compiler: Compiler, padding: Value = None
+    ) -> None:
         storage, shape = storage_of(target.type.element_type), tuple(target.type.get_shape())
         self._target = compiler.slot(target)
         self._mask = optional_slot(operation.mask, compiler)
         self._other = optional_slot(operation.other, compiler)
+        self._padding = padding
         self._reader = Reader(operation, storage, shape)
         self._memory = SharedAccess(operation, storage)
         self._tokens = compiler.slots(operation.results)
@@ -49,7 +53,7 @@ class Copy:
             UnlocatedError: An address where the mask is true belongs to no memory.
         """
         values = state.values
-        other = None if self._other is None else values[self._other]
+        other = self._padding if self._other is None else values[self._other]
         found = self._reader.read(state, pointers, self.mask(state), other)
         target: MemDesc = values[self._target]
         token = self._memory.begin(state, target, found)

@@ -25,6 +25,7 @@ from xtile.semantics.state import State
 from xtile.semantics.storage import Storage, storage_of
 from xtile.semantics.triton.accesses import Accesses
 from xtile.semantics.triton.atomics import leave_masked, update_of
+from xtile.semantics.triton.products import unpacked_halves
 from xtile.semantics.triton.shapes import along, check_indices
 from xtile.semantics.triton.tensors import (
     integer_property,
@@ -297,7 +298,29 @@ def _memdesc_reinterpret(operation: Any, compiler: Compiler) -> Step:
     return step
 
 
+def _local_load_packed_transposed(operation: Any, compiler: Compiler) -> Step:
+    """Numbers of four bits that are packed along one dimension, packed along the other."""
+    memory = SharedAccess(operation, storage_of(operation.src.type.element_type))
+    source, result = compiler.slots((operation.src, operation.result))
+    # Along this dimension the memory has half of the result's size.
+    axis = 0 if operation.src.type.get_shape()[0] < shape_of(operation.result)[0] else 1
+
+    def step(state: State) -> None:
+        found = memory.read(state, state.values[source])
+        halves = np.moveaxis(unpacked_halves(found, axis), axis, 0)
+        state.values[result] = _as_bytes(halves, axis)
+
+    return step
+
+
+def _as_bytes(halves: Array, axis: int) -> Array:
+    """Numbers of four bits, the dimension `axis` of which is first, packed along the other one."""
+    joined = halves[:, 0::2] | halves[:, 1::2] << np.uint8(4)
+    return np.ascontiguousarray(np.moveaxis(joined, 0, axis)).view(np.int8)
+
+
 HANDLERS: dict[str, Handler] = {
+    "amdg.local_load_packed_transposed": _local_load_packed_transposed,
     "ttg.local_alloc": _local_alloc,
     "ttg.local_atomic_scatter_rmw": _local_atomic_scatter,
     "ttg.local_dealloc": _local_dealloc,
