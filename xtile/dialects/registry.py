@@ -154,7 +154,14 @@ def _ttg() -> Dialect:
     return TTG
 
 
+def _amdg() -> Dialect:
+    from xtile.dialects.triton.amdg.dialect import AMDG
+
+    return AMDG
+
+
 OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
+    "amdg": _amdg,
     "core": _core,
     "index": _index,
     "nvvm": _nvvm,

@@ -85,7 +85,7 @@ class MlirPrinter(AttributePrinter):
         if isinstance(op, UnregisteredOp) or self._is_generic(op):
             self._print_generic(op)
         else:
-            self.print_string(self._short_name(op.name))
+            self.print_string(self._short_name(self._name_of(op)))
             self._print_custom(op)
         if self.print_debuginfo:
             self.print_location(op.location, has_alias=True)
@@ -175,7 +175,7 @@ class MlirPrinter(AttributePrinter):
         custom_form(op, self)
 
     def _print_generic(self, op: Operation) -> None:
-        name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+        name = op.op_name.data if isinstance(op, UnregisteredOp) else self._name_of(op)
         self.print_string_literal(name)
         self.print_op_with_default_format(op)
 
@@ -184,6 +184,10 @@ class MlirPrinter(AttributePrinter):
             return True
         form = form_of(type(op))
         return form.print is None or form.is_ambiguous(op)
+
+    def _name_of(self, op: Operation) -> str:
+        """What the text calls an operation."""
+        return op.name
 
     def _short_name(self, name: str) -> str:
         """The name of an operation without the dialect that holds where it stands."""

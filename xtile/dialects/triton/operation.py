@@ -16,6 +16,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.triton.names import name_in
 from xtile.dialects.triton.versions import OLDEST, Release
 
 Operand: TypeAlias = SSAValue | Operation
@@ -45,6 +46,10 @@ class TritonOperation(IRDLOperation, ABC):
 
     def migrate(self) -> None:
         """Makes what older releases say in other properties into those of the newest one."""
+
+    def name_in(self, release: Release) -> str:
+        """What a release calls the operation."""
+        return name_in(self.name, release)
 
     @override
     def verify_(self) -> None:

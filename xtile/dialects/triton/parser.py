@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.triton.names import new_name
 from xtile.text.mlir_parser import MlirParser
-
-
-def new_name(name: str) -> str:
-    """What the newest release calls an operation, a type or an attribute."""
-    dialect, dot, mnemonic = name.partition(".")
-    return f"{RENAMED_DIALECTS.get(dialect, dialect)}{dot}{mnemonic}"
-
-
-RENAMED_DIALECTS = {"amdgpu": "amdg", "triton_gpu": "ttg"}
-"""What dialects were called; `amdgpu` until 3.5."""
 
 
 class TritonParser(MlirParser):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.printer import Printer
 
-from xtile.dialects.triton.versions import NEWEST, Release
+from xtile.dialects.triton.names import name_in
+from xtile.dialects.triton.operation import TritonOperation
+from xtile.dialects.triton.versions import NEWEST, V3_7, Release
 from xtile.text.mlir_printer import MlirPrinter
 
 
@@ -15,6 +19,22 @@ class TritonPrinter(MlirPrinter):
     """MLIR's printer for the text of a release of Triton."""
 
     release: Release = NEWEST
+
+    @override
+    def _name_of(self, op: Operation) -> str:
+        # MLIR's own barrier orders all memory, and Triton knows it until 3.6.
+        if op.name == "gpu.barrier" and self.release >= V3_7:
+            return "ttg.barrier all"
+        return op.name_in(self.release) if isinstance(op, TritonOperation) else op.name
+
+    @override
+    def print_attribute(self, attribute: Attribute) -> None:
+        name = name_in(attribute.name, self.release)
+        if name != attribute.name and isinstance(attribute, ParametrizedAttribute):
+            self.print_string(f"#{name}")
+            attribute.print_parameters(self)
+        else:
+            super().print_attribute(attribute)
 
 
 def release_of(printer: Printer) -> Release:

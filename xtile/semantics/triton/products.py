@@ -221,7 +221,7 @@ def spread(scales: Array, shape: Sequence[int]) -> Array:
 def _upcast_mxfp(operation: Any, compiler: Compiler) -> Step:
     """Numbers times scales, of which there is one for 32 numbers of the last dimension."""
     element = ScaleDotElemType(integer_property(operation, "fp_type"))
-    number, scale_number = number_in(operation.result), number_in(operation.scale)
+    number, scale_number = number_in(operation.results[0]), number_in(operation.scale)
     shape = shape_of(operation.result)
 
     def function(value: Value, scales: Value) -> Value:

@@ -196,7 +196,7 @@ class BasesEncodingAttr(DistributedEncodingAttr, ABC):
         verify_bases(self.images, self.rank)
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class LinearEncodingAttr(BasesEncodingAttr):
     """Each bit of a number is a bit of an index, or nothing.
 
@@ -214,7 +214,7 @@ class LinearEncodingAttr(BasesEncodingAttr):
         verify_permutation(self.images)
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class GenericLinearEncodingAttr(BasesEncodingAttr):
     """Each bit of a number is a bit of an index, or nothing; bits of subgroups are any index.
 

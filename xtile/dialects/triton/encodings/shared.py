@@ -121,7 +121,7 @@ class PhasedEncodingAttr(SharedByBlocks, SharedEncodingAttr, ABC):
         verify_blocks(self.blocks.data, self.rank)
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class SwizzledSharedEncodingAttr(PhasedEncodingAttr):
     """Groups of `vec` elements are exchanged by exclusive or with `row / perPhase % maxPhase`.
 
@@ -139,7 +139,7 @@ class SwizzledSharedEncodingAttr(PhasedEncodingAttr):
         )
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class AMDRotatingSharedEncodingAttr(PhasedEncodingAttr):
     """As `swizzled_shared`, but each `maxPhase * perPhase` rows begin with another phase.
 

@@ -1,0 +1,1 @@
+"""`amdg`: what Triton's kernels have for AMD's GPUs only; `amdgpu` until Triton 3.5."""

@@ -1,0 +1,228 @@
+"""Numbers of few bits, scaled.
+
+Source: Triton 3.4 to 3.9, `third_party/amd`, `TritonAMDGPUOps.td`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+from typing_extensions import override
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    BoolAttr,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float16Type,
+    IntegerAttr,
+    bf16,
+    i1,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xtile.dialects.triton.operation import (
+    Operand,
+    TritonOperation,
+    element_of,
+    shape_of,
+    verify_same_form,
+)
+from xtile.dialects.triton.tt.constraints import TENSOR
+from xtile.dialects.triton.tt.enumerations import ScaleDotElemType, keyword, number
+from xtile.dialects.triton.tt.keywords import EnumKeyword, verify_member
+from xtile.dialects.triton.ttg.constraints import I32_NUMBER
+from xtile.dialects.triton.ttg.ops.layouts import verify_unpacked
+from xtile.dialects.triton.versions import V3_6, V3_7, Release
+
+
+@irdl_custom_directive
+class ScaledElement(EnumKeyword):
+    """`e2m1`, `e4m3`, ..."""
+
+    ENUMERATION: ClassVar[type[IntEnum]] = ScaleDotElemType
+    member: AttributeVariable
+
+
+_STORED = {
+    ScaleDotElemType.E4M3: (Float8E4M3FNType, i8),
+    ScaleDotElemType.E5M2: (Float8E5M2Type, i8),
+    ScaleDotElemType.E2M3: (i8,),
+    ScaleDotElemType.E3M2: (i8,),
+    ScaleDotElemType.E2M1: (i8,),
+    ScaleDotElemType.BF16: (BFloat16Type,),
+    ScaleDotElemType.FP16: (Float16Type,),
+}
+"""What tensors hold the elements of each type as."""
+
+
+@irdl_op_definition
+class UpcastMXFPOp(TritonOperation):
+    """Numbers times scales, of which one stands for 32 numbers along the last dimension.
+
+    Triton verifies and compiles e2m1, e4m3 and e5m2 only.
+
+    ```
+    %y = amdg.upcast_mxfp %x, %scale fp_type = e2m1 {fastMath = false}
+      : tensor<64x32xi8, #dot>, tensor<64x2xi8, #blocked> -> tensor<64x64xbf16, #dot1>
+    ```
+    """
+
+    name = "amdg.upcast_mxfp"
+    UNTIL: ClassVar[Release | None] = V3_7
+
+    src = operand_def(TENSOR)
+    scale = operand_def(TENSOR)
+    fp_type = prop_def(I32_NUMBER)
+    fastMath = prop_def(IntegerAttr.constr(i1))  # noqa: N815
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$src `,` $scale `fp_type` `=` custom<ScaledElement>($fp_type) attr-dict "
+        "`:` type($src) `,` type($scale) `->` type($result)"
+    )
+    custom_directives: ClassVar = (ScaledElement,)
+
+    def __init__(
+        self,
+        src: Operand,
+        scale: Operand,
+        fp_type: ScaleDotElemType,
+        result_type: Attribute,
+        *,
+        fast_math: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[src, scale],
+            properties={"fp_type": number(fp_type), "fastMath": BoolAttr.from_bool(fast_math)},
+            result_types=[result_type],
+        )
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        verify_member(ScaleDotElemType, "fp_type", self.fp_type)
+        kind = ScaleDotElemType(self.fp_type.value.data)
+        element = element_of(self.src.type)
+        if not any(_is(element, stored) for stored in _STORED[kind]):
+            raise VerifyException(f"src is {self.src.type}, which does not hold {keyword(kind)}")
+        if element_of(self.scale.type) != i8:
+            raise VerifyException(f"scale is {self.scale.type}; scales are powers of two as i8")
+        _verify_result(self.result.type)
+        if len(shape_of(self.src.type)) != len(shape_of(self.scale.type)):
+            raise VerifyException("src and scale must have the same number of dimensions")
+
+
+def _is(element: Attribute, stored: object) -> bool:
+    return isinstance(element, stored) if isinstance(stored, type) else element == stored
+
+
+def _verify_result(type_: Attribute) -> None:
+    if not isinstance(element_of(type_), Float16Type | BFloat16Type):
+        raise VerifyException(f"the result is {type_}; its elements are f16 or bf16")
+
+
+def _verify_scale(type_: Attribute) -> None:
+    if element_of(type_) not in (bf16, i8):
+        raise VerifyException(f"scale is {type_}; scales are powers of two as bf16 or i8")
+
+
+@irdl_op_definition
+class ScaledUpcastFp4Op(TritonOperation):
+    """Floats of 4 bits, two in each byte along an axis, times scales.
+
+    ```
+    %y = amdg.scaled_upcast_fp4 %x scale %s {axis = 1 : i32}
+      : tensor<32x32xi8, #dot>, tensor<32x64xbf16, #dot1> -> tensor<32x64xbf16, #dot1>
+    ```
+    """
+
+    name = "amdg.scaled_upcast_fp4"
+    SINCE: ClassVar[Release] = V3_6
+
+    input = operand_def(TENSOR)
+    scale = operand_def(TENSOR)
+    axis = prop_def(I32_NUMBER)
+    output = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
+    )
+
+    def __init__(self, input: Operand, scale: Operand, axis: int, result_type: Attribute) -> None:
+        super().__init__(
+            operands=[input, scale],
+            properties={"axis": IntegerAttr(axis, i32)},
+            result_types=[result_type],
+        )
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        if element_of(self.input.type) != i8:
+            raise VerifyException(f"input is {self.input.type}; packed floats are i8")
+        _verify_scale(self.scale.type)
+        _verify_result(self.output.type)
+        verify_unpacked("input", self.input.type, self.output.type, self.axis.value.data)
+
+
+@irdl_op_definition
+class ScaledUpcastFp8Op(TritonOperation):
+    """Floats of 8 bits times scales.
+
+    ```
+    %y = amdg.scaled_upcast_fp8 %x scale %s
+      : tensor<32x64xf8E4M3FN, #dot>, tensor<32x64xbf16, #dot> -> tensor<32x64xbf16, #dot>
+    ```
+    """
+
+    name = "amdg.scaled_upcast_fp8"
+    SINCE: ClassVar[Release] = V3_6
+
+    input = operand_def(TENSOR)
+    scale = operand_def(TENSOR)
+    output = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
+    )
+
+    def __init__(self, input: Operand, scale: Operand, result_type: Attribute) -> None:
+        super().__init__(operands=[input, scale], result_types=[result_type])
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        if not isinstance(element_of(self.input.type), Float8E4M3FNType | Float8E5M2Type):
+            raise VerifyException(f"input is {self.input.type}; expected f8E4M3FN or f8E5M2")
+        _verify_scale(self.scale.type)
+        _verify_result(self.output.type)
+        verify_same_form(
+            {
+                "input": self.input.type,
+                "scale": self.scale.type,
+                "the result": self.output.type,
+            }
+        )
+
+
+OPERATIONS: list[type[Operation]] = [UpcastMXFPOp, ScaledUpcastFp4Op, ScaledUpcastFp8Op]
+"""Every operation of this module."""
