@@ -31,7 +31,7 @@ _NAMES = frozenset[str]().union(
 _MEMORY = frozenset(
     {"a", "b", "base", "c", "dest", "destination", "dst", "dstMemref", "mem_desc", "memory"}
     | {"memref", "pointers", "source", "src", "srcMemref", "tensorDesc", "TensorDesc", "view"}
-    | {"init", "input", "inputs", "outputs"}
+    | {"init", "input", "inputs", "outputs", "ptr", "result"}
 )
 """What operands are called that say which memory is accessed."""
 
@@ -50,6 +50,7 @@ _WITHOUT_ROW = frozenset(
 
 _DIALECTS = [
     "affine",
+    "amdg",
     "arith",
     "core",
     "cuda_tile",
@@ -58,6 +59,7 @@ _DIALECTS = [
     "linalg",
     "memref",
     "tensorlang",
+    "ttg",
     "vector",
     "xegpu",
 ]

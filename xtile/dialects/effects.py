@@ -73,6 +73,9 @@ READS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(_ACCUMULATING, (0, 1)),
     "affine.load": (0,),
     "affine.vector_load": (0,),
+    "amdg.buffer_load": (0,),
+    "amdg.buffer_load_to_local": (1,),
+    "amdg.local_load_packed_transposed": (0,),
     "core.axpby": (1, 3),
     "core.cooperative_matrix_load": (0,),
     "core.cumsum": (1, 3),
@@ -98,6 +101,9 @@ READS: Mapping[str, tuple[int, ...]] = {
     "tensorlang.hadamard": (1, 2, 4),
     "tensorlang.load": (0,),
     "tensorlang.sum": (1, 3),
+    "ttg.async_copy_global_to_local": (0,),
+    "ttg.local_gather": (0,),
+    "ttg.local_load": (0,),
     "vector.expandload": (0,),
     "vector.gather": (0,),
     "vector.load": (0,),
@@ -117,6 +123,8 @@ WRITES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys((*_OVERWRITING, *_ACCUMULATING), (1,)),
     "affine.store": (1,),
     "affine.vector_store": (1,),
+    "amdg.buffer_load_to_local": (0,),
+    "amdg.buffer_store": (1,),
     "core.axpby": (3,),
     "core.cooperative_matrix_store": (1,),
     "core.cumsum": (3,),
@@ -143,6 +151,9 @@ WRITES: Mapping[str, tuple[int, ...]] = {
     "tensorlang.hadamard": (4,),
     "tensorlang.store": (1,),
     "tensorlang.sum": (3,),
+    "ttg.async_copy_global_to_local": (1,),
+    "ttg.local_scatter": (0,),
+    "ttg.local_store": (1,),
     "vector.compressstore": (0,),
     "vector.maskedstore": (0,),
     "vector.scatter": (0,),
@@ -155,6 +166,8 @@ WRITES: Mapping[str, tuple[int, ...]] = {
 """Operations that write memory, and which operands say where."""
 
 UPDATES: Mapping[str, tuple[int, ...]] = {
+    "amdg.buffer_atomic_cas": (0,),
+    "amdg.buffer_atomic_rmw": (0,),
     "core.atomic_compare_and_swap": (2,),
     "core.atomic_rmw": (1,),
     "core.atomic_update": (1,),
@@ -169,16 +182,30 @@ UPDATES: Mapping[str, tuple[int, ...]] = {
     "tensorlang.cooperative_matrix_atomic_add": (1,),
     "tensorlang.cooperative_matrix_atomic_max": (1,),
     "tensorlang.cooperative_matrix_atomic_min": (1,),
+    "ttg.local_atomic_scatter_rmw": (0,),
     "xegpu.atomic_rmw": (0,),
 }
 """Operations that read memory and write it in one step, and which operands say where."""
 
 BARRIERS = frozenset(
     {
+        "amdg.arrive_barrier",
+        "amdg.async_copy_mbarrier_arrive",
+        "amdg.async_tdm_intrinsic_wait",
+        "amdg.async_tdm_wait",
+        "amdg.async_wait",
+        "amdg.cluster_barrier_arrive",
+        "amdg.cluster_barrier_wait",
+        "amdg.cond_barrier",
+        "amdg.init_barrier",
+        "amdg.wait_barrier",
         "cuda_tile.gdc_wait_tko",
         "cuda_tile.memory_fence_alias_tko",
         "gpu.barrier",
         "tensorlang.barrier",
+        "ttg.async_commit_group",
+        "ttg.async_wait",
+        "ttg.barrier",
         "xegpu.fence",
         "xegpu.mfence",
         "xegpu.nbarrier_arrive",
@@ -189,6 +216,7 @@ BARRIERS = frozenset(
 
 HARMLESS = frozenset(
     {
+        "amdg.instruction_sched_hint",
         "core.prefetch",
         "memref.prefetch",
         "tensorlang.cooperative_matrix_prefetch",
