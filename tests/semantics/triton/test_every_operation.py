@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from xtile.dialects.triton.amdg.dialect import AMDG
 from xtile.dialects.triton.tt.dialect import TT
+from xtile.dialects.triton.ttg.dialect import TTG
+from xtile.semantics.triton.layouts import HANDLERS as LAYOUT_HANDLERS
 from xtile.semantics.triton.table import HANDLERS
 
 TERMINATORS = {
@@ -22,3 +25,32 @@ def test_all_operations_of_tt_are_known() -> None:
     known = {name for name in HANDLERS if name.startswith("tt.")}
     assert operations == known | TERMINATORS | DECLARATIONS
     assert not known & (TERMINATORS | DECLARATIONS)
+
+
+OF_LAYOUTS_TERMINATORS = {
+    "ttg.mask.return",
+    "ttg.warp_return",
+    "ttg.warp_specialize.partitions",
+    "ttg.warp_yield",
+}
+"""The same of `ttg`."""
+
+REFUSED = {
+    "amdg.arrive_barrier",
+    "amdg.async_copy_mbarrier_arrive",
+    "amdg.async_tdm_intrinsic_wait",
+    "amdg.async_tdm_wait",
+    "amdg.cluster_barrier_arrive",
+    "amdg.cluster_barrier_wait",
+    "amdg.init_barrier",
+    "amdg.wait_barrier",
+    "ttg.inline_asm",
+}
+"""Those of single warps and of several programs at once, which do not run one after another."""
+
+
+def test_all_operations_of_ttg_and_amdg_are_known() -> None:
+    operations = {each.name for dialect in (TTG, AMDG) for each in dialect.operations}
+    known = {name for name in LAYOUT_HANDLERS if name.startswith(("ttg.", "amdg."))}
+    assert operations == known | OF_LAYOUTS_TERMINATORS | REFUSED
+    assert not known & (OF_LAYOUTS_TERMINATORS | REFUSED)

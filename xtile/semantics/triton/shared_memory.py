@@ -32,6 +32,7 @@ from xtile.semantics.triton.tensors import (
     integers_property,
     number_in,
     optional_slot,
+    shape_of,
 )
 from xtile.semantics.unspecified import STORED, reach
 from xtile.semantics.upstream.allocation import name_of, undefined
