@@ -1,0 +1,36 @@
+"""Kernels that releases of Triton compile compute what their references in numpy say."""
+
+from __future__ import annotations
+
+import pytest
+
+import xtile
+from tests.triton_kernels.corpus import CASES
+from tests.triton_kernels.test_corpus import REFUSALS
+from tests.triton_releases.folders import releases
+from tests.triton_releases.judges import compiled
+
+CHIP = "gfx942"
+
+
+def _is_refused(name: str, release: str) -> bool:
+    return any(
+        name in each.kernels and release in each.releases and CHIP in each.chips
+        for each in REFUSALS
+    )
+
+
+@pytest.mark.parametrize("stage", ["ttir", "ttgir"])
+@pytest.mark.parametrize("release", releases())
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str, release: str, stage: str) -> None:
+    case = CASES[name]()
+    source = case.source()
+    verdict = compiled(release, source, CHIP, stage)
+    if _is_refused(name, release):
+        assert not verdict.accepted
+        return
+    arguments = case.copied_arguments()
+    given = [arguments[parameter] for parameter in source.signature]
+    xtile.run(xtile.parse(verdict.text, language="mlir"), given, grid=case.grid)
+    case.check(arguments)
