@@ -72,8 +72,7 @@ def test_without_the_check_the_errors_come_later() -> None:
 
 def test_languages_that_there_are_not() -> None:
     known = (
-        "'tensorlang' or 'mlir' or 'ttir' or 'ttgir' or 'spirv' or 'spirv-asm' or "
-        "'tileir-bytecode'"
+        "'tensorlang' or 'mlir' or 'ttir' or 'ttgir' or 'spirv' or 'spirv-asm' or 'tileir-bytecode'"
     )
     with pytest.raises(ValueError, match=f"expected language {known}, but got 'x'"):
         xtile.parse(KERNEL, language="x")  # type: ignore[arg-type]
