@@ -9,11 +9,13 @@ from xtile.rewrite.rebuilder import RuleTable, refuse
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
 from xtile.translate.triton_to_core import (
+    amd,
     arithmetic,
     blocks,
     control,
     external,
     kernels,
+    local_memory,
     memory,
     messages,
     products,
@@ -32,11 +34,13 @@ def _otherwise(operation: Operation, raising: Raising) -> None:
 
 RULES = RuleTable(
     {
+        **amd.RULES,
         **arithmetic.RULES,
         **blocks.RULES,
         **control.RULES,
         **external.RULES,
         **kernels.RULES,
+        **local_memory.RULES,
         **memory.RULES,
         **messages.RULES,
         **products.RULES,

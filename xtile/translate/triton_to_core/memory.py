@@ -67,11 +67,16 @@ KINDS = {
 """What each update is called in the core form."""
 
 
-def _ordering(operation: AtomicOperation) -> dict[str, Attribute]:
+def ordering(semantic: MemSemantic, scope: MemSyncScope) -> dict[str, Attribute]:
+    """The properties that say what an access orders, and for whom."""
     return {
-        "order": MemoryOrderAttr(_ORDERS[operation.semantic]),
-        "scope": MemoryScopeAttr(_SCOPES[operation.sync_scope]),
+        "order": MemoryOrderAttr(_ORDERS[semantic]),
+        "scope": MemoryScopeAttr(_SCOPES[scope]),
     }
+
+
+def _ordering(operation: AtomicOperation) -> dict[str, Attribute]:
+    return ordering(operation.semantic, operation.sync_scope)
 
 
 # --- pointers ---

@@ -92,10 +92,10 @@ def _dot_scaled(operation: DotScaledOp, raising: Raising) -> None:
     )
     lhs, rhs = (_factor(raising, *side) for side in sides)
     scale = raising.optional(operation.a_scale)
-    left = _scale(raising, scale[0]) if scale else None
+    left = scales(raising, scale[0]) if scale else None
     scale = raising.optional(operation.b_scale)
     order = [*range(rank - 2), rank - 1, rank - 2]
-    right = _scale(raising, raising.transposed(scale[0], order)) if scale else None
+    right = scales(raising, raising.transposed(scale[0], order)) if scale else None
     acc = raising.value(operation.c)
     sums = value_type(acc.type)
     if left is None and right is None:
@@ -108,17 +108,26 @@ def _dot_scaled(operation: DotScaledOp, raising: Raising) -> None:
     raising.define(operation.d, converted(raising, made, sums))
 
 
-def _factor(
-    raising: Raising, old: SSAValue, element: ScaleDotElemType, packs_k: bool, depth: int
-) -> SSAValue:
-    """A factor as floats; two of 4 bits come out of each byte."""
-    value = raising.value(old)
+def element_type(raising: Raising, element: ScaleDotElemType) -> Attribute:
+    """The type of elements.
+
+    Raises:
+        DiagnosticError: There is none, at the operation that is being translated.
+    """
     if element not in _TYPES:
         raise raising.error(
             f"elements of {keyword(element)} cannot be translated to the core form; "
             "use e4m3, e5m2, e2m1, bf16 or fp16"
         )
-    type_ = _TYPES[element]
+    return _TYPES[element]
+
+
+def _factor(
+    raising: Raising, old: SSAValue, element: ScaleDotElemType, packs_k: bool, depth: int
+) -> SSAValue:
+    """A factor as floats; two of 4 bits come out of each byte."""
+    value = raising.value(old)
+    type_ = element_type(raising, element)
     if value_type(value.type) == type_:
         return value
     if element is not ScaleDotElemType.E2M1:
@@ -131,7 +140,7 @@ def _factor(
     return raising.compute(UnpackOp, [value], VectorType(type_, shape), properties)
 
 
-def _scale(raising: Raising, scale: SSAValue) -> SSAValue:
+def scales(raising: Raising, scale: SSAValue) -> SSAValue:
     """Scales; integers are exponents of powers of two."""
     if not isinstance(value_type(scale.type), IntegerType):
         return scale

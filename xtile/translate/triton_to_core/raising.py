@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from typing_extensions import override
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, i64
@@ -41,6 +41,18 @@ class BlockPointer:
         return replace(self, offsets=tuple(parts))
 
 
+class Carried(Protocol):
+    """What a value has become that is no value: loops and branches hand on what changes of it."""
+
+    def parts(self, raising: Raising) -> list[SSAValue]:
+        """The values that loops and branches hand on."""
+        ...
+
+    def of_parts(self, parts: Iterable[SSAValue]) -> Carried:
+        """The same with what was handed on."""
+        ...
+
+
 class Raising(TileEmitter):
     """Builds kernels at level "tile"."""
 
@@ -66,8 +78,10 @@ class Raising(TileEmitter):
     @override
     def value(self, old: SSAValue) -> SSAValue:
         meaning = self.meaning(old)
-        if isinstance(meaning, BlockPointer):
-            raise self.error("a pointer to a block is only loaded from, stored to and advanced")
+        if not isinstance(meaning, SSAValue):
+            raise self.error(
+                "a pointer to a block, or local memory, is only loaded from, stored to and viewed"
+            )
         return meaning
 
     def name_of(self, old: SSAValue) -> str | None:
@@ -78,8 +92,8 @@ class Raising(TileEmitter):
 
     def parts(self, old: SSAValue) -> list[SSAValue]:
         """The values of the core form that a value is."""
-        meaning = self.meaning(old)
-        return meaning.parts(self) if isinstance(meaning, BlockPointer) else [meaning]
+        meaning: SSAValue | Carried = self.meaning(old)
+        return [meaning] if isinstance(meaning, SSAValue) else meaning.parts(self)
 
     def all_parts(self, old: Iterable[SSAValue]) -> list[SSAValue]:
         """The values of the core form that values are."""
@@ -97,11 +111,12 @@ class Raising(TileEmitter):
         """
         rest = iter(parts)
         for value, example in zip(old, like, strict=True):
-            meaning = self.meaning(example)
-            if isinstance(meaning, BlockPointer):
-                self.define(value, meaning.of_parts(next(rest) for _ in meaning.offsets))
-            else:
+            meaning: SSAValue | Carried = self.meaning(example)
+            if isinstance(meaning, SSAValue):
                 self.define(value, next(rest))
+            else:
+                count = len(meaning.parts(self))
+                self.define(value, meaning.of_parts([next(rest) for _ in range(count)]))
 
     # --- promises ---
 
