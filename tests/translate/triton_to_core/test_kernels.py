@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
@@ -11,24 +9,33 @@ import xtile
 from tests.triton_kernels.case import Case
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.judges import NEWEST, compiled
+from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import translate
 
 NOT_COMPILED = {"matmul_block_pointers"}
 """What the newest release does not compile."""
 
-NAMES = [name for name in CASES if name not in NOT_COMPILED]
+REFUSED = {"inline_assembly": "tt.elementwise_inline_asm cannot be translated to the core form"}
+"""What cannot be raised, and what is said."""
+
+NAMES = [name for name in CASES if name not in {*NOT_COMPILED, *REFUSED}]
+
+RAISED = (
+    *("add", "attention_causal", "calls", "collatz", "cross_entropy", "decode_join", "histogram"),
+    *("layer_norm_backward", "libdevice_functions", "linear_recurrence", "matmul_f16", "welford"),
+    *("matmul_mxfp8_mxfp4", "quantize_mx", "sort_rows", "spin_lock"),
+)
+"""The kernels that numpy runs in the core form, too; a CPU runs all of them."""
 
 
-@cache
-def _text(name: str) -> str:
-    """What Triton makes of a kernel before it chooses layouts."""
-    verdict = compiled(NEWEST, CASES[name]().source(), "gfx942", "ttir")
+FORMS = ("ttir", "ttgir")
+
+
+def _module(name: str, form: str) -> ModuleOp:
+    """What Triton makes of a kernel before it chooses layouts, or for AMD's gfx942."""
+    verdict = compiled(NEWEST, CASES[name]().source(), "gfx942", form)
     assert verdict.accepted, verdict.said
-    return verdict.text
-
-
-def _raised(name: str) -> ModuleOp:
-    return translate(xtile.parse(_text(name), language="ttir"), "triton-to-core")
+    return xtile.parse(verdict.text, language="ttir")
 
 
 def _given(case: Case) -> tuple[dict[str, object], list[object]]:
@@ -38,19 +45,27 @@ def _given(case: Case) -> tuple[dict[str, object], list[object]]:
     return arguments, [each for name, each in arguments.items() if name not in ones]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_raised_kernels(name: str) -> None:
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", RAISED)
+def test_raised_kernels(name: str, form: str) -> None:
     case = CASES[name]()
     arguments, given = _given(case)
-    xtile.run(_raised(name), given, case.grid)
+    xtile.run(translate(_module(name, form), "triton-to-core"), given, case.grid)
     case.check(arguments)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
-def test_kernels_on_opencl(name: str) -> None:
+def test_kernels_on_opencl(name: str, form: str) -> None:
     case = CASES[name]()
     arguments, given = _given(case)
-    module = xtile.parse(_text(name), language="ttir")
-    xtile.run(module, given, case.grid, device="opencl")
+    xtile.run(_module(name, form), given, case.grid, device="opencl")
     case.check(arguments)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str, form: str) -> None:
+    with pytest.raises(DiagnosticError, match=REFUSED[name]):
+        translate(_module(name, form), "triton-to-core")

@@ -114,7 +114,7 @@ def _shape(type_: Attribute) -> tuple[int, ...]:
 
 
 def _alloc(operation: LocalAllocOp, raising: Raising) -> None:
-    type_ = cast("MemDescType", operation.result.type)
+    type_ = operation.result.type
     is_value = operation.src is not None and not bool(type_.mutable_memory.value.data)
     if is_value:
         assert operation.src is not None

@@ -77,12 +77,12 @@ class Raising(TileEmitter):
 
     @override
     def value(self, old: SSAValue) -> SSAValue:
-        meaning = self.meaning(old)
-        if not isinstance(meaning, SSAValue):
-            raise self.error(
-                "a pointer to a block, or local memory, is only loaded from, stored to and viewed"
-            )
-        return meaning
+        meaning: SSAValue | Carried = self.meaning(old)
+        if isinstance(meaning, SSAValue):
+            return meaning
+        raise self.error(
+            "a pointer to a block, or local memory, is only loaded from, stored to and viewed"
+        )
 
     def name_of(self, old: SSAValue) -> str | None:
         """What the source calls a value, if it does."""
