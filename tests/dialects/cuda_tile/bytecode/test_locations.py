@@ -123,6 +123,46 @@ def test_line_info() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "location",
+    [
+        '"a_ptr"("/home/me/k.mlir":3:4)',
+        '"x"("y"("/home/me/k.mlir":3:4))',
+        'callsite("z"("/lib/standard.py":9:1) at "x"("/home/me/k.mlir":3:4))',
+        'callsite(callsite("/lib/a.py":9:1 at "/lib/b.py":8:1) at "/home/me/k.mlir":3:4)',
+        'fused["x"("/home/me/k.mlir":3:4), "/lib/standard.py":9:1]',
+    ],
+)
+def test_line_info_of_other_locations(location: str) -> None:
+    """Names are left out, and calls are at their line in the function."""
+    text = f"""
+cuda_tile.module @kernels {{
+  entry @k() {{
+    return loc({location})
+  }} loc("k"("/home/me/k.mlir":2:3))
+}}
+"""
+    module = decode(encode(read(text), line_info=True))
+    assert [str(operation.location) for operation in module.walk()][-2:] == [
+        position("k", 2, 2, 3),
+        position("k", 2, 3, 4),
+    ]
+
+
+@pytest.mark.parametrize("location", ["unknown", '"name"', 'callsite("x" at "y")'])
+def test_line_info_without_a_file(location: str) -> None:
+    """A location in no file is unknown."""
+    text = f"""
+cuda_tile.module @kernels {{
+  entry @k() {{
+    return loc({location})
+  }} loc("/home/me/k.mlir":2:3)
+}}
+"""
+    module = decode(encode(read(text), line_info=True))
+    assert str([operation.location for operation in module.walk()][-1]) == "loc(unknown)"
+
+
 def position(function: str, start: int, line: int, column: int) -> str:
     """The text of a location in a function that begins at a line."""
     file = '#cuda_tile.di_file<"k.mlir" in "/home/me">'

@@ -8,8 +8,9 @@ A function names its list of numbers, counted from 1; 0 is a function without lo
 has a number for the function and for each of its operations, those in regions after the operation
 that has the region. It is the number of an entry, counted from 1; 0 is an unknown location.
 
-A location in a file without a scope is not kept, because the format has none; with line information
-the function becomes its scope, so that NVIDIA's tools name it.
+A location in a file without a scope is not kept, because the format has none; with line
+information the function becomes its scope, so that NVIDIA's tools name it. Names of locations are
+left out then, and a call in no scope is at its line in the function.
 
 Source: NVIDIA/cuda-tile 13.3.0, `BytecodeWriter.cpp`, "Debug Info Section Management"; for 13.5
 the writer of cuda-tile 1.7.0.
@@ -19,7 +20,15 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.cuda_tile.bytecode.byte_writer import (
@@ -88,7 +97,7 @@ class DebugWriter:
         self._current = self._functions[number - 1] if number else []
 
     def _has_position(self, operation: Operation) -> bool:
-        location = operation.location
+        location = self._location_of(operation)
         if isinstance(location, FileLineColLoc):
             return self._scope is not None
         return not isinstance(location, UnknownLoc)
@@ -99,7 +108,7 @@ class DebugWriter:
         Raises:
             DiagnosticError: The format has no such location.
         """
-        location: Attribute = operation.location
+        location = self._location_of(operation)
         if location.__class__ is UnknownLoc:
             self._current.append(0)
             return
@@ -113,6 +122,9 @@ class DebugWriter:
             self._current.append(self._index(location))
         except UnwritableError as error:
             raise error_at(operation, str(error)) from None
+
+    def _location_of(self, operation: Operation) -> Attribute:
+        return _line_of(operation.location) if self._line_info else operation.location
 
     def section(self) -> bytes | None:
         """The contents of the section; None if no location is known."""
@@ -196,13 +208,29 @@ class DebugWriter:
 
 def _scope_of(function: Operation) -> DISubprogramAttr | None:
     """The function as the scope of locations in its text; None if its own location is not known."""
-    location, name = function.location, function.properties.get("sym_name")
+    location, name = _line_of(function.location), function.properties.get("sym_name")
     if not isinstance(location, FileLineColLoc) or not isinstance(name, StringAttr):
         return None
     directory, _, file_name = location.filename.data.rpartition("/")
     file = DIFileAttr(StringAttr(file_name), StringAttr(directory))
     line = location.line
     return DISubprogramAttr(file, line, name, name, DICompileUnitAttr(file), line)
+
+
+def _line_of(location: Attribute) -> Attribute:
+    """A location in a file, or one that the format has; of several that are fused the first."""
+    match location:
+        case NameLoc():
+            return _line_of(location.location)
+        case FusedLoc():
+            locations = cast("ArrayAttr[Attribute]", location.locations)
+            return _line_of(locations.data[0]) if locations.data else UnknownLoc()
+        case CallSiteLoc() if not isinstance(_line_of(location.callee), DILocAttr | CallSiteLoc):
+            return _line_of(location.caller)
+        case FileLineColLoc() | DILocAttr() | CallSiteLoc():
+            return location
+        case _:
+            return UnknownLoc()
 
 
 def _parts(attribute: Attribute) -> tuple[Attribute, ...]:
