@@ -10,8 +10,9 @@ import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import ModuleOp
@@ -289,7 +290,7 @@ class XtileOptMain(xDSLOptMain):
         """Returns a module in the target's language."""
         self._check_version(module)
         if self._emitter is None:
-            return self._mlir(module, self._xegpu_printer(module))
+            return self._mlir(module, self._triton_printer(module) or self._xegpu_printer(module))
         from xtile.output_formats import BinaryFormat
 
         if isinstance(self._emitter, BinaryFormat):
@@ -317,6 +318,26 @@ class XtileOptMain(xDSLOptMain):
         check_versions(module, parse_version(self.args.cuda_tile_version), diagnostics)
         if diagnostics.has_errors:
             raise DiagnosticError(diagnostics.sorted())
+
+    def _triton_printer(self, module: ModuleOp) -> type[MlirPrinter] | None:
+        """Makes a module one of the release of Triton that is asked for; returns what prints it.
+
+        Raises:
+            DiagnosticError: The release cannot say what is in the module.
+        """
+        if self.args.triton_version is None:
+            return None
+        from xtile.dialects.triton.adapt import adapt
+        from xtile.dialects.triton.printer import TritonPrinter
+        from xtile.dialects.triton.versions import parse_release
+
+        release, diagnostics = parse_release(self.args.triton_version), Diagnostics()
+        adapt(module, release, diagnostics)
+        if diagnostics.has_errors:
+            raise DiagnosticError(diagnostics.sorted())
+        for remark in diagnostics:
+            self._diagnostics.add(remark)
+        return cast("type[MlirPrinter]", partial(TritonPrinter, release=release))
 
     def _xegpu_printer(self, module: ModuleOp) -> type[MlirPrinter] | None:
         """Prepares a module for the form of XeGPU that is asked for, and returns what prints it.

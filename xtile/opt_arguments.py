@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.dialects.languages import LANGUAGES
+from xtile.dialects.triton.versions import RELEASES
 from xtile.targets import COMPILED_VENDORS, INTEL, NVIDIA
 from xtile.targets.spellings import SPELLINGS
 from xtile.translate.route import ROUTES
@@ -192,6 +193,13 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
         choices=[str(version) for version in VERSIONS],
         help="version of CUDA Tile IR that may be used and that its bytecode has; default: any, "
         f"and {DEFAULT_VERSION} for bytecode",
+    )
+    group.add_argument(
+        "--triton-version",
+        choices=[str(release) for release in RELEASES],
+        help="release of Triton whose text is printed, with what it has instead of operations that "
+        "it does not know; default: the newest form of each operation. Text of every release is "
+        "read",
     )
     _add_flag(group, "--print-op-generic", "print MLIR's generic form")
     _add_flag(group, "--print-debuginfo", "print locations in MLIR text")

@@ -132,9 +132,7 @@ SPELLINGS: list[tuple[dict[str, str], dict[str, str]]] = [
     (
         {"m": "!ttg.memdesc<2x64x64xf16, #shared, #smem, mutable>", "i": "i32"},
         {
-            "3.5": "%0 = ttg.memdesc_index %m, %i : "
-            f"!ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> {MEMORY}",
-            "3.6": "%0 = ttg.memdesc_index %m[%i] : "
+            "3.5": "%0 = ttg.memdesc_index %m[%i] : "
             f"!ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> {MEMORY}",
         },
     ),

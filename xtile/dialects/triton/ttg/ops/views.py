@@ -33,7 +33,7 @@ from xtile.dialects.triton.tt.assembly import print_attributes, print_types, pri
 from xtile.dialects.triton.tt.constraints import I32
 from xtile.dialects.triton.ttg.constraints import I32_NUMBERS, MEMDESC, memdesc_of
 from xtile.dialects.triton.ttg.types import MemDescType
-from xtile.dialects.triton.versions import V3_4, V3_5, V3_6, Release
+from xtile.dialects.triton.versions import V3_4, V3_5, Release
 
 
 class ViewOperation(TritonOperation, ABC):
@@ -104,7 +104,7 @@ class MemDescIndexOp(ViewOperation):
     @override
     def print(self, printer: Printer) -> None:
         print_values(printer, [self.src])
-        opening, closing = ("[", "]") if release_of(printer) >= V3_6 else (", ", "")
+        opening, closing = ("[", "]") if release_of(printer) >= V3_5 else (", ", "")
         printer.print_string(opening)
         printer.print_ssa_value(self.index)
         printer.print_string(closing)

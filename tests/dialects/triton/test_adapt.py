@@ -1,0 +1,122 @@
+"""Modules become what a release of Triton reads: the real ones take what comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.triton_releases.folders import releases
+from tests.triton_releases.judges import judge
+from xtile.dialects.triton.versions import parse_release
+from xtile.opt import main
+
+MODULE = """#blocked = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [8, 8],
+    warpsPerCTA = [4, 1], order = [1, 0]}}>
+#shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
+    ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func public @k(%p: !tt.ptr<f32>, %i: i32, %x: tensor<32x32xf32, #blocked>,
+      %o: tensor<32x32xi32, #blocked>) {{
+    %c0 = arith.constant 0 : i32
+{body}
+    tt.return
+  }}
+}}
+"""
+
+ALLOC = """%m = ttg.local_alloc : () -> !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
+"""
+
+OLD_PART = (
+    ALLOC
+    + """%n = ttg.memdesc_subview %m[%i, %c0, %c0]
+    : !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
+    -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 2x32x32>
+ttg.local_store %x, %n {OpIdx = #amdgpu.OpIdx<0>} : tensor<32x32xf32, #blocked>
+    -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 2x32x32>"""
+)
+
+NEW_PART = (
+    ALLOC
+    + """%n = ttg.memdesc_index %m[%i]
+    : !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
+    -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+ttg.local_store %x, %n : tensor<32x32xf32, #blocked>
+    -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>"""
+)
+
+BUFFER = "%r = amdg.buffer_load %p[%o] : !tt.ptr<f32> -> tensor<32x32xf32, #blocked>"
+
+BODIES = {"old part": OLD_PART, "new part": NEW_PART, "buffer": BUFFER}
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "k.ttgir"
+
+
+@pytest.mark.parametrize("release", releases())
+@pytest.mark.parametrize("name", BODIES)
+def test_tritons_take_it(
+    name: str, release: str, write: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write.write_text(MODULE.format(body=BODIES[name]))
+    version = str(parse_release(release))
+    assert main([str(write), "--triton-version", version]) == 0
+    printed = capsys.readouterr().out
+    verdict = judge(release, printed)
+    assert verdict.accepted, (verdict.said, printed)
+    assert ("memdesc_subview" in printed) == (version == "3.4" and name != "buffer")
+    assert ("amdgpu.buffer_load" in printed) == (version in ("3.4", "3.5") and name == "buffer")
+
+
+def test_hints_are_left_out_with_a_remark(write: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hint = "amdgpu.instruction_sched_hint {variant = #amdgpu.SchedHintVariant<none>}"
+    write.write_text(MODULE.format(body=hint))
+    assert main([str(write), "--triton-version", "3.5"]) == 0
+    first = capsys.readouterr()
+    assert "amdgpu.instruction_sched_hint" in first.out
+    assert not first.err
+    assert main([str(write), "--triton-version", "3.9"]) == 0
+    second = capsys.readouterr()
+    assert "instruction_sched_hint" not in second.out
+    assert "k.ttgir:10.1-72: remark: amdg.instruction_sched_hint is left out: " in second.err
+
+
+@pytest.mark.parametrize(
+    ("release", "body", "message"),
+    [
+        (
+            "3.8",
+            "%r = tt.atomic_load acquire, gpu, %p : (!tt.ptr<f32>) -> f32",
+            "tt.atomic_load came in with Triton 3.9, and this is to be 3.8",
+        ),
+        (
+            "3.9",
+            (
+                "%n = arith.extsi %i : i32 to i64\n"
+                "%b = tt.make_tensor_ptr %p, [%n], [%n], [%i] {order = array<i32: 0>} : "
+                "<tensor<8xf32>>"
+            ),
+            "Triton 3.7 was the last with tt.make_tensor_ptr, and this is to be 3.9",
+        ),
+    ],
+)
+def test_what_a_release_cannot_say(
+    release: str, body: str, message: str, write: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write.write_text(MODULE.format(body=body))
+    assert main([str(write), "--triton-version", release, "-o", "out"]) == 1
+    assert message in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_releases_that_there_are_not(write: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write.write_text(MODULE.format(body=BUFFER))
+    with pytest.raises(SystemExit) as ended:
+        main([str(write), "--triton-version", "2.1"])
+    assert ended.value.code == 2
+    assert "invalid choice: '2.1'" in capsys.readouterr().err
