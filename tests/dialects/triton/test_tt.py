@@ -96,3 +96,27 @@ def test_operations_know_their_releases() -> None:
             if isinstance(operation, TritonOperation):
                 assert piece.until >= operation.SINCE
                 assert operation.UNTIL is None or piece.since <= operation.UNTIL
+
+
+@pytest.mark.parametrize(
+    ("target", "lanes", "message"),
+    [
+        ('ttg.target = "hip:gfx942", ', 64, None),
+        ('ttg.target = "hip:gfx1100", ', 32, None),
+        ('ttg.target = "cuda:90", ', 32, None),
+        ('ttg.target = "hip:gfx1100", ', 64, "a warp of gfx1100 has 32 lanes"),
+        ("", 64, "the module has ttg.threads-per-warp and no ttg.target"),
+    ],
+)
+def test_layouts_are_for_the_target(target: str, lanes: int, message: str | None) -> None:
+    """Triton takes all of them, and compiles them to something else."""
+    text = (
+        f'module attributes {{{target}"ttg.num-warps" = 4 : i32, '
+        f'"ttg.threads-per-warp" = {lanes} : i32}} {{\n'
+        "  tt.func public @k() {\n    tt.return\n  }\n}\n"
+    )
+    if message is None:
+        _read(text)
+        return
+    with pytest.raises(DiagnosticError, match=message):
+        _read(text)

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FlatSymbolRefAttr,
     FunctionType,
+    IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
@@ -47,8 +48,35 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.triton.operation import Operand, TritonOperation
+from xtile.targets import AMD
 
 _RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
+
+
+_LANES, _TARGET = "ttg.threads-per-warp", "ttg.target"
+
+
+def _verify_target(module: Operation | None) -> None:
+    """Checks that layouts are made for the chip that a module names, which Triton does not.
+
+    Raises:
+        VerifyException: It names none, or one whose warps have another number of lanes.
+    """
+    lanes = None if module is None else module.attributes.get(_LANES)
+    if module is None or not isinstance(lanes, IntegerAttr):
+        return
+    target = module.attributes.get(_TARGET)
+    if not isinstance(target, StringAttr):
+        raise VerifyException(
+            f"the module has {_LANES} and no {_TARGET}; say what its layouts are made for, such as "
+            f'{_TARGET} = "hip:gfx942"'
+        )
+    _, _, name = target.data.partition("hip:")
+    chip = AMD.chips.get(name)
+    if chip is not None and chip.subgroup_size != lanes.value.data:
+        raise VerifyException(
+            f"{_LANES} is {lanes.value.data}, but a warp of {name} has {chip.subgroup_size} lanes"
+        )
 
 
 class _Callable(CallableOpInterface):
@@ -166,6 +194,7 @@ class FuncOp(TritonOperation):
 
     @override
     def verify_(self) -> None:
+        _verify_target(self.parent_op())
         if self.is_declaration:
             return
         expected = self.function_type.inputs.data
