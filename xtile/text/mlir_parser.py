@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import cast
 
@@ -48,6 +49,13 @@ _OTHER_FORMS = {
 """For a dialect that others have in another form, what messages say of it."""
 
 
+_TYPE = re.compile(
+    r"(?:tensor|vector|memref|!\w[\w.]*+)"
+    r'<[^<>"]*+(?:<[^<>"]*+(?:<[^<>"]*+(?:<[^<>"]*+>[^<>"]*+)*+>[^<>"]*+)*+>[^<>"]*+)*+>'
+)
+"""A type with parameters, of which texts have many alike."""
+
+
 class MlirParser(ResourceParser):
     """The parser of all of MLIR's text, which records where operations, operands and arguments are.
 
@@ -72,6 +80,7 @@ class MlirParser(ResourceParser):
         self._first_uses: dict[str, XdslSpan] = {}
         self._operation_starts: list[int] = []
         self._name_starts: list[int] = []
+        self._types: dict[str, TypeAttribute] = {}
 
     @property
     def resources(self) -> Resources:
@@ -165,6 +174,22 @@ class MlirParser(ResourceParser):
                 is_given = self._location_end == self.previous_end
                 if isinstance(value.location, UnknownLocation) and not is_given:
                     value.location = self._location_at(span.start)
+
+    @override
+    def parse_optional_type(self) -> TypeAttribute | None:
+        """Reads a type; one whose text was read before is not read again."""
+        start = self._current_token.span.start
+        match = _TYPE.match(self._source.text, start)
+        if match is None or "->" in match[0]:
+            return super().parse_optional_type()
+        known = self._types.get(match[0])
+        if known is not None:
+            self._resume_from(match.end())
+            return known
+        read = super().parse_optional_type()
+        if read is not None and self.previous_end == match.end():
+            self._types[match[0]] = read
+        return read
 
     @override
     def _parse_optional_builtin_parametrized_type(self) -> TypeAttribute | None:
