@@ -63,12 +63,58 @@ def in_tensorlang(line: str) -> str:
     return f"tensorlang.func @k(%A: !tensorlang.memref<?x?xf32>, %n: index, %f: f32) {{\n{line}\n}}"
 
 
+def in_triton_function(arguments: str, line: str) -> str:
+    """A function of Triton of one operation; `#b` is a layout, `#s` one of shared memory."""
+    return (
+        "#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], "
+        "order = [0]}>\n#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
+        'order = [0]}>\nmodule attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, '
+        'ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {\n'
+        f"tt.func public @k({arguments}) {{\n{line}\ntt.return\n}}\n}}\n"
+    )
+
+
+BUFFER = {
+    "p": "!tt.ptr<f32>",
+    "o": "tensor<64xi32, #b>",
+    "m": "tensor<64xi1, #b>",
+    "x": "tensor<64xf32, #b>",
+    "s": "i32",
+    "l": "!ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>",
+}
+
+
+def in_buffer_function(line: str) -> str:
+    """A function of Triton of one operation on a buffer."""
+    arguments = ", ".join(f"%{name}: {type}" for name, type in BUFFER.items())
+    return in_triton_function(arguments, line)
+
+
 SAMPLES = {
     "affine.for": in_function(
         "%n: index, %f: f32",
         "%r = affine.for %i = max affine_map<(d0)[s0] -> (d0, s0)>(%n)[%n] to "
         "min affine_map<(d0)[s0] -> (d0, s0)>(%n)[%n] iter_args(%x = %f) -> (f32) "
         "{ affine.yield %x : f32 }",
+    ),
+    "amdg.buffer_atomic_rmw": in_buffer_function(
+        "%r = amdg.buffer_atomic_rmw fadd, relaxed, gpu, %x, %p[%o], %m stride = %s : "
+        "!tt.ptr<f32> -> tensor<64xf32, #b>"
+    ),
+    "amdg.buffer_load": in_buffer_function(
+        "%r = amdg.buffer_load %p[%o], %m, %x stride = %s : !tt.ptr<f32> -> tensor<64xf32, #b>"
+    ),
+    "amdg.buffer_load of i1": in_triton_function(
+        "%p: !tt.ptr<i1>, %o: tensor<64xi32, #b>, %m: tensor<64xi1, #b>, %s: i32",
+        "%r = amdg.buffer_load %p[%o], %m, %m stride = %s : !tt.ptr<i1> -> tensor<64xi1, #b>",
+    ),
+    "amdg.buffer_load_to_local": in_buffer_function(
+        "%r = amdg.buffer_load_to_local %p[%o] mask = %m other = %x stride = %s into %l : "
+        "!tt.ptr<f32>[tensor<64xi32, #b>] tensor<64xf32, #b> -> "
+        "!ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>"
+    ),
+    "amdg.buffer_store": in_buffer_function(
+        "amdg.buffer_store %x, %p[%o], %m stride = %s : !tt.ptr<f32> -> tensor<64xf32, #b>"
     ),
     "cf.cond_br": in_function(
         "%c: i1, %f: f32",
@@ -281,6 +327,37 @@ SAMPLES = {
     ),
     "tensorlang.subview with a dynamic offset": in_tensorlang(
         "%B = tensorlang.subview %A[%n:4,3:8] : !tensorlang.memref<4x8xf32, strided<1, ?>>"
+    ),
+    "tt.dot_scaled": in_triton_function(
+        "%a: tensor<128x64xf8E4M3FN>, %s: tensor<128x2xi8>, %b: tensor<64x128xf8E5M2>, "
+        "%c: tensor<128x128xf32>",
+        "%r = tt.dot_scaled %a scale %s, %b scale %s, %c lhs = e4m3 rhs = e5m2 {fastMath = false} "
+        ": tensor<128x64xf8E4M3FN>, tensor<128x2xi8> * tensor<64x128xf8E5M2>, tensor<128x2xi8> "
+        "-> tensor<128x128xf32>",
+    ),
+    "tt.load": in_triton_function(
+        "%p: tensor<8x!tt.ptr<f32>>, %m: tensor<8xi1>, %x: tensor<8xf32>",
+        "%r = tt.load %p, %m, %x : tensor<8x!tt.ptr<f32>>",
+    ),
+    "tt.load of i1": in_triton_function(
+        "%p: tensor<8x!tt.ptr<i1>>, %m: tensor<8xi1>",
+        "%r = tt.load %p, %m, %m : tensor<8x!tt.ptr<i1>>",
+    ),
+    "tt.make_tensor_descriptor": in_triton_function(
+        "%p: !tt.ptr<f32>, %n: i32, %s: i64",
+        "%r = tt.make_tensor_descriptor %p, [%n, %n], [%s, %s] : !tt.ptr<f32>, "
+        "!tt.tensordesc<8x16xf32>",
+    ),
+    "tt.make_tensor_ptr": in_triton_function(
+        "%p: !tt.ptr<f32>, %n: i64, %i: i32",
+        "%r = tt.make_tensor_ptr %p, [%n, %n], [%n, %n], [%i, %i] {order = array<i32: 1, 0>} : "
+        "<tensor<8x16xf32>>",
+    ),
+    "ttg.async_copy_global_to_local": in_triton_function(
+        "%p: tensor<64x!tt.ptr<f32>, #b>, %m: tensor<64xi1, #b>, %x: tensor<64xf32, #b>, "
+        "%l: !ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>",
+        "%r = ttg.async_copy_global_to_local %p, %l mask %m other %x : "
+        "tensor<64x!tt.ptr<f32>, #b> -> <64xf32, #s, #ttg.shared_memory, mutable>",
     ),
     "vector.transfer_read": in_function(
         "%m: memref<?x?xf32>, %n: index, %f: f32, %k: vector<8xi1>",

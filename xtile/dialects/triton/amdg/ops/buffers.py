@@ -268,6 +268,8 @@ class BufferLoadOp(BufferOperation):
     @override
     def verify_(self) -> None:
         super().verify_()
+        if self.other is not None and self.mask is None:
+            raise VerifyException("other is given without a mask; it is what masked elements are")
         verify_type("the result", self.result.type, self.accessed)
         if self.other is not None:
             verify_type("other", self.other.type, self.accessed)
