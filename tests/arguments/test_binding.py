@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import xtile
 from tests.dlpack_producer import Producer, alive_count
 from xtile.arguments.arrays import Output, as_array
 from xtile.arguments.binding import bind
@@ -590,3 +591,10 @@ class TestEntry:
     def test_none(self) -> None:
         with pytest.raises(ArgumentError, match="the kernel has no function to launch"):
             find_function("; nothing\n", None)
+
+
+@pytest.mark.parametrize("type_", ["vector<4xf32>", "tensor<4xf32>"])
+def test_a_number_is_no_vector_and_no_tensor(type_: str) -> None:
+    kernel = f"gpu.module @m {{ gpu.func @k(%a: {type_}) kernel {{ gpu.return }} }}"
+    with pytest.raises(ArgumentError, match="a value of this type cannot be passed to a kernel"):
+        xtile.run(kernel, [1.0])

@@ -6,6 +6,7 @@ import math
 from typing import Any, cast
 
 import numpy as np
+from xdsl.dialects.builtin import ContainerType
 
 from xtile.arguments.errors import ArgumentError, describe_type, describe_value
 from xtile.arguments.memory_types import scalar_type_of
@@ -23,12 +24,14 @@ def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
     Raises:
         ArgumentError: The value is no number, of the wrong kind, or out of the type's range.
     """
+    scalar = scalar_type_of(parameter.type)
+    wrong = ArgumentError(f"{parameter}: a value of this type cannot be passed to a kernel")
+    if isinstance(scalar, ContainerType):
+        raise wrong
     try:
-        type = number_of(scalar_type_of(parameter.type))
+        type = number_of(scalar)
     except ValueError:
-        raise ArgumentError(
-            f"{parameter}: a value of this type cannot be passed to a kernel"
-        ) from None
+        raise wrong from None
     if type.dtype == np.bool_:
         return _boolean(parameter, value)
     number = _python_number(parameter, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
@@ -69,3 +70,21 @@ def test_kernels_on_opencl(name: str, form: str) -> None:
 def test_what_is_refused(name: str, form: str) -> None:
     with pytest.raises(DiagnosticError, match=REFUSED[name]):
         translate(_module(name, form), "triton-to-core")
+
+
+def test_functions_that_others_call_are_no_kernels() -> None:
+    text = """
+    tt.func public @add(%x: i32) -> i32 {
+      %y = arith.addi %x, %x : i32
+      tt.return %y : i32
+    }
+    tt.func public @k(%p: !tt.ptr<i32>, %x: i32) {
+      %y = tt.call @add(%x) : (i32) -> i32
+      tt.store %p, %y : !tt.ptr<i32>
+      tt.return
+    }
+    """
+    module = translate(xtile.parse(text, language="ttir"), "triton-to-core")
+    out = np.full(1, 77, np.int32)
+    xtile.run(module, [out, 21])
+    assert out.tolist() == [42]

@@ -23,7 +23,7 @@ from xtile.dialects.gpu.functions import FuncOp as GpuFuncOp
 from xtile.dialects.gpu.functions import ReturnOp as GpuReturnOp
 from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
-from xtile.dialects.triton.tt.ops import FuncOp
+from xtile.dialects.triton.tt.ops import CallOp, FuncOp
 from xtile.dialects.triton.tt.ops.programs import GridOperation
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.rewrite.rebuilder import Rule
@@ -39,12 +39,13 @@ MODULE = "kernels"
 
 
 def translate_kernels(module: ModuleOp, raising: Raising) -> None:
-    """Translates the kernels of a module into one `gpu.module`, and keeps everything else."""
+    """Translates public functions that no other calls into one `gpu.module`; keeps other things."""
+    called = {each.callee.root_reference.data for each in module.walk() if isinstance(each, CallOp)}
     kernels: list[FuncOp] = []
     for operation in module.body.block.ops:
         if not isinstance(operation, FuncOp):
             raising.keep(operation)
-        elif operation.is_public:
+        elif operation.is_public and operation.sym_name.data not in called:
             kernels.append(operation)
     body = Block()
     with raising.at_end_of(body):
