@@ -220,6 +220,9 @@ def _scope_of(function: Operation) -> DISubprogramAttr | None:
 def _line_of(location: Attribute) -> Attribute:
     """A location in a file, or one that the format has; of several that are fused the first."""
     match location:
+        # First, because it counts as an instance of CallSiteLoc, too.
+        case DILocAttr():
+            return location
         case NameLoc():
             return _line_of(location.location)
         case FusedLoc():
@@ -227,7 +230,7 @@ def _line_of(location: Attribute) -> Attribute:
             return _line_of(locations.data[0]) if locations.data else UnknownLoc()
         case CallSiteLoc() if not isinstance(_line_of(location.callee), DILocAttr | CallSiteLoc):
             return _line_of(location.caller)
-        case FileLineColLoc() | DILocAttr() | CallSiteLoc():
+        case FileLineColLoc() | CallSiteLoc():
             return location
         case _:
             return UnknownLoc()
