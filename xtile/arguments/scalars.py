@@ -6,7 +6,7 @@ import math
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ContainerType
+from xdsl.dialects.builtin import ShapedType
 
 from xtile.arguments.errors import ArgumentError, describe_type, describe_value
 from xtile.arguments.memory_types import scalar_type_of
@@ -26,7 +26,7 @@ def convert_scalar(parameter: Parameter, value: Any) -> np.generic:
     """
     scalar = scalar_type_of(parameter.type)
     wrong = ArgumentError(f"{parameter}: a value of this type cannot be passed to a kernel")
-    if isinstance(scalar, ContainerType):
+    if isinstance(scalar, ShapedType):
         raise wrong
     try:
         type = number_of(scalar)
