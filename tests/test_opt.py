@@ -181,7 +181,7 @@ def test_a_missing_file_is_one_line(opt: Opt, kernel: Path) -> None:
     )
     Path("folder.ir").mkdir()
     assert opt("folder.ir") == Result(
-        1, "", "folder.ir: error: cannot read the file: Is a directory\n"
+        1, "", "folder.ir: error: the folder has no .ttir or .ttgir of a kernel\n"
     )
 
 

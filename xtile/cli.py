@@ -42,7 +42,7 @@ examples:
 
 _KERNEL_HELP = (
     "a file with tensor language (.ir), MLIR (.mlir), Triton's languages (.ttir, .ttgir) or CUDA "
-    "Tile bytecode (.tileirbc)"
+    "Tile bytecode (.tileirbc), or a folder that Triton wrote of a kernel"
 )
 
 

@@ -115,6 +115,7 @@ class XtileOptMain(xDSLOptMain):
 
     @override
     def setup_pipeline(self) -> None:
+        self._enter_folder()
         self._check_arguments()
         self._target = self._target_spec()
         self._emitter = self._make_emitter()
@@ -535,6 +536,19 @@ class XtileOptMain(xDSLOptMain):
                 "use --frontend to say what is in it"
             )
         return LANGUAGES[extension]
+
+    def _enter_folder(self) -> None:
+        """Takes the kernel of a folder that Triton wrote; ends the process if there is none."""
+        path = self.args.input_file
+        if path is None or not os.path.isdir(path):
+            return
+        from xtile.dialects.triton_dumps import kernel_file
+
+        try:
+            self.args.input_file = kernel_file(path)
+        except DiagnosticError as error:
+            self._show(error.diagnostics)
+            sys.exit(EXIT_INPUT_WRONG)
 
     def _reads_standard_input(self) -> bool:
         """Whether the command line names no file to read."""

@@ -104,6 +104,17 @@ def _read_mlir(
     return read_mlir(source, diagnostics, context, mlir_parser_for(source))
 
 
+def _read_triton(
+    source: Source, diagnostics: Diagnostics, context: Context, revision: str | None
+) -> ModuleOp | None:
+    from xtile.dialects.triton_dumps import attach_options
+
+    module = _read_mlir(source, diagnostics, context, revision)
+    if module is not None:
+        attach_options(module, source, diagnostics)
+    return module
+
+
 def mlir_parser_for(source: Source) -> type[MlirParser]:
     """What reads an MLIR text: XeGPU's RFC and Triton's releases have forms of their own."""
     if TRITON.search(source.text) is not None:
@@ -167,8 +178,8 @@ LANGUAGES: dict[str, Language] = {
     for language in (
         Language("tensorlang", "ir", ";", ("// -----", "; -----"), _read_tensorlang),
         Language("mlir", "mlir", "//", ("// -----",), _read_mlir),
-        Language("ttir", "ttir", "//", ("// -----",), _read_mlir),
-        Language("ttgir", "ttgir", "//", ("// -----",), _read_mlir),
+        Language("ttir", "ttir", "//", ("// -----",), _read_triton),
+        Language("ttgir", "ttgir", "//", ("// -----",), _read_triton),
         Language("spirv", "spv", ";", (), _read_spirv, True, SPIRV_MAGIC),
         Language("spirv-asm", "spvasm", ";", ("; -----",), _read_spirv_assembly),
         Language("tileir-bytecode", "tileirbc", "//", (), _read_tile_bytecode, True, TILE_MAGIC),

@@ -138,7 +138,7 @@ def read_source(kernel: str | os.PathLike[str], name: str | None = None) -> tupl
     if isinstance(kernel, str) and not _is_path(kernel):
         source = Source(TEXT_NAME, kernel)
         return source, guess_language(kernel) if name is None else _language(name)
-    path = os.fspath(kernel)
+    path = _file_of(os.fspath(kernel))
     if name is not None:
         return source_from_path(path, _language(name).is_binary), _language(name)
     extension = os.path.splitext(path)[1].removeprefix(".")
@@ -151,7 +151,18 @@ def read_source(kernel: str | os.PathLike[str], name: str | None = None) -> tupl
 
 def _is_path(text: str) -> bool:
     """Whether a string is the path of a file rather than the text of a kernel."""
-    return "\n" not in text and text.endswith(tuple(f".{extension}" for extension in LANGUAGES))
+    if "\n" in text:
+        return False
+    return text.endswith(tuple(f".{extension}" for extension in LANGUAGES)) or os.path.isdir(text)
+
+
+def _file_of(path: str) -> str:
+    """The file of a kernel, where a path may be that of a folder that Triton wrote."""
+    if not os.path.isdir(path):
+        return path
+    from xtile.dialects.triton_dumps import kernel_file
+
+    return kernel_file(path)
 
 
 def _language(name: str) -> Language:

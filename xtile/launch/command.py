@@ -25,6 +25,7 @@ from xtile.command import (
     print_table,
 )
 from xtile.dialects.reading import UnknownLanguageError
+from xtile.dialects.triton_dumps import kernel_file, options_text
 from xtile.launch.devices import Device, find_device
 from xtile.launch.executable import Executable, Kernel, LaunchResult
 from xtile.launch.progress import progress_bar
@@ -59,6 +60,8 @@ def run_kernel(options: Namespace) -> int:
 
 def _run_kernel(options: Namespace) -> int:
     device = find_device(options.device, sanitize=options.sanitize)
+    if os.path.isdir(options.kernel):
+        options.kernel = kernel_file(options.kernel)
     executable = _load(options, device)
     parameters = executable.signature.parameters
     outputs = _by_parameter("--out", options.out, parameters)
@@ -72,7 +75,8 @@ def _run_kernel(options: Namespace) -> int:
         result = _launch(options, device, executable, values)
         _show(result.warnings)
     if parameters and not options.quiet:
-        print_table(_result_table(executable.signature, values, result))
+        compiled_as = options_text(options.kernel)
+        print_table(_result_table(executable.signature, values, result, compiled_as))
     for parameter, value in zip(parameters, values, strict=True):
         if parameter.name in outputs:
             _save(outputs[parameter.name], value)
@@ -227,12 +231,14 @@ def _save(path: str, value: Any) -> None:
 
 
 def _result_table(
-    signature: Signature, values: Sequence[Any], result: LaunchResult | None
+    signature: Signature, values: Sequence[Any], result: LaunchResult | None, compiled_as: str
 ) -> RenderableType:
     rows = rows_of(signature.parameters, values, signature.written)
     title = f"@{signature.name}"
     if result is not None and result.seconds is not None:
         title += f" on {result.device}, {result.seconds * 1000:.3f} ms"
+    if compiled_as:
+        title += f", {compiled_as}"
     return make_table(title, rows)
 
 

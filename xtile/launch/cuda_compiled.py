@@ -64,12 +64,12 @@ _files: RecentlyUsed[tuple[str, MachineCode]] = RecentlyUsed(TEXTS)
 
 
 def _path_of(kernel: Kernel) -> str | None:
-    """The path of the file that a kernel is given as; None for a text or a module."""
+    """The path of the file that a kernel is given as; None for a text, a module or a folder."""
     source = kernel.source
     if not isinstance(source, str | os.PathLike):
         return None
     path = os.fspath(cast("str | os.PathLike[str]", source))
-    return None if "\n" in path else path
+    return None if "\n" in path or os.path.isdir(path) else path
 
 
 def _cubin_path(kernel: Kernel) -> str | None:
