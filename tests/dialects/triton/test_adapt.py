@@ -8,7 +8,7 @@ import pytest
 
 from tests.triton_releases.folders import releases
 from tests.triton_releases.judges import judge
-from xtile.dialects.triton.versions import parse_release
+from xtile.dialects.triton.versions import V3_4, V3_7, parse_release
 from xtile.opt import main
 
 MODULE = """#blocked = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [8, 8],
@@ -71,6 +71,45 @@ def test_tritons_take_it(
     assert verdict.accepted, (verdict.said, printed)
     assert ("memdesc_subview" in printed) == (version == "3.4" and name != "buffer")
     assert ("amdgpu.buffer_load" in printed) == (version in ("3.4", "3.5") and name == "buffer")
+
+
+COUNTED = (
+    "amdgpu.instruction_sched_hint {variant = #amdgpu.SchedHintVariant<none>, "
+    "isBufferLoadsAEnabled = false, isBufferLoadsBEnabled = false"
+    + "".join(
+        f", {name} = #amdgpu.InstCounter<0, none>"
+        for name in (
+            *("numDsReadsA", "numDsReadsB", "numDsWritesA", "numDsWritesB", "numGlobalLoadsA"),
+            *("numGlobalLoadsB", "numMMAs"),
+        )
+    )
+    + "}"
+)
+
+
+@pytest.mark.parametrize("release", releases())
+def test_only_3_4_counts_what_a_hint_is_for(
+    release: str, write: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write.write_text(MODULE.format(body=COUNTED))
+    version = parse_release(release)
+    assert main([str(write), "--triton-version", str(version)]) == 0
+    printed = capsys.readouterr().out
+    verdict = judge(release, printed)
+    assert verdict.accepted, (verdict.said, printed)
+    assert ("InstCounter" in printed) == (version == V3_4)
+    assert ("instruction_sched_hint" in printed) == (version <= V3_7)
+
+
+def test_a_hint_without_counts_is_none_for_3_4(
+    write: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hint = "amdgpu.instruction_sched_hint {variant = #amdgpu.SchedHintVariant<none>}"
+    write.write_text(MODULE.format(body=hint))
+    assert main([str(write), "--triton-version", "3.4"]) == 0
+    captured = capsys.readouterr()
+    assert "instruction_sched_hint" not in captured.out
+    assert "left out: that of Triton 3.4 also counts instructions" in captured.err
 
 
 def test_hints_are_left_out_with_a_remark(write: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ ALIASES = f"""
 #line = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}}>
 #shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
 #smem = #ttg.shared_memory
+#dot = #ttg.dot_op<{{opIdx = 0, parent = #blocked}}>
 """
 MEMORY = "!ttg.memdesc<64x64xf16, #shared, #smem, mutable>"
 TENSOR = "tensor<64x64xf16, #blocked>"
@@ -162,12 +163,12 @@ SPELLINGS: list[tuple[dict[str, str], dict[str, str]]] = [
     ({}, {"3.6": "ttg.local_barrier", "3.7": "ttg.barrier local"}),
     ({}, {"3.6": "%0 = ttg.warp_id"}),
     (
-        {"x": "tensor<64x64xi8, #blocked>", "s": "tensor<64x2xi8, #blocked>"},
+        {"x": "tensor<64x64xi8, #dot>", "s": "tensor<64x2xi8, #blocked>"},
         {
             "3.4": "%0 = amdgpu.upcast_mxfp %x, %s fp_type = e4m3 {fastMath = true} : "
-            "tensor<64x64xi8, #blocked>, tensor<64x2xi8, #blocked> -> tensor<64x64xf16, #blocked>",
+            "tensor<64x64xi8, #dot>, tensor<64x2xi8, #blocked> -> tensor<64x64xf16, #dot>",
             "3.6": "%0 = amdg.upcast_mxfp %x, %s fp_type = e4m3 {fastMath = true} : "
-            "tensor<64x64xi8, #blocked>, tensor<64x2xi8, #blocked> -> tensor<64x64xf16, #blocked>",
+            "tensor<64x64xi8, #dot>, tensor<64x2xi8, #blocked> -> tensor<64x64xf16, #dot>",
         },
     ),
 ]
@@ -349,10 +350,26 @@ CASES: list[tuple[str, dict[str, str], str]] = [
     (
         (
             "%0 = amdg.upcast_mxfp %x, %s fp_type = e4m3 {fastMath = true} : "
-            "tensor<64x64xi8, #blocked>, tensor<64x2xi8, #blocked> -> tensor<64x64xf32, #blocked>"
+            "tensor<64x64xi8, #dot>, tensor<64x2xi8, #blocked> -> tensor<64x64xf32, #dot>"
+        ),
+        {"x": "tensor<64x64xi8, #dot>", "s": "tensor<64x2xi8, #blocked>"},
+        "its elements are f16 or bf16",
+    ),
+    (
+        (
+            "%0 = amdg.upcast_mxfp %x, %s fp_type = e4m3 {fastMath = true} : "
+            "tensor<64x64xi8, #blocked>, tensor<64x2xi8, #blocked> -> tensor<64x64xf16, #blocked>"
         ),
         {"x": "tensor<64x64xi8, #blocked>", "s": "tensor<64x2xi8, #blocked>"},
-        "its elements are f16 or bf16",
+        "its layout must be #ttg.dot_op",
+    ),
+    (
+        (
+            "%0 = amdg.upcast_mxfp %x, %s fp_type = e4m3 {fastMath = true} : "
+            "tensor<64x64xi8, #dot>, tensor<64x1xi8, #blocked> -> tensor<64x64xf16, #dot>"
+        ),
+        {"x": "tensor<64x64xi8, #dot>", "s": "tensor<64x1xi8, #blocked>"},
+        "it must have the shape [64, 2], one scale for 32 numbers along K",
     ),
 ]
 

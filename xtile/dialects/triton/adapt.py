@@ -50,10 +50,8 @@ def adapt(module: Operation, release: Release, diagnostics: Diagnostics) -> None
             problem = _without_subview(operation, release)
         elif operation.name in _PARTS and release <= V3_4:
             problem = _as_subview(operation)
-        elif operation.name in _HINTS and not _is_in(operation, release):
-            message = f"{operation.name} is left out: Triton {release} does not know this hint"
-            _add(diagnostics, Severity.REMARK, message, operation, source)
-            Rewriter.erase_op(operation)
+        elif operation.name in _HINTS:
+            _adapt_hint(operation, release, diagnostics, source)
             continue
         else:
             problem = next(_problems(operation, release), None)
@@ -64,6 +62,23 @@ def adapt(module: Operation, release: Release, diagnostics: Diagnostics) -> None
         if problem is not None and problem not in told:
             told.add(problem)
             _add(diagnostics, Severity.ERROR, problem, operation, source)
+
+
+def _adapt_hint(
+    operation: TritonOperation, release: Release, diagnostics: Diagnostics, source: Source | None
+) -> None:
+    """Leaves a hint out, or what it counts, where the release does not know it."""
+    problem = None
+    if not _is_in(operation, release):
+        problem = f"Triton {release} does not know this hint"
+    elif release <= V3_4 and len(operation.properties) == 1:
+        problem = "that of Triton 3.4 also counts instructions"
+    if problem is not None:
+        message = f"{operation.name} is left out: {problem}"
+        _add(diagnostics, Severity.REMARK, message, operation, source)
+        Rewriter.erase_op(operation)
+    elif release >= V3_5:
+        operation.properties = {"variant": operation.properties["variant"]}
 
 
 def _add(

@@ -219,16 +219,18 @@ def spread(scales: Array, shape: Sequence[int]) -> Array:
 
 
 def _upcast_mxfp(operation: Any, compiler: Compiler) -> Step:
-    """Numbers times scales, of which there is one for 32 numbers of the last dimension."""
+    """Numbers times scales, of which there is one for 32 numbers along K."""
     element = ScaleDotElemType(integer_property(operation, "fp_type"))
-    number, scale_number = number_in(operation.results[0]), number_in(operation.scale)
-    shape = shape_of(operation.result)
+    number, scale_number = number_in(operation.result), number_in(operation.scale)
+    shape, k_axis = shape_of(operation.result), operation.k_axis
+    is_right = k_axis != len(shape) - 1
 
     def function(value: Value, scales: Value) -> Value:
         is_packed = element is ScaleDotElemType.E2M1
         dtype = _ELEMENTS[element].dtype
-        elements = fp4_numbers(value, -1) if is_packed else np.asarray(value).view(dtype)
-        factors = spread(scale_values(scales, scale_number), shape)
+        elements = fp4_numbers(value, k_axis) if is_packed else np.asarray(value).view(dtype)
+        powers = scale_values(scales, scale_number)
+        factors = spread(np.swapaxes(powers, -1, -2) if is_right else powers, shape)
         return number.rounded(elements.astype(np.float64) * factors)
 
     return apply(operation, compiler, function)

@@ -201,8 +201,11 @@ def _upcast(operation: UpcastMXFPOp, raising: Raising) -> None:
     value, scale = raising.values((operation.src, operation.scale))
     kind = ScaleDotElemType(operation.fp_type.value.data)
     element = value_type(raising.type(operation.result.type))
+    rank = len(shape_of(value.type))
+    if operation.k_axis != rank - 1:
+        scale = raising.transposed(scale, [*range(rank - 2), rank - 1, rank - 2])
     if kind is ScaleDotElemType.E2M1:
-        value = _unpacked(raising, value, len(shape_of(value.type)) - 1)
+        value = _unpacked(raising, value, operation.k_axis)
     elif isinstance(value_type(value.type), IntegerType):
         type_ = with_element(value.type, element_type(raising, kind))
         value = raising.compute(arith.BitcastOp, [value], type_)

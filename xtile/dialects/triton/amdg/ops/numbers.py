@@ -34,10 +34,13 @@ from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr, LinearEncodingAttr
+from xtile.dialects.triton.encodings.matrix_units import DotOperandEncodingAttr
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
     element_of,
+    encoding_of,
     shape_of,
     verify_same_form,
 )
@@ -69,11 +72,15 @@ _STORED = {
 """What tensors hold the elements of each type as."""
 
 
+_UPCAST = (ScaleDotElemType.E2M1, ScaleDotElemType.E4M3, ScaleDotElemType.E5M2)
+"""What `amdg.upcast_mxfp` takes."""
+
+
 @irdl_op_definition
 class UpcastMXFPOp(TritonOperation):
-    """Numbers times scales, of which one stands for 32 numbers along the last dimension.
+    """Numbers times scales, of which one stands for 32 numbers along K.
 
-    Triton verifies and compiles e2m1, e4m3 and e5m2 only.
+    `src` is an operand of a product; K is the last dimension of `scale` also where it is B.
 
     ```
     %y = amdg.upcast_mxfp %x, %scale fp_type = e2m1 {fastMath = false}
@@ -126,6 +133,44 @@ class UpcastMXFPOp(TritonOperation):
         _verify_result(self.result.type)
         if len(shape_of(self.src.type)) != len(shape_of(self.scale.type)):
             raise VerifyException("src and scale must have the same number of dimensions")
+        if len(shape_of(self.src.type)) < 2:
+            raise VerifyException(f"src is {self.src.type}; operands have two dimensions or more")
+        if kind not in _UPCAST:
+            known = ", ".join(map(keyword, _UPCAST))
+            raise VerifyException(f"fp_type is {keyword(kind)}; it is one of {known}")
+        self._verify_scales(kind)
+        if kind is ScaleDotElemType.E2M1:
+            verify_unpacked("src", self.src.type, self.result.type, self.k_axis)
+        elif shape_of(self.src.type) != shape_of(self.result.type):
+            raise VerifyException(
+                f"src is {self.src.type} and the result {self.result.type}; they must have the "
+                "same shape"
+            )
+
+    @property
+    def k_axis(self) -> int:
+        """The dimension of `src` that is K of the product."""
+        operand = encoding_of(self.src.type)
+        is_right = isinstance(operand, DotOperandEncodingAttr) and operand.op_idx.data == 1
+        return len(shape_of(self.src.type)) - (2 if is_right else 1)
+
+    def _verify_scales(self, kind: ScaleDotElemType) -> None:
+        operand, scale = encoding_of(self.src.type), encoding_of(self.scale.type)
+        if operand is not None and not isinstance(operand, DotOperandEncodingAttr):
+            raise VerifyException(f"src is {self.src.type}; its layout must be #ttg.dot_op")
+        if scale is not None and not isinstance(scale, BlockedEncodingAttr | LinearEncodingAttr):
+            raise VerifyException(
+                f"scale is {self.scale.type}; its layout must be #ttg.blocked or #ttg.linear"
+            )
+        *expected, rows, columns = shape_of(self.src.type)
+        others, numbers = (columns, rows) if self.k_axis == len(expected) else (rows, columns)
+        numbers *= 2 if kind is ScaleDotElemType.E2M1 else 1
+        expected += [others, numbers // 32]
+        if list(shape_of(self.scale.type)) != expected:
+            raise VerifyException(
+                f"scale is {self.scale.type}; it must have the shape {expected}, one scale for 32 "
+                "numbers along K, which is the last dimension"
+            )
 
 
 def _is(element: Attribute, stored: object) -> bool:
