@@ -198,8 +198,8 @@ WRONG: dict[str, tuple[str, str, str]] = {
         json.dumps({**JSON, "target": {**JSON["target"], "warp_size": 32}}, indent=0),
         "6.1-15",
         (
-            "warp_size is 32 here, and ttg.threads-per-warp is 64 in the text; one of the two files "
-            "is of another compilation"
+            "warp_size is 32 here, and ttg.threads-per-warp is 64 in the text; one of the two "
+            "files is of another compilation"
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""Functions of libraries and inline assembly."""
+"""Functions of libraries."""
 
 from __future__ import annotations
 
@@ -118,87 +118,4 @@ def test_function_that_is_not_known() -> None:
     )
     module, arrays = kernel(body, [np.zeros(_COUNT, np.float32)], [((_COUNT,), "f32")])
     with pytest.raises(DiagnosticError, match="the function '__my_function' is not known"):
-        xtile.run(module, arrays)
-
-
-def _assembled(text: str, operands: list[Any], types: str, results: list[str], pack: int) -> Any:
-    values = ", ".join(f"%{i}" for i in range(len(operands)))
-    made = ", ".join(f"%r{i}" for i in range(len(results)))
-    shaped = ", ".join(f"tensor<{_COUNT}x{each}>" for each in results)
-    body = (
-        f'{made} = tt.elementwise_inline_asm "{text}" {{constraints = "", packed_element = '
-        f"{pack} : i32, pure = true}} {values} : {types} -> {shaped}"
-    )
-    return computed(body, operands, [((_COUNT,), each) for each in results])
-
-
-@pytest.mark.parametrize("text", ["shl.b32 $0, $1, 3;", "v_lshlrev_b32 $0, 3, $1"])
-def test_shift(text: str) -> None:
-    n = fresh_generator().integers(-(2**31), 2**31, _COUNT, np.int32)
-    (found,) = _assembled(text, [n], f"tensor<{_COUNT}xi32>", ["i32"], 1)
-    np.testing.assert_array_equal(found, n << 3)
-
-
-def test_shift_of_four_bytes_at_once() -> None:
-    """A register holds four bytes, and what leaves one enters the next."""
-    n = fresh_generator().integers(-128, 128, _COUNT, np.int8)
-    (found,) = _assembled("shl.b32 $0, $1, 3;", [n], f"tensor<{_COUNT}xi8>", ["i8"], 4)
-    expected = (n.view(np.uint32) << np.uint32(3)).view(np.int8)
-    np.testing.assert_array_equal(found, expected)
-
-
-def _reciprocal_root(x: Any) -> Any:
-    return 1 / np.sqrt(x)
-
-
-def test_approximations() -> None:
-    x = fresh_generator().uniform(0.1, 4.0, _COUNT).astype(np.float32)
-    functions: dict[str, Callable[[Any], Any]] = {
-        "ex2.approx.ftz.f32 $0, $1;": np.exp2,
-        "tanh.approx.f32 $0, $1;": np.tanh,
-        "v_rcp_f32 $0, $1": np.reciprocal,
-        "rsqrt.approx.f32 $0, $1;": _reciprocal_root,
-    }
-    for text, function in functions.items():
-        (found,) = _assembled(text, [x], _VALUES, ["f32"], 1)
-        np.testing.assert_allclose(found, function(x.astype(np.float64)), rtol=1e-6)
-
-
-def test_several_instructions_with_registers_of_their_own() -> None:
-    """Bytes become floats, of which and of others the larger ones are taken."""
-    n = fresh_generator().integers(0, 128, _COUNT, np.int8)
-    x = fresh_generator().uniform(0, 128, _COUNT).astype(np.float32)
-    text = (
-        "{ .reg .b8 t<4>; mov.b32 {t0, t1, t2, t3}, $8; "
-        + " ".join(f"cvt.u32.u8 ${i}, t{i};" for i in range(4))
-        + " }{ "
-        + " ".join(f"cvt.rn.f32.s32 ${4 + i}, ${i};" for i in range(4))
-        + " ".join(f"max.f32 ${4 + i}, ${4 + i}, ${9 + i};" for i in range(4))
-        + " }"
-    )
-    types = f"tensor<{_COUNT}xi8>, {_VALUES}"
-    whole, largest = _assembled(text, [n, x], types, ["i32", "f32"], 4)
-    np.testing.assert_array_equal(whole, n)
-    np.testing.assert_array_equal(largest, np.maximum(n.astype(np.float32), x))
-
-
-def test_truth_table_and_comparison() -> None:
-    a, b = fresh_generator().integers(-(2**31), 2**31, (2, _COUNT), np.int32)
-    types = ", ".join([f"tensor<{_COUNT}xi32>"] * 2)
-    # (a & 0x0f0f0f0f) | b
-    (found,) = _assembled("lop3.b32 $0, $1, 0x0f0f0f0f, $2, 0xea;", [a, b], types, ["i32"], 1)
-    np.testing.assert_array_equal(found, (a & 0x0F0F0F0F) | b)
-    text = "{ .reg .pred p; setp.lt.s32 p, $1, $2; selp.b32 $0, $1, $2, p; }"
-    (found,) = _assembled(text, [a, b], types, ["i32"], 1)
-    np.testing.assert_array_equal(found, np.minimum(a, b))
-
-
-def test_instruction_that_is_not_known() -> None:
-    body = (
-        '%r0 = tt.elementwise_inline_asm "dp4a.s32.s32 $0, $1, $1, $1;" {constraints = "=r,r", '
-        f"packed_element = 1 : i32, pure = true}} %0 : tensor<{_COUNT}xi32> -> "
-        f"tensor<{_COUNT}xi32>"
-    )
-    module, arrays = kernel(body, [np.zeros(_COUNT, np.int32)], [((_COUNT,), "i32")])
-    with pytest.raises(DiagnosticError, match=r"'dp4a.s32.s32 \$0, \$1, \$1, \$1' is not known"):
         xtile.run(module, arrays)

@@ -10,16 +10,12 @@ import xtile
 from tests.triton_kernels.case import Case
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.judges import NEWEST, compiled
-from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import translate
 
 NOT_COMPILED = {"matmul_block_pointers"}
 """What the newest release does not compile."""
 
-REFUSED = {"inline_assembly": "tt.elementwise_inline_asm cannot be translated to the core form"}
-"""What cannot be raised, and what is said."""
-
-NAMES = [name for name in CASES if name not in {*NOT_COMPILED, *REFUSED}]
+NAMES = [name for name in CASES if name not in NOT_COMPILED]
 
 RAISED = (
     *("add", "attention_causal", "calls", "collatz", "cross_entropy", "decode_join", "histogram"),
@@ -63,13 +59,6 @@ def test_kernels_on_opencl(name: str, form: str) -> None:
     arguments, given = _given(case)
     xtile.run(_module(name, form), given, case.grid, device="opencl")
     case.check(arguments)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name: str, form: str) -> None:
-    with pytest.raises(DiagnosticError, match=REFUSED[name]):
-        translate(_module(name, form), "triton-to-core")
 
 
 def test_functions_that_others_call_are_no_kernels() -> None:

@@ -11,6 +11,7 @@ from xtile.text.source import attach_source, source_of
 from xtile.translate.triton_to_core import (
     amd,
     arithmetic,
+    assembly,
     blocks,
     control,
     external,
@@ -36,6 +37,7 @@ RULES = RuleTable(
     {
         **amd.RULES,
         **arithmetic.RULES,
+        **assembly.RULES,
         **blocks.RULES,
         **control.RULES,
         **external.RULES,
