@@ -11,9 +11,10 @@ from xtile.text.source import attach_source, source_of
 from xtile.translate.triton_to_core import (
     amd,
     arithmetic,
-    assembly,
     blocks,
     control,
+    descriptors,
+    elements,
     external,
     kernels,
     local_memory,
@@ -21,6 +22,7 @@ from xtile.translate.triton_to_core import (
     messages,
     products,
     shapes,
+    warps,
 )
 from xtile.translate.triton_to_core.raising import Raising
 
@@ -37,9 +39,10 @@ RULES = RuleTable(
     {
         **amd.RULES,
         **arithmetic.RULES,
-        **assembly.RULES,
         **blocks.RULES,
         **control.RULES,
+        **descriptors.RULES,
+        **elements.RULES,
         **external.RULES,
         **kernels.RULES,
         **local_memory.RULES,
@@ -47,6 +50,7 @@ RULES = RuleTable(
         **messages.RULES,
         **products.RULES,
         **shapes.RULES,
+        **warps.RULES,
     },
     _otherwise,
 )

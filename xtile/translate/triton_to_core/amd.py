@@ -1,4 +1,4 @@
-"""What `ttg` and `amdg` have beside local memory: buffers, conversions, what only guides compilers.
+"""What `ttg` and `amdg` have beside local memory: buffers and conversions.
 
 Source: Triton 3.9, `TritonGPUOps.td`, `TritonAMDGPUOps.td`.
 """
@@ -230,12 +230,6 @@ def _same(operation: Operation, raising: Raising) -> None:
     raising.define(operation.results[0], raising.value(operation.operands[0]))
 
 
-def _any_number(operation: Operation, raising: Raising) -> None:
-    """Which lane or warp this is, which only barriers of some of them ask."""
-    (result,) = operation.results
-    raising.define(result, raising.constant(0, raising.type(result.type)))
-
-
 RULES: dict[str, Rule] = {
     "amdg.async_wait": forget,
     "amdg.buffer_atomic_cas": _compare_and_swap,
@@ -244,18 +238,11 @@ RULES: dict[str, Rule] = {
     "amdg.buffer_load_to_local": _load_to_local,
     "amdg.buffer_store": _store,
     "amdg.concat": _concat,
-    "amdg.cond_barrier": forget,
     "amdg.extract_slice": _extract_slice,
     "amdg.in_thread_transpose": _same,
-    "amdg.instruction_sched_hint": forget,
     "amdg.scaled_upcast_fp4": _scaled_upcast_fp4,
     "amdg.scaled_upcast_fp8": _scaled_upcast_fp8,
     "amdg.upcast_mxfp": _upcast,
-    "gpu.barrier": forget,
-    "rocdl.s.setprio": forget,
-    "rocdl.sched.barrier": forget,
-    "rocdl.workitem.id.x": _any_number,
-    "ttg.barrier": forget,
     "ttg.convert_layout": _same,
     "ttg.fp4_to_fp": _fp4_to_fp,
 }

@@ -1,8 +1,8 @@
-"""Blocks of tensors in memory: descriptors, and pointers to blocks.
+"""Blocks of tensors in memory, and pointers to them.
 
 A block becomes a transfer at its first element, which leaves out what lies outside of the tensor.
 
-Source: Triton 3.9, `TritonOps.td`; 3.7 for pointers to blocks.
+Source: Triton 3.7, `TritonOps.td`.
 """
 
 from __future__ import annotations
@@ -26,30 +26,24 @@ from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import ViewOp
 from xtile.dialects.shared_attributes import truth_attribute
-from xtile.dialects.triton.operation import shape_of
 from xtile.dialects.triton.tt.enumerations import PaddingOption, member
 from xtile.dialects.triton.tt.ops import (
     AdvanceOp,
-    DescriptorLoadOp,
-    DescriptorStoreOp,
     LoadOp,
-    MakeTensorDescOp,
     MakeTensorPtrOp,
     StoreOp,
 )
-from xtile.dialects.triton.tt.ops.descriptors import descriptor_of
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.rewrite.tile_emitter import with_shape
 from xtile.translate.triton_to_core.raising import BlockPointer, Raising
 
 # --- tensors in memory ---
 
 
-def _view(
+def view(
     raising: Raising, base: SSAValue, shape: Sequence[SSAValue], strides: Sequence[SSAValue]
 ) -> SSAValue:
     """The memref of a tensor that begins at a pointer; sizes and strides have a sign."""
@@ -77,12 +71,13 @@ def _dynamic(numbers: Sequence[Index]) -> list[SSAValue]:
     return [number for number in numbers if not isinstance(number, int)]
 
 
-def _padding(raising: Raising, option: PaddingOption, element: Attribute) -> SSAValue:
+def padding_value(raising: Raising, option: PaddingOption, element: Attribute) -> SSAValue:
+    """What is read from outside of a tensor."""
     is_nan = option is PaddingOption.NAN and isinstance(element, AnyFloat)
     return raising.constant(math.nan if is_nan else 0, element)
 
 
-def _read(
+def read_block(
     raising: Raising,
     memory: SSAValue,
     starts: Sequence[Index],
@@ -100,13 +95,14 @@ def _read(
     return raising.compute(TransferReadOp, operands, block, properties)
 
 
-def _write(
+def write_block(
     raising: Raising,
     value: SSAValue,
     memory: SSAValue,
     starts: Sequence[Index],
     checked: Sequence[bool],
 ) -> None:
+    """Writes a block of a tensor; only dimensions that are checked may end outside of it."""
     raising.emit(
         TransferWriteOp.build(
             operands=[value, memory, [raising.as_value(start) for start in starts], []],
@@ -119,44 +115,11 @@ def _write(
     )
 
 
-# --- descriptors ---
-
-
-def _make_descriptor(operation: MakeTensorDescOp, raising: Raising) -> None:
-    memory = _view(raising, operation.base, operation.shape, operation.strides)
-    raising.define(operation.result, memory)
-
-
-def padding_of(descriptor: SSAValue) -> PaddingOption:
-    """How blocks of a descriptor are padded: as the operation that makes it says."""
-    owner = descriptor.owner
-    return owner.padding_option if isinstance(owner, MakeTensorDescOp) else PaddingOption.ZERO
-
-
-def _descriptor_load(operation: DescriptorLoadOp, raising: Raising) -> None:
-    memory = raising.value(operation.desc)
-    type_ = raising.type(operation.result.type)
-    shape = descriptor_of(operation.desc).get_shape()
-    block = with_shape(type_, shape)
-    starts = [raising.index_of(index) for index in operation.indices]
-    padding = _padding(raising, padding_of(operation.desc), value_type(type_))
-    made = _read(raising, memory, starts, block, padding, [True] * len(shape))
-    raising.define(operation.result, raising.reshape(made, shape_of(operation.result.type)))
-
-
-def _descriptor_store(operation: DescriptorStoreOp, raising: Raising) -> None:
-    memory = raising.value(operation.desc)
-    shape = descriptor_of(operation.desc).get_shape()
-    value = raising.reshape(raising.value(operation.src), shape)
-    starts = [raising.index_of(index) for index in operation.indices]
-    _write(raising, value, memory, starts, [True] * len(shape))
-
-
 # --- pointers to blocks ---
 
 
 def _make_pointer(operation: MakeTensorPtrOp, raising: Raising) -> None:
-    memory = _view(raising, operation.base, operation.shape, operation.strides)
+    memory = view(raising, operation.base, operation.shape, operation.strides)
     offsets = tuple(raising.index_of(each) for each in operation.offsets)
     type_ = cast("PointerType", operation.result.type)
     raising.define(operation.result, BlockPointer(memory, offsets, type_))
@@ -186,9 +149,9 @@ def load_block(operation: LoadOp, pointer: BlockPointer, raising: Raising) -> SS
     padding = raising.poison(element)
     if operation.padding is not None:
         option = member(PaddingOption, operation.padding, PaddingOption.ZERO)
-        padding = _padding(raising, option, element)
+        padding = padding_value(raising, option, element)
     checked = _checked(operation, rank)
-    return _read(raising, pointer.memory, pointer.offsets, block, padding, checked)
+    return read_block(raising, pointer.memory, pointer.offsets, block, padding, checked)
 
 
 def store_block(
@@ -196,14 +159,11 @@ def store_block(
 ) -> None:
     """Writes the block that a pointer points to."""
     checked = _checked(operation, len(pointer.offsets))
-    _write(raising, value, pointer.memory, pointer.offsets, checked)
+    write_block(raising, value, pointer.memory, pointer.offsets, checked)
 
 
 RULES: dict[str, Rule] = {
     "tt.advance": _advance,
-    "tt.descriptor_load": _descriptor_load,
-    "tt.descriptor_store": _descriptor_store,
-    "tt.make_tensor_descriptor": _make_descriptor,
     "tt.make_tensor_ptr": _make_pointer,
 }
 """The rule of each operation, by name."""

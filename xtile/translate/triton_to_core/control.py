@@ -206,10 +206,10 @@ def _call(operation: CallOp, raising: Raising) -> None:
     )
     if function.is_declaration:
         raise raising.error(f"@{name} has no body; it is defined in another module")
-    values = raising.values(operation.arguments)
+    given = [raising.meaning(argument) for argument in operation.arguments]
     with raising.calling():
-        for argument, value in zip(function.body.blocks[0].args, values, strict=True):
-            raising.define(argument, value)
+        for argument, meaning in zip(function.body.blocks[0].args, given, strict=True):
+            raising.define(argument, meaning)
         results = run_function(function, raising)
     for was, becomes in zip(operation.results, results, strict=True):
         raising.define(was, becomes)

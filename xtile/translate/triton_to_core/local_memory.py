@@ -13,17 +13,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects.core import GatherLoadOp
+from xtile.dialects.core import GatherLoadOp, GatherOp, ScatterStoreOp
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.triton.ttg.ops import (
     AsyncCopyGlobalToLocalOp,
     LocalAllocOp,
+    LocalGatherOp,
     LocalLoadOp,
+    LocalScatterOp,
     LocalStoreOp,
     MemDescIndexOp,
     MemDescReshapeOp,
@@ -224,6 +226,47 @@ def _reshape(operation: MemDescReshapeOp, raising: Raising) -> None:
     raising.define(operation.result, made)
 
 
+# --- elements at indices ---
+
+
+def _indexed(
+    raising: Raising, memory: LocalMemory, indices: SSAValue, axis: IntegerAttr
+) -> list[SSAValue]:
+    """The indices in the memref of elements whose index along an axis is given."""
+    _check_shape(memory, raising)
+    shape, dimension = shape_of(indices.type), axis.value.data
+    given = raising.as_index(indices)
+    found: list[SSAValue] = [raising.as_value(start) for start in memory.starts]
+    for number, kept in enumerate(memory.order):
+        line = given
+        if number != dimension:
+            line = raising.along(raising.step(shape[number]), number, len(shape))
+        if memory.starts[kept] != 0:
+            first = raising.spread(found[kept], shape_of(line.type))
+            line = raising.compute(arith.AddiOp, [line, first], line.type)
+        found[kept] = line
+    return found
+
+
+def _gather(operation: LocalGatherOp, raising: Raising) -> None:
+    meaning, indices = raising.meaning(operation.src), raising.value(operation.indices)
+    type_ = raising.type(operation.result.type)
+    if isinstance(meaning, LocalMemory):
+        found = _indexed(raising, meaning, indices, operation.axis)
+        made = raising.compute(GatherLoadOp, [meaning.memory, found, [], []], type_)
+    else:
+        properties = {"axis": IntegerAttr(operation.axis.value.data, i64)}
+        made = raising.compute(GatherOp, [meaning, indices], type_, properties)
+    raising.define(operation.result, made)
+
+
+def _scatter(operation: LocalScatterOp, raising: Raising) -> None:
+    memory, indices = memory_of(raising, operation.dst), raising.value(operation.indices)
+    found = _indexed(raising, memory, indices, operation.axis)
+    value = raising.value(operation.values)
+    raising.emit(ScatterStoreOp.build(operands=[value, memory.memory, found, []]))
+
+
 # --- copies ---
 
 
@@ -280,7 +323,9 @@ RULES: dict[str, Rule] = {
     "ttg.async_wait": forget,
     "ttg.local_alloc": _alloc,
     "ttg.local_dealloc": forget,
+    "ttg.local_gather": _gather,
     "ttg.local_load": _load,
+    "ttg.local_scatter": _scatter,
     "ttg.local_store": _store,
     "ttg.memdesc_index": _index,
     "ttg.memdesc_reshape": _reshape,

@@ -6,7 +6,12 @@ updates".
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute, Operation
+from typing import Any
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects.vector import CombiningKindFlag
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
@@ -23,11 +28,13 @@ from xtile.dialects.core import (
     PointerToIntegerOp,
     ScatterStoreOp,
 )
+from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
 from xtile.dialects.triton.tt.ops import (
     AddPtrOp,
     AtomicCASOp,
     AtomicLoadOp,
+    AtomicPollOp,
     AtomicStoreOp,
     LoadOp,
     StoreOp,
@@ -153,6 +160,30 @@ def _atomic_store(operation: AtomicStoreOp, raising: Raising) -> None:
     raising.emit(ScatterStoreOp.build(operands=operands, properties=_ordering(operation)))
 
 
+def _poll(operation: AtomicPollOp, raising: Raising) -> None:
+    """A loop that loads until all elements are what is expected."""
+    if operation.timeout is not None:
+        raise raising.error(
+            "tt.atomic_poll with a timeout cannot be translated to the core form, which has no "
+            "clock; wait without one"
+        )
+    pointers, expected = raising.values((operation.ptr, operation.expected))
+    before, after = Block(), Block()
+    with raising.at_end_of(before):
+        operands: list[Any] = [pointers, [], [], []]
+        found = raising.compute(GatherLoadOp, operands, expected.type, _ordering(operation))
+        properties = {"predicate": IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("ne"), i64)}
+        differs = raising.compute(
+            arith.CmpiOp, [found, expected], with_element(expected.type, i1), properties
+        )
+        raising.emit(scf.ConditionOp(raising.combined(differs, CombiningKindFlag.OR)))
+    with raising.at_end_of(after):
+        raising.emit(scf.YieldOp())
+    raising.emit(scf.WhileOp([], [], Region(before), Region(after)))
+    type_ = raising.type(operation.result.type)
+    raising.define(operation.result, raising.constant(1, type_))
+
+
 def _forget(operation: Operation, raising: Raising) -> None:
     """What tells of other launches, which are over when this one begins."""
 
@@ -161,6 +192,7 @@ RULES: dict[str, Rule] = {
     "tt.addptr": _add,
     "tt.atomic_cas": _compare_and_swap,
     "tt.atomic_load": _atomic_load,
+    "tt.atomic_poll": _poll,
     "tt.atomic_rmw": _update,
     "tt.atomic_store": _atomic_store,
     "tt.grid_dependency_launch_dependents": _forget,

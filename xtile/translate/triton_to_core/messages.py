@@ -5,34 +5,21 @@ Source: Triton 3.9, `TritonOps.td`, `tt.assert` and `tt.print`.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, StringAttr, i1, i64
+from xdsl.dialects.builtin import AnyFloat, StringAttr
 from xdsl.dialects.cf import AssertOp
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.dialects.vector import CombiningKindFlag
 
 from xtile.dialects.core import PrintOp
 from xtile.dialects.triton.tt.ops import AssertOp as TritonAssertOp
 from xtile.dialects.triton.tt.ops import PrintOp as TritonPrintOp
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.triton_to_core.raising import Raising
 
 
 def _assert(operation: TritonAssertOp, raising: Raising) -> None:
     """A tensor of conditions holds where all of them do."""
-    condition = raising.value(operation.condition)
-    rank = len(shape_of(condition.type))
-    if rank:
-        condition = raising.compute(
-            MultiDimReductionOp,
-            [condition, raising.constant(1, i1)],
-            i1,
-            {
-                "kind": CombiningKindAttr(CombiningKindFlag.AND),
-                "reduction_dims": DenseArrayBase.from_list(i64, range(rank)),
-            },
-        )
+    condition = raising.combined(raising.value(operation.condition), CombiningKindFlag.AND)
     raising.emit(AssertOp(condition, operation.message))
 
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IndexType, IntegerAttr, i1, i64
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core import AssumeOp
 from xtile.dialects.triton.tt.types import PointerType
+from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.translate.triton_to_core.types import core_type
@@ -81,8 +83,25 @@ class Raising(TileEmitter):
         if isinstance(meaning, SSAValue):
             return meaning
         raise self.error(
-            "a pointer to a block, or local memory, is only loaded from, stored to and viewed"
+            "a pointer to a block, a descriptor, or local memory, is only loaded from, stored to "
+            "and viewed"
         )
+
+    @override
+    def values(self, old: Iterable[SSAValue]) -> list[SSAValue]:
+        return [self.value(each) for each in old]
+
+    def combined(self, conditions: SSAValue, kind: CombiningKindFlag) -> SSAValue:
+        """Whether all or any of some conditions hold, as `AND` or `OR` says."""
+        rank = len(shape_of(conditions.type))
+        if not rank:
+            return conditions
+        properties = {
+            "kind": CombiningKindAttr(kind),
+            "reduction_dims": DenseArrayBase.from_list(i64, range(rank)),
+        }
+        neutral = self.constant(int(kind is CombiningKindFlag.AND), i1)
+        return self.compute(MultiDimReductionOp, [conditions, neutral], i1, properties)
 
     def name_of(self, old: SSAValue) -> str | None:
         """What the source calls a value, if it does."""
