@@ -23,7 +23,6 @@ POINTERS = {
     "embedding": 1,  # A number.
     "embedding_of_rows": 1,
     "flattened": 1,
-    "matmul_wrapping": 2,
     "reverse": 1,  # Views have no negative strides.
     "scattered": 1,
     "shifted": 1,  # A tile that begins before memory.

@@ -39,7 +39,7 @@ def structured(module: ModuleOp, diagnostics: Diagnostics | None = None) -> Modu
     return xtile.parse(xtile.to_text(made, "mlir"), language="mlir")
 
 
-def _scattered(module: ModuleOp) -> int:
+def scattered(module: ModuleOp) -> int:
     """The number of accesses of tiles that are gathers and scatters."""
     return sum(
         isinstance(operation, SCATTERED) and as_vector(accessed_value(operation).type) is not None
@@ -64,15 +64,20 @@ def test_kernels_compute_the_same(name: str) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
+BEGIN_AGAIN = {"matmul_wrapping": 2}
+"""How many accesses of kernels are boxes only as far as their elements matter."""
+
+
 @pytest.mark.slow
 def test_nine_of_ten_boxes_are_found() -> None:
     boxes = others = found = 0
     for name, case in CASES.items():
         seen = accesses_of(case)
-        left = _scattered(structured(raised(CASES[name].text())))
+        left = scattered(structured(raised(CASES[name].text())))
         affine = sum(seen.values())
         boxes, others = boxes + affine, others + len(seen) - affine
-        assert left >= len(seen) - affine, f"{name}: more became transfers than are boxes"
+        least = len(seen) - affine - BEGIN_AGAIN.get(name, 0)
+        assert left >= least, f"{name}: more became transfers than are boxes"
         found += len(seen) - left
     assert boxes > 80
     assert others >= 5
@@ -82,13 +87,15 @@ def test_nine_of_ten_boxes_are_found() -> None:
 # --- what is not proved ---
 
 
-def _written(write: Writer) -> str:
+def written(write: Writer) -> str:
+    """A kernel in CUDA Tile IR."""
     kernel = Kernel()
     write(kernel)
     return kernel.text()
 
 
-def _remarks(text: str, *, may_wrap: bool = False) -> list[str]:
+def remarks_of(text: str, *, may_wrap: bool = False) -> list[str]:
+    """What the pass says of a kernel."""
     found = Diagnostics()
     structure(raised(text), found, may_wrap=may_wrap)
     return [each.message for each in found.sorted()]
@@ -103,13 +110,13 @@ def _wrapping(k: Kernel) -> None:
 
 def wrapping_kernel() -> str:
     """A kernel that reads every (1 + a b)-th element, where that does not wrap around."""
-    return _written(_wrapping)
+    return written(_wrapping)
 
 
 def test_offsets_that_wrap_around_are_refused_at_a_launch() -> None:
     before = raised(wrapping_kernel())
     after = structured(before)
-    assert _scattered(after) == 0
+    assert scattered(after) == 0
     x, blank = fresh_generator().random(64).astype(np.float32), np.full(16, np.nan, np.float32)
     for a, b in ((1, 2), (2, 1)):
         launch = [x, blank, a, b], (1, 1, 1)
@@ -122,11 +129,11 @@ def test_offsets_that_wrap_around_are_refused_at_a_launch() -> None:
 
 
 def test_without_checks_only_proofs_count() -> None:
-    assert _remarks(wrapping_kernel(), may_wrap=True) == [
+    assert remarks_of(wrapping_kernel(), may_wrap=True) == [
         "core.gather_load stays: muli of 32 bits may wrap around, as far as it is known"
     ]
     made = structure(raised(CASES["softmax"].text()), may_wrap=True)
-    assert _scattered(made) == 0
+    assert scattered(made) == 0
     assert "core.launch_checks" not in xtile.to_text(made, "mlir")
 
 
@@ -146,7 +153,7 @@ def test_elements_that_share_a_location_are_scattered(step: int) -> None:
         value = k.cast("itof", rows[:, None] + columns[None, :] * step, "f32")
         k.store(out + (rows[:, None] + columns[None, :] * step), value)
 
-    assert _remarks(_written(write)) == [
+    assert remarks_of(written(write)) == [
         "core.scatter_store stays: several of its elements are written to one location"
     ]
 
@@ -160,26 +167,25 @@ def _loads(offsets: Callable[[Kernel, Tile, Tile], Tile]) -> str:
         at = k.arange(16)
         k.store(out + at, k.load(x + offsets(k, at, n)))
 
-    return _written(write)
+    return written(write)
 
 
 REASONS: dict[str, Callable[[Kernel, Tile, Tile], Tile]] = {
     "its offsets are products of indices": lambda k, at, n: at * at,
     "its offsets are quotients": lambda k, at, n: at // 4,
-    "its offsets are remainders, which begin again": lambda k, at, n: at % 4,
-    "its offsets come from select": lambda k, at, n: k.select(at < n, at, 0),
+    "its offsets come from xori": lambda k, at, n: k.binary("xor", at, n),
 }
 
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_remarks_say_why_an_access_stays(reason: str) -> None:
-    assert _remarks(_loads(REASONS[reason])) == [f"core.gather_load stays: {reason}"]
+    assert remarks_of(_loads(REASONS[reason])) == [f"core.gather_load stays: {reason}"]
 
 
 def test_a_remainder_that_changes_nothing_is_none() -> None:
     text = _loads(lambda k, at, n: (at + 16) % 64)
-    assert _remarks(text) == []
-    assert _scattered(structure(raised(text))) == 0
+    assert remarks_of(text) == []
+    assert scattered(structure(raised(text))) == 0
 
 
 MASKS: dict[str, Callable[[Kernel, Tile, Tile], Tile]] = {
@@ -196,7 +202,7 @@ def test_remarks_say_why_a_mask_is_no_box(reason: str) -> None:
         at = rows * 8 + columns
         k.store(out + at, k.load(x + at, MASKS[reason](k, rows, columns), 0))
 
-    assert _remarks(_written(write)) == [f"core.gather_load stays: {reason}"]
+    assert remarks_of(written(write)) == [f"core.gather_load stays: {reason}"]
 
 
 def test_pointers_that_nothing_uses_any_more_are_not_carried() -> None:
@@ -220,7 +226,7 @@ def test_a_condition_without_an_else_and_an_access_in_it() -> None:
       }
     }"""
     made = structured(xtile.parse(text, language="mlir"))
-    assert _scattered(made) == 0
+    assert scattered(made) == 0
     for condition in (True, False):
         x = np.full(9, np.nan, np.float32)
         xtile.run(made, [x, condition])

@@ -3,7 +3,8 @@
 A gather or a scatter through pointers whose offsets are affine in the tile's indices, and whose
 mask compares indices with sizes, becomes a transfer from or to a `core.view` (docs/core-form.md,
 "Structure"). `provenance.py` finds out what pointers are, `masks.py` what masks are, `bounds.py`
-that nothing wraps around, `accesses.py` the box, and `transfers.py` writes it.
+that nothing wraps around, `demand.py` which elements matter, `accesses.py` the box, `loops.py` what
+of it a loop shares, and `transfers.py` writes it.
 """
 
 from __future__ import annotations

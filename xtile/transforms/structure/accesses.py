@@ -6,7 +6,7 @@ along those where a mask ends it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,12 +16,15 @@ from xdsl.ir import SSAValue
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.shapes import as_vector
-from xtile.transforms.structure.affine import ONE, ZERO, Affine, Polynomial
+from xtile.transforms.structure.affine import Affine, NotAffineError
 from xtile.transforms.structure.bounds import Bounds, Needs
-from xtile.transforms.structure.masks import Bound, Box, box_of
-from xtile.transforms.structure.provenance import NotAffineError, Provenance
+from xtile.transforms.structure.boxes import Bound, Box
+from xtile.transforms.structure.polynomials import ONE, ZERO, Polynomial
+from xtile.transforms.structure.provenance import Provenance
 
 Scattered: TypeAlias = GatherLoadOp | ScatterStoreOp
+
+RequireWithin: TypeAlias = Callable[[SSAValue, Sequence[Bound]], Needs | None]
 
 SCATTERED = (GatherLoadOp, ScatterStoreOp)
 
@@ -41,12 +44,17 @@ class Dimension:
             of these; the memory begins where its index is 0.
         ends: Where the memory ends, as an index of the tile: the least of these; none where the
             tile is certainly inside.
+        start: The index that a tile begins at in memory that begins at another one, whose ends are
+            indices of that.
+        length: How long the memory is where the tile is certainly inside; None is as long as it.
     """
 
     size: int
     stride: Polynomial
     begins: tuple[Polynomial, ...]
     ends: tuple[Polynomial, ...]
+    start: Polynomial = ZERO
+    length: Polynomial | None = None
 
     @property
     def is_checked(self) -> bool:
@@ -68,6 +76,7 @@ class Access:
         offset: How many elements behind it that with indices 0 of the tile is.
         dimensions: Those of the tile.
         box: What the mask lets through; its conditions empty the memory.
+        is_partial: Whether elements that do not matter are beyond it, which the mask lets through.
         needs: What a launch must find for this to be so.
     """
 
@@ -75,6 +84,7 @@ class Access:
     offset: Polynomial
     dimensions: tuple[Dimension, ...]
     box: Box
+    is_partial: bool
     needs: Needs
 
     @property
@@ -88,27 +98,26 @@ def accessed_value(operation: Scattered) -> SSAValue:
     return operation.result if isinstance(operation, GatherLoadOp) else operation.value
 
 
-def access_of(operation: Scattered, provenance: Provenance) -> Access:
+def access_of(
+    operation: Scattered, provenance: Provenance, require_within: RequireWithin
+) -> Access:
     """The box that an operation accesses.
+
+    Args:
+        operation: The operation.
+        provenance: What its offsets and its mask are.
+        require_within: What a launch must find so that no elements of a tile matter that are beyond
+            some bounds; None if others matter.
 
     Raises:
         NotAffineError: It is none, as far as it is known.
     """
-    value = accessed_value(operation)
-    vector = as_vector(value.type)
-    if vector is None:
-        raise NotAffineError("it is one element")
-    if operation.order is not None:
-        raise NotAffineError("it is atomic")
-    if pointer_of(operation.memory.type) is None:
-        raise NotAffineError("it has indices of its own in a memref")
-    if pointer_of(vector) is not None:
-        raise NotAffineError("its elements are pointers")
-    if isinstance(vector.element_type, FloatTF32Type):
-        raise NotAffineError("its elements are tf32, which not all memory of memrefs has")
+    _check_elements(operation)
     pointers = provenance.pointers(operation.memory)
-    box = Box() if operation.mask is None else box_of(operation.mask, provenance)
+    box = Box() if operation.mask is None else provenance.box(operation.mask)
     bounds, offsets = provenance.bounds, pointers.offsets
+    if offsets.only:
+        box &= Box(offsets.only, needs=_needs_of_partial(operation, offsets.only, require_within))
     needs = offsets.needs | box.needs
     strides = [_stride(offsets, i) for i in range(len(offsets.shape))]
     for i, stride in enumerate(strides):
@@ -121,7 +130,36 @@ def access_of(operation: Scattered, provenance: Provenance) -> Access:
         dimensions.append(
             Dimension(offsets.shape[i], stride, *_ends(offsets.shape[i], own, bounds))
         )
-    return Access(pointers.base, offsets.base, tuple(dimensions), box, needs)
+    is_partial = bool(offsets.only)
+    return Access(pointers.base, offsets.base, tuple(dimensions), box, is_partial, needs)
+
+
+def _check_elements(operation: Scattered) -> None:
+    """Checks that a transfer could have the elements of an access."""
+    vector = as_vector(accessed_value(operation).type)
+    if vector is None:
+        raise NotAffineError("it is one element")
+    if operation.order is not None:
+        raise NotAffineError("it is atomic")
+    if pointer_of(operation.memory.type) is None:
+        raise NotAffineError("it has indices of its own in a memref")
+    if pointer_of(vector) is not None:
+        raise NotAffineError("its elements are pointers")
+    if isinstance(vector.element_type, FloatTF32Type):
+        raise NotAffineError("its elements are tf32, which not all memory of memrefs has")
+
+
+def _needs_of_partial(
+    operation: Scattered, only: Sequence[Bound], require_within: RequireWithin
+) -> Needs:
+    """What a launch must find for elements not to matter whose offsets are not affine."""
+    is_load = isinstance(operation, GatherLoadOp)
+    needs = require_within(operation.result, only) if is_load else None
+    if needs is None:
+        raise NotAffineError(
+            "its offsets are affine for some of its elements only, and others matter, too"
+        )
+    return needs
 
 
 def _stride(offsets: Affine, dimension: int) -> Polynomial:

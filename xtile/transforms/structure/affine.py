@@ -1,111 +1,19 @@
-"""Integers and tiles of integers as polynomials: a base, and a stride along each dimension.
-
-A polynomial is in numbers of the kernel that have no index: values of its source, which are taken
-as signed numbers, and how often a loop has gone round. It is exact, because nothing that may wrap
-around is written as one (`ranges.py`).
-"""
+"""Integers and tiles of integers as polynomials: a base, and a stride along each dimension."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from math import prod
-from typing import TypeAlias
-
-from xdsl.dialects import scf
-from xdsl.ir import SSAValue
 
 from xtile.arguments.launch_checks import LaunchCheck
+from xtile.transforms.structure.boxes import Bound, Box, moved
+from xtile.transforms.structure.polynomials import ONE, ZERO, Polynomial
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """How many iterations of a loop are over; 0 in the first one."""
-
-    loop: scf.ForOp
-
-
-@dataclass(frozen=True)
-class Trips:
-    """How many iterations a loop has in all."""
-
-    loop: scf.ForOp
-
-
-Atom: TypeAlias = SSAValue | Rounds | Trips
-"""A number that nothing is known of here."""
-
-Monomial: TypeAlias = tuple[Atom, ...]
-"""A product; that of nothing is 1."""
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """A sum of products of atoms.
-
-    Attributes:
-        terms: The factor of each product, none of which is 0.
-    """
-
-    terms: Mapping[Monomial, int]
-
-    @staticmethod
-    def of(number: int | Atom) -> Polynomial:
-        """A number."""
-        if isinstance(number, int):
-            return Polynomial({(): number} if number else {})
-        return Polynomial({(number,): 1})
-
-    @property
-    def constant(self) -> int | None:
-        """The number that it is; None if it depends on some atom."""
-        if not self.terms:
-            return 0
-        return self.terms.get(()) if len(self.terms) == 1 else None
-
-    @property
-    def atoms(self) -> Iterable[Atom]:
-        """What it depends on."""
-        return dict.fromkeys(atom for product in self.terms for atom in product)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
-
-    def __add__(self, other: Polynomial) -> Polynomial:
-        terms = dict(self.terms)
-        for product, factor in other.terms.items():
-            terms[product] = terms.get(product, 0) + factor
-        return Polynomial({product: factor for product, factor in terms.items() if factor})
-
-    def __mul__(self, other: Polynomial) -> Polynomial:
-        total = ZERO
-        for left, a in self.terms.items():
-            for right, b in other.terms.items():
-                product = tuple(sorted((*left, *right), key=id))
-                total += Polynomial({product: a * b})
-        return total
-
-    def __neg__(self) -> Polynomial:
-        return self.times(-1)
-
-    def __sub__(self, other: Polynomial) -> Polynomial:
-        return self + -other
-
-    def times(self, number: int) -> Polynomial:
-        """The product with a number."""
-        terms = {product: factor * number for product, factor in self.terms.items()}
-        return Polynomial(terms if number else {})
-
-    def divided(self, number: int) -> Polynomial | None:
-        """The quotient by a number that is not 0; None if it does not divide each term."""
-        if any(factor % number for factor in self.terms.values()):
-            return None
-        return Polynomial({product: factor // number for product, factor in self.terms.items()})
-
-
-ZERO = Polynomial.of(0)
-ONE = Polynomial.of(1)
+class NotAffineError(Exception):
+    """Why something is not affine, in words."""
 
 
 @dataclass(frozen=True)
@@ -117,12 +25,14 @@ class Affine:
         base: That with indices 0.
         strides: How much more the next one is along each dimension; 0 along those of size 1.
         needs: What a launch must find for this to be so.
+        only: Where it is so; elsewhere the integers are others.
     """
 
     shape: tuple[int, ...]
     base: Polynomial
     strides: tuple[Polynomial, ...]
     needs: frozenset[LaunchCheck] = frozenset()
+    only: tuple[Bound, ...] = ()
 
     @staticmethod
     def of(
@@ -148,7 +58,8 @@ class Affine:
 
     def __add__(self, other: Affine) -> Affine:
         strides = tuple(a + b for a, b in zip(self.strides, other.strides, strict=True))
-        return Affine(self.shape, self.base + other.base, strides, self.needs | other.needs)
+        only = tuple(dict.fromkeys((*self.only, *other.only)))
+        return Affine(self.shape, self.base + other.base, strides, self.needs | other.needs, only)
 
     def __sub__(self, other: Affine) -> Affine:
         return self + other.scaled(Polynomial.of(-1))
@@ -156,7 +67,7 @@ class Affine:
     def scaled(self, factor: Polynomial) -> Affine:
         """The product with a number."""
         strides = tuple(stride * factor for stride in self.strides)
-        return Affine(self.shape, self.base * factor, strides, self.needs)
+        return replace(self, base=self.base * factor, strides=strides)
 
     def needing(self, needs: frozenset[LaunchCheck]) -> Affine:
         """The same, if a launch finds something more."""
@@ -165,7 +76,9 @@ class Affine:
     def moved(self, dimensions: Sequence[int | None], shape: Sequence[int]) -> Affine:
         """A tile of another shape, along each dimension of which one of this tile lies, or none."""
         along = {i: self.strides[d] for i, d in enumerate(dimensions) if d is not None}
-        return Affine.of(shape, self.base, along, self.needs)
+        places = {d: i for i, d in enumerate(dimensions) if d is not None}
+        tile = Affine.of(shape, self.base, along, self.needs)
+        return replace(tile, only=moved(self.only, places))
 
 
 def broadcast_dimensions(source: Sequence[int], shape: Sequence[int]) -> list[int | None]:
@@ -205,6 +118,9 @@ def reshaped(tile: Affine, shape: Sequence[int]) -> Affine | None:
     if groups is None:
         return None
     strides: dict[int, Polynomial] = {}
+    kept = {one[0]: other[0] for one, other in groups if len(one) + len(other) == 2}
+    if any(bound.dimension not in kept for bound in tile.only):
+        return None
     for one, other in groups:
         last = tile.strides[one[-1]]
         whole = last
@@ -215,4 +131,30 @@ def reshaped(tile: Affine, shape: Sequence[int]) -> Affine | None:
         for dimension in reversed(other):
             strides[dimension] = last
             last = last.times(shape[dimension])
-    return Affine.of(shape, tile.base, strides, tile.needs)
+    result = Affine.of(shape, tile.base, strides, tile.needs)
+    return replace(result, only=moved(tile.only, kept))
+
+
+def where_not_negative(difference: Affine) -> Box:
+    """Where an affine tile is 0 or more.
+
+    Raises:
+        NotAffineError: The elements are no box.
+    """
+    varying = difference.varying
+    if not varying:
+        return Box(not_negative=(difference.base,))
+    if len(varying) > 1:
+        raise NotAffineError("its mask compares indices along several dimensions with each other")
+    (dimension,) = varying
+    stride, base = difference.strides[dimension].constant, difference.base
+    if stride == 1:
+        return Box((Bound(dimension, False, -base),))
+    if stride == -1:
+        return Box((Bound(dimension, True, base + ONE),))
+    if stride is None or base.constant is None:
+        raise NotAffineError("its mask compares multiples of indices")
+    if stride > 0:
+        return Box((Bound(dimension, False, Polynomial.of(-(base.constant // stride))),))
+    end = Polynomial.of(base.constant // -stride + 1)
+    return Box((Bound(dimension, True, end),))

@@ -19,7 +19,8 @@ from xtile.dialects.gpu.indices import dimension_number
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.ranges import Range, range_of, width_of
-from xtile.transforms.structure.affine import Affine, Atom, Monomial, Polynomial, Rounds, Trips
+from xtile.transforms.structure.affine import Affine
+from xtile.transforms.structure.polynomials import Atom, Monomial, Polynomial, Rounds, Trips
 
 Needs: TypeAlias = frozenset[LaunchCheck]
 

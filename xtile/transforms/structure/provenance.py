@@ -23,21 +23,23 @@ from xtile.rewrite.facts import constant_of
 from xtile.rewrite.folding import constant_number
 from xtile.text.source import spelling_of
 from xtile.transforms.structure.affine import (
+    Affine,
+    NotAffineError,
+    broadcast_dimensions,
+    reshaped,
+    where_not_negative,
+)
+from xtile.transforms.structure.bounds import NOTHING, Bounds, Needs
+from xtile.transforms.structure.boxes import Box
+from xtile.transforms.structure.polynomials import (
     ONE,
     ZERO,
-    Affine,
     Atom,
     Polynomial,
     Rounds,
     Trips,
-    broadcast_dimensions,
-    reshaped,
+    is_inside,
 )
-from xtile.transforms.structure.bounds import NOTHING, Bounds
-
-
-class NotAffineError(Exception):
-    """Why something is not affine, in words."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,19 @@ class Pointers:
 
 
 class Provenance:
-    """Finds what tiles of integers and of pointers are, each once."""
+    """Finds what tiles of integers and of pointers are, each once.
 
-    def __init__(self, bounds: Bounds) -> None:
+    Args:
+        bounds: What is known of integers.
+        box_of: The elements that a mask lets through.
+    """
+
+    def __init__(self, bounds: Bounds, box_of: Callable[[SSAValue, Provenance], Box]) -> None:
         self.bounds = bounds
+        self._box_of = box_of
         self._integers: dict[SSAValue, Affine | NotAffineError] = {}
         self._pointers: dict[SSAValue, Pointers | NotAffineError] = {}
+        self._boxes: dict[SSAValue, Box | NotAffineError] = {}
 
     def integers(self, value: SSAValue) -> Affine:
         """Integers as polynomials.
@@ -76,6 +85,14 @@ class Provenance:
             NotAffineError: The offsets are not affine in the tile's indices.
         """
         return _once(self._pointers, value, self._find_pointers)
+
+    def box(self, mask: SSAValue) -> Box:
+        """The elements that a mask lets through.
+
+        Raises:
+            NotAffineError: They are no box.
+        """
+        return _once(self._boxes, mask, lambda mask: self._box_of(mask, self))
 
     def fitting(self, tile: Affine, value: SSAValue, operation: Operation) -> Affine:
         """Integers that an operation computes, if they do not wrap around.
@@ -97,7 +114,7 @@ class Provenance:
 
     def _find_integers(self, value: SSAValue) -> Affine:
         if as_vector(value.type) is None:
-            return Affine.of((), self._number(value))
+            return Affine.of((), self.number(value))
         owner = value.owner
         if isinstance(owner, Block) or owner.regions:
             return self._carried_integers(value)
@@ -106,7 +123,7 @@ class Provenance:
             raise NotAffineError(_unknown(owner))
         return rule(self, owner)
 
-    def _number(self, value: SSAValue) -> Polynomial:
+    def number(self, value: SSAValue) -> Polynomial:
         """An integer as a polynomial of those from which it comes without wrapping around."""
         constant = constant_of(value)
         if constant is not None:
@@ -115,13 +132,47 @@ class Provenance:
         if isinstance(owner, Operation) and owner.name in _WIDENS:
             source = owner.operands[0]
             if bits_of(source.type) <= bits_of(value.type):
-                return self._number(source)
+                return self.number(source)
         if isinstance(owner, Operation) and owner.name in _ON_NUMBERS:
-            a, b = (self._number(operand) for operand in owner.operands)
+            a, b = (self.number(operand) for operand in owner.operands)
             result = _ON_NUMBERS[owner.name](a, b)
             if self._is_exact(Affine.of((), result), owner):
                 return result
         return Polynomial.of(value)
+
+    def expanded(
+        self, number: Polynomial, is_wanted: Callable[[Atom], bool]
+    ) -> tuple[Polynomial, Needs]:
+        """A polynomial in numbers further back, which a launch finds not to wrap around.
+
+        Args:
+            number: The polynomial.
+            is_wanted: Of which numbers it is not to be one.
+        """
+        total, needs = ZERO, NOTHING
+        for product, factor in number.terms.items():
+            each = Polynomial.of(factor)
+            for atom in product:
+                part, more = self._expanded_atom(atom, is_wanted)
+                each, needs = each * part, needs | more
+            total += each
+        return total, needs
+
+    def _expanded_atom(
+        self, atom: Atom, is_wanted: Callable[[Atom], bool]
+    ) -> tuple[Polynomial, Needs]:
+        owner = atom.owner if isinstance(atom, SSAValue) and is_wanted(atom) else None
+        if not isinstance(owner, Operation) or owner.name not in _ON_NUMBERS:
+            return Polynomial.of(atom), NOTHING
+        (a, of_a), (b, of_b) = (
+            self.expanded(self.number(operand), is_wanted) for operand in owner.operands
+        )
+        result = _ON_NUMBERS[owner.name](a, b)
+        bits = bits_of(owner.results[0].type)
+        needs = self.bounds.require_bits(Affine.of((), result), bits)
+        if needs is None:
+            return Polynomial.of(atom), NOTHING
+        return result, needs | of_a | of_b
 
     def _is_exact(self, number: Affine, operation: Operation) -> bool:
         """Whether an operation on numbers certainly does not wrap around."""
@@ -145,8 +196,8 @@ class Provenance:
 
     def _invariant(self, value: SSAValue, loop: scf.ForOp) -> Affine:
         tile = self.integers(value)
-        numbers = (tile.base, *tile.strides)
-        if any(_is_inside(atom, loop) for number in numbers for atom in number.atoms):
+        numbers = (tile.base, *tile.strides, *(bound.number for bound in tile.only))
+        if any(is_inside(atom, loop) for number in numbers for atom in number.atoms):
             raise NotAffineError("a loop adds to what it carries another number each time")
         return tile
 
@@ -156,13 +207,13 @@ class Provenance:
         if carried.is_left:
             return step.scaled(Polynomial.of(Trips(loop)))
         width = constant_of(loop.step)
-        lower, variable = self._number(loop.lb), Polynomial.of(loop.body.block.args[0])
+        lower, variable = self.number(loop.lb), Polynomial.of(loop.body.block.args[0])
         numbers = (step.base, *step.strides)
         parts = [None if not width else number.divided(width) for number in numbers]
         if None in parts:
             return step.scaled(Polynomial.of(Rounds(loop)))
         base, *strides = (cast("Polynomial", part) for part in parts)
-        return Affine(step.shape, base, tuple(strides), step.needs).scaled(variable - lower)
+        return replace(step, base=base, strides=tuple(strides)).scaled(variable - lower)
 
     # --- pointers ---
 
@@ -270,15 +321,6 @@ def _sum(a: Affine | None, b: Affine) -> Affine:
     return b if a is None else a + b
 
 
-def _is_inside(atom: Atom, loop: Operation) -> bool:
-    """Whether a number is born in a loop."""
-    owner = atom.owner if isinstance(atom, SSAValue) else atom.loop
-    around = owner if isinstance(atom, Rounds) else owner.parent_op()
-    while around is not None and around is not loop:
-        around = around.parent_op()
-    return around is loop
-
-
 # --- operations on integers ---
 
 Rule: TypeAlias = Callable[[Provenance, Any], Affine]
@@ -344,13 +386,61 @@ def _unsigned_cast(provenance: Provenance, operation: Operation) -> Affine:
     return tile.needing(needs)
 
 
+# --- operations that are affine for some elements, which may be all that matter ---
+
+
 def _remainder(provenance: Provenance, operation: Operation) -> Affine:
-    """What is certainly smaller than the divisor, and not negative, stays what it is."""
+    """What is not negative stays what it is where it is smaller than the divisor."""
     tile, divisor = (provenance.integers(operand) for operand in operation.operands)
-    low, high = provenance.bounds.range_of(tile)
-    if divisor.is_uniform and low >= 0 and high < provenance.bounds.range_of(divisor)[0]:
-        return tile
+    needs = provenance.bounds.require(tile, 0, (1 << 63) - 1)
+    if needs is None or not divisor.is_uniform:
+        raise NotAffineError(_unknown(operation))
+    return _where(tile.needing(needs), divisor - tile - _one(tile), operation, provenance)
+
+
+def _smaller(provenance: Provenance, operation: Operation) -> Affine:
+    tile, limit = _with_limit(provenance, operation)
+    return _where(tile, limit - tile, operation, provenance)
+
+
+def _larger(provenance: Provenance, operation: Operation) -> Affine:
+    tile, limit = _with_limit(provenance, operation)
+    return _where(tile, tile - limit, operation, provenance)
+
+
+def _with_limit(provenance: Provenance, operation: Operation) -> tuple[Affine, Affine]:
+    """Two operands, of which the second one is a number without an index."""
+    a, b = (provenance.integers(operand) for operand in operation.operands)
+    if b.is_uniform:
+        return a, b
+    if a.is_uniform:
+        return b, a
     raise NotAffineError(_unknown(operation))
+
+
+def _one(tile: Affine) -> Affine:
+    return Affine.of(tile.shape, ONE)
+
+
+def _where(
+    tile: Affine, difference: Affine, operation: Operation, provenance: Provenance
+) -> Affine:
+    """What an operation leaves as it is where a difference is 0 or more."""
+    if provenance.bounds.range_of(difference)[0] >= 0:
+        return tile
+    return _limited(tile, where_not_negative(difference), operation)
+
+
+def _limited(tile: Affine, box: Box, operation: Operation) -> Affine:
+    if box.not_negative or box.conditions:
+        raise NotAffineError(_unknown(operation))
+    only = tuple(dict.fromkeys((*tile.only, *box.bounds)))
+    return replace(tile.needing(box.needs), only=only)
+
+
+def _select(provenance: Provenance, operation: Operation) -> Affine:
+    mask, chosen, _ = operation.operands
+    return _limited(provenance.integers(chosen), provenance.box(mask), operation)
 
 
 def _same(provenance: Provenance, operation: Operation) -> Affine:
@@ -417,9 +507,12 @@ _RULES: Mapping[str, Rule] = {
     "arith.extui": _unsigned_cast,
     "arith.index_cast": _cast,
     "arith.index_castui": _unsigned_cast,
+    "arith.maxsi": _larger,
+    "arith.minsi": _smaller,
     "arith.muli": _product,
     "arith.remsi": _remainder,
     "arith.remui": _remainder,
+    "arith.select": _select,
     "arith.shli": _shift,
     "arith.subi": _sums(Affine.__sub__),
     "arith.trunci": _cast,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    UnitAttr,
     VectorType,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -24,6 +25,7 @@ from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.views import ViewOp
@@ -46,9 +48,14 @@ from xtile.transforms.structure.accesses import (
     access_of,
     accessed_value,
 )
-from xtile.transforms.structure.affine import ZERO, Atom, Polynomial, Rounds
-from xtile.transforms.structure.bounds import Bounds
-from xtile.transforms.structure.provenance import NotAffineError, Provenance
+from xtile.transforms.structure.affine import NotAffineError
+from xtile.transforms.structure.bounds import Bounds, Needs
+from xtile.transforms.structure.boxes import Bound
+from xtile.transforms.structure.demand import Demand
+from xtile.transforms.structure.loops import in_loop
+from xtile.transforms.structure.masks import box_of
+from xtile.transforms.structure.polynomials import ZERO, Atom, Polynomial, Rounds
+from xtile.transforms.structure.provenance import Provenance
 
 
 class Structuring(Emitter):
@@ -63,13 +70,14 @@ class Structuring(Emitter):
     ) -> None:
         super().__init__(_RULES, "boxes of memory", source, diagnostics)
         self._kernel = kernel
-        self.provenance = Provenance(Bounds(may_wrap))
+        self.provenance = Provenance(Bounds(may_wrap), box_of)
         self.checks: dict[LaunchCheck, None] = dict.fromkeys(
             check_of(words) for words in check_words(kernel)
         )
         values: list[SSAValue] = [argument for block in _blocks(kernel) for argument in block.args]
         values += [result for operation in walk(kernel) for result in operation.results]
         self._order = {value: i for i, value in enumerate(values)}
+        self._demand: Demand | None = None
 
     def rebuilt(self) -> FuncOp:
         """The new kernel."""
@@ -86,6 +94,12 @@ class Structuring(Emitter):
             result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self.checks))
         result.location = self._kernel.location
         return result
+
+    def require_within(self, tile: SSAValue, bounds: Sequence[Bound]) -> Needs | None:
+        """What `Demand.require_within` says of a tile of the source."""
+        if self._demand is None:
+            self._demand = Demand(self._kernel, self.provenance)
+        return self._demand.require_within(tile, bounds)
 
     # --- numbers ---
 
@@ -132,13 +146,20 @@ class Structuring(Emitter):
             first = self.smaller(first, other) if is_least else self.larger(first, other)
         return first
 
+    def length(self, dimension: Dimension, begin: Polynomial) -> Index:
+        """How long memory is along a dimension where it begins; negative is empty."""
+        if dimension.ends:
+            return self.extreme([end - begin for end in dimension.ends], is_least=True)
+        return dimension.size if dimension.length is None else self.number(dimension.length)
+
     def extent(self, dimension: Dimension, length: Index) -> Index:
         """The size of memory that is as long as a number, or empty where that is negative.
 
         Where it begins with the tile, it need not be longer than the tile is.
         """
         longest = min(self.provenance.bounds.range_of_number(end)[1] for end in dimension.ends)
-        if dimension.begins == (ZERO,) and longest > GREATEST_SIZE:
+        is_at_tile = dimension.begins == (ZERO,) and not dimension.start.terms
+        if is_at_tile and longest > GREATEST_SIZE:
             length = self.smaller(length, dimension.size)
         return self.larger(length, 0)
 
@@ -197,12 +218,14 @@ class _Box:
         starts: The index that the tile begins at.
         inside: For each dimension of the tile whether it is certainly inside.
         map: For each dimension of the tile that of memory.
+        promise: What a transfer promises of where it begins.
     """
 
     memory: SSAValue
     starts: list[SSAValue]
     inside: tuple[bool, ...]
     map: AffineMapAttr
+    promise: Mapping[str, UnitAttr]
 
 
 def _box(access: Access, writing: Structuring) -> _Box:
@@ -219,8 +242,8 @@ def _box(access: Access, writing: Structuring) -> _Box:
         if len(own.begins) == 1:
             (begin,) = own.begins
             offset, start = offset + own.stride * begin, writing.number(-begin)
-            ends = [end - begin for end in own.ends]
-            length = writing.extreme(ends, is_least=True) if ends else own.size
+            start = writing.add(start, writing.number(own.start))
+            length = writing.length(own, begin)
         else:
             first = writing.extreme(own.begins, is_least=False)
             numbers.append(writing.multiply(first, writing.number(own.stride)))
@@ -238,7 +261,10 @@ def _box(access: Access, writing: Structuring) -> _Box:
         for i in range(len(dimensions))
     ]
     inside = tuple(not each.is_checked and i != guarded for i, each in enumerate(dimensions))
-    return _Box(memory, starts, inside, AffineMapAttr(AffineMap(len(kept), 0, tuple(results))))
+    is_ahead = any(each.is_checked and each.start.terms for each in dimensions)
+    promise = {BEGINS_INSIDE_ATTRIBUTE: UnitAttr()} if is_ahead else {}
+    map_ = AffineMapAttr(AffineMap(len(kept), 0, tuple(results)))
+    return _Box(memory, starts, inside, map_, promise)
 
 
 def _view(
@@ -278,7 +304,8 @@ def _view(
 def _access(operation: Scattered, writing: Structuring) -> Access | None:
     """The box that an operation accesses; None, with a remark, where it stays what it is."""
     try:
-        access = access_of(operation, writing.provenance)
+        access = access_of(operation, writing.provenance, writing.require_within)
+        access = in_loop(access, operation, writing.provenance)
     except NotAffineError as reason:
         if isinstance(accessed_value(operation).type, VectorType):
             writing.remark(f"{operation.name} stays: {reason}")
@@ -295,21 +322,22 @@ def _load(operation: GatherLoadOp, writing: Structuring) -> None:
     box, result = _box(access, writing), operation.result
     given = operation.padding
     padding = None if given is None else writing.scalar(given)
-    poison = padding is None
+    mixed = given if padding is None else None
+    type_ = value_type(result.type)
+    if padding is None and access.is_partial:
+        padding = writing.constant(0, type_)
     if padding is None:
-        type_ = value_type(result.type)
         padding = writing.shared(
             (ub.PoisonOp, type_), (), lambda: writing.emit(ub.PoisonOp(type_)).result
         )
     flags = truth_attribute(box.inside)
-    read = writing.emit(
-        TransferReadOp(
-            box.memory, box.starts, padding, cast("VectorType", result.type), flags, box.map
-        )
-    )
+    tile = cast("VectorType", result.type)
+    read = TransferReadOp(box.memory, box.starts, padding, tile, flags, box.map)
+    read.attributes.update(box.promise)
+    writing.emit(read)
     loaded = read.result
-    if poison and given is not None and operation.mask is not None:
-        mask, others = writing.values((operation.mask, given))
+    if mixed is not None and operation.mask is not None:
+        mask, others = writing.values((operation.mask, mixed))
         loaded = writing.emit(SelectOp(mask, loaded, others)).result
     writing.define(result, loaded)
 
@@ -320,7 +348,9 @@ def _store(operation: ScatterStoreOp, writing: Structuring) -> None:
         return
     box, value = _box(access, writing), writing.value(operation.value)
     flags = truth_attribute(box.inside)
-    writing.emit(TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map))
+    write = TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map)
+    write.attributes.update(box.promise)
+    writing.emit(write)
 
 
 _RULES = RuleTable(
