@@ -71,7 +71,7 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
         DiagnosticError: Something cannot be translated.
     """
     source = source_of(module)
-    raising = Raising(RULES, "the core form", source, diagnostics)
+    raising = Raising(RULES, source, diagnostics)
     body = Block()
     with raising.at_end_of(body):
         kernels.translate_kernels(module, raising)

@@ -10,40 +10,135 @@ Source: MLIR, "scf Dialect", "cf Dialect"; Triton 3.9, `TritonOps.td`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import gcd
 
 from xdsl.dialects import cf, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.triton.tt.ops import CallOp, FuncOp
+from xtile.dialects.triton.tt.ops import AdvanceOp, CallOp, FuncOp
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.triton_to_core.raising import Raising
+from xtile.translate.triton_to_core.blocks import BlockPointer
+from xtile.translate.triton_to_core.raising import Raising, constant_of
 
 Values = Sequence[SSAValue]
 
 # --- loops and branches ---
 
 
-def _yielded(block: Block, raising: Raising) -> list[SSAValue]:
-    """Translates a block of `scf`; returns what its last operation hands on."""
+def _translated(block: Block, raising: Raising) -> Operation:
+    """Translates a block of `scf`; returns its last operation, which hands on its operands."""
     last = block.last_op
     assert last is not None
     for operation in block.ops:
         if operation is not last:
             raising.translate(operation)
-    return raising.all_parts(last.operands)
+    return last
+
+
+def _check_parts(values: Values, types: Sequence[Attribute], raising: Raising) -> None:
+    """Raises an error if what is handed on has other parts than what it takes turns with."""
+    if [value.type for value in values] != list(types):
+        raise raising.error(
+            "of the pointers to blocks or descriptors that take turns here, one has a constant "
+            "size or stride where another has none; give both the same, or none"
+        )
+
+
+def _yielded(block: Block, raising: Raising) -> list[SSAValue]:
+    """Translates a block of `scf`; returns what its last operation hands on."""
+    return raising.all_parts(_translated(block, raising).operands)
 
 
 def _for(operation: scf.ForOp, raising: Raising) -> None:
-    initial = raising.all_parts(operation.iter_args)
     first, last, step = raising.values((operation.lb, operation.ub, operation.step))
+    loop = _Loop(operation, raising)
+    carried = [n for n, advanced in enumerate(loop.advanced) if advanced is None]
+    examples = [operation.iter_args[n] for n in carried]
     old = operation.body.block
-    block = Block(arg_types=[first.type, *(value.type for value in initial)])
-    raising.define(old.args[0], block.args[0])
-    raising.define_parts(old.args[1:], operation.iter_args, block.args[1:])
+    block = Block(arg_types=[first.type, *(each.type for each in raising.all_parts(examples))])
+    variable = block.args[0]
+    raising.define(old.args[0], variable)
+    if raising.facts.is_not_negative(first):
+        divisor = gcd(raising.facts.divisor(first), raising.facts.divisor(step))
+        raising.facts.assume(variable, divisor, True)
+    raising.define_parts([old.args[1 + n] for n in carried], examples, block.args[1:])
     with raising.at_end_of(block):
-        raising.emit(scf.YieldOp(*_yielded(old, raising)))
-    loop = raising.emit(scf.ForOp(first, last, step, initial, Region(block)))
-    raising.define_parts(operation.results, operation.iter_args, loop.results)
+        loop.define_advanced(raising.index_of(old.args[0]))
+        end = _translated(old, raising)
+        values = raising.all_parts(end.operands[n] for n in carried)
+        _check_parts(values, [argument.type for argument in block.args[1:]], raising)
+        raising.emit(scf.YieldOp(*values))
+    initial = raising.all_parts(examples)
+    made = raising.emit(scf.ForOp(first, last, step, initial, Region(block)))
+    raising.define_parts([operation.results[n] for n in carried], examples, made.results)
+    loop.define_results()
+
+
+class _Loop:
+    """A loop, of which pointers to blocks may move by as much in each iteration.
+
+    Args:
+        operation: The loop.
+        raising: Where to emit.
+
+    Attributes:
+        advanced: For each value that the loop carries, by how many elements such a pointer moves
+            for each unit of the loop's variable; None for other values.
+    """
+
+    def __init__(self, operation: scf.ForOp, raising: Raising) -> None:
+        self._operation, self._raising = operation, raising
+        step = constant_of(operation.step)
+        self.advanced = [
+            None if step is None else self._advanced(number, step)
+            for number in range(len(operation.iter_args))
+        ]
+
+    def _advanced(self, number: int, step: int) -> tuple[int, ...] | None:
+        pointer = self._raising.meaning(self._operation.iter_args[number])
+        block = self._operation.body.block
+        assert block.last_op is not None
+        if not isinstance(pointer, BlockPointer):
+            return None
+        total, value = [0] * len(pointer.offsets), block.last_op.operands[number]
+        while isinstance(value.owner, AdvanceOp):
+            moves = [constant_of(offset) for offset in value.owner.offsets]
+            if any(move is None or move % step for move in moves):
+                return None
+            total = [a + (b or 0) // step for a, b in zip(total, moves, strict=True)]
+            value = value.owner.ptr
+        return tuple(total) if value is block.args[1 + number] else None
+
+    def define_advanced(self, variable: Index) -> None:
+        """Records what such pointers are in an iteration, by the loop's variable."""
+        body = self._operation.body.block
+        self._define(body.args[1:], variable)
+
+    def define_results(self) -> None:
+        """Records what such pointers are behind the loop, if anybody asks."""
+        results = self._operation.results
+        pairs = zip(results, self.advanced, strict=True)
+        if not any(result.uses for result, each in pairs if each is not None):
+            return
+        raising, operation = self._raising, self._operation
+        first, last, step = (
+            raising.index_of(each) for each in (operation.lb, operation.ub, operation.step)
+        )
+        length = raising.larger(raising.subtract(last, first), 0)
+        end = raising.multiply(raising.divide_up(length, step), step)
+        self._define(results, raising.add(first, end))
+
+    def _define(self, values: Sequence[SSAValue], variable: Index) -> None:
+        raising = self._raising
+        first = raising.index_of(self._operation.lb)
+        for number, each in enumerate(self.advanced):
+            if each is None:
+                continue
+            pointer: BlockPointer = raising.meaning(self._operation.iter_args[number])
+            done = raising.subtract(variable, first)
+            moved = pointer.moved(raising, [raising.multiply(done, factor) for factor in each])
+            raising.define(values[number], moved)
 
 
 def _while(operation: scf.WhileOp, raising: Raising) -> None:
@@ -77,6 +172,8 @@ def _if(operation: scf.IfOp, raising: Raising) -> None:
         with raising.at_end_of(block):
             values = _yielded(old.block, raising)
             raising.emit(scf.YieldOp(*values))
+        if regions:
+            _check_parts(values, types, raising)
         types = [value.type for value in values]
         regions.append(Region(block))
     then, otherwise = regions

@@ -40,7 +40,13 @@ from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of as vector_shape
 from xtile.rewrite.tile_emitter import with_shape
-from xtile.translate.triton_to_core.blocks import padding_value, read_block, view, write_block
+from xtile.translate.triton_to_core.blocks import (
+    Memory,
+    Tensor,
+    padding_value,
+    read_block,
+    write_block,
+)
 from xtile.translate.triton_to_core.raising import Raising
 
 
@@ -53,22 +59,27 @@ class Descriptor:
         padding: What is read from outside of it.
     """
 
-    memory: SSAValue
+    memory: Memory
     padding: PaddingOption
 
     def parts(self, raising: Raising) -> list[SSAValue]:
         """The values that loops and branches hand on."""
-        return [self.memory]
+        return self.memory.parts() if isinstance(self.memory, Tensor) else [self.memory]
 
     def of_parts(self, parts: Iterable[SSAValue]) -> Descriptor:
         """A descriptor of memory that was handed on."""
-        (memory,) = parts
-        return replace(self, memory=memory)
+        rest, memory = iter(parts), self.memory
+        handed = memory.of_parts(rest) if isinstance(memory, Tensor) else next(rest)
+        return replace(self, memory=handed)
+
+    def all(self, raising: Raising) -> SSAValue:
+        """All of the tensor."""
+        return self.memory.memory(raising) if isinstance(self.memory, Tensor) else self.memory
 
 
 def _make(operation: MakeTensorDescOp, raising: Raising) -> None:
-    memory = view(raising, operation.base, operation.shape, operation.strides)
-    raising.define(operation.result, Descriptor(memory, operation.padding_option))
+    tensor = Tensor.made(raising, operation.base, operation.shape, operation.strides)
+    raising.define(operation.result, Descriptor(tensor, operation.padding_option))
 
 
 def _descriptor(raising: Raising, old: SSAValue) -> Descriptor:
@@ -123,7 +134,7 @@ _OF_FLOATS: Mapping[DescriptorReduceKind, AtomicRMWKind] = {
 def _reduce(operation: DescriptorReduceOp, raising: Raising) -> None:
     """Updates each element on its own; only integers that count to a bound have no update here."""
     memory, (shape, starts) = (
-        _descriptor(raising, operation.desc).memory,
+        _descriptor(raising, operation.desc).all(raising),
         _block(operation, raising),
     )
     value = raising.reshape(raising.value(operation.src), shape)
@@ -163,16 +174,17 @@ def _rows(
 
 def _gather(operation: DescriptorGatherOp, raising: Raising) -> None:
     descriptor = _descriptor(raising, operation.desc)
-    indices, mask = _rows(operation, descriptor.memory, raising)
+    memory = descriptor.all(raising)
+    indices, mask = _rows(operation, memory, raising)
     type_ = raising.type(operation.result.type)
     padding = padding_value(raising, descriptor.padding, value_type(type_))
     others = raising.spread(padding, shape_of(operation.result.type))
-    operands = [descriptor.memory, indices, [mask], [others]]
+    operands = [memory, indices, [mask], [others]]
     raising.define(operation.result, raising.compute(GatherLoadOp, operands, type_))
 
 
 def _scatter(operation: DescriptorScatterOp, raising: Raising) -> None:
-    memory = _descriptor(raising, operation.desc).memory
+    memory = _descriptor(raising, operation.desc).all(raising)
     indices, mask = _rows(operation, memory, raising)
     operands = [raising.value(operation.src), memory, indices, [mask]]
     raising.emit(ScatterStoreOp.build(operands=operands))

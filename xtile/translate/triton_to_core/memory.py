@@ -44,8 +44,8 @@ from xtile.dialects.triton.tt.ops import (
 )
 from xtile.dialects.triton.tt.ops.atomics import AtomicOperation
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.triton_to_core.blocks import load_block, store_block
-from xtile.translate.triton_to_core.raising import BlockPointer, Raising
+from xtile.translate.triton_to_core.blocks import BlockPointer, load_block, store_block
+from xtile.translate.triton_to_core.raising import Raising
 
 _ORDERS = {
     MemSemantic.RELAXED: MemoryOrder.RELAXED,

@@ -1,10 +1,9 @@
-"""What the rules share: types, the values of functions that are called, pointers to blocks."""
+"""What the rules share: types, the values of functions that are called, what loops carry."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from typing_extensions import override
@@ -13,34 +12,14 @@ from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core import AssumeOp
-from xtile.dialects.triton.tt.types import PointerType
 from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import Source
 from xtile.translate.triton_to_core.types import core_type
-
-
-@dataclass(frozen=True)
-class BlockPointer:
-    """What a pointer to a block has become.
-
-    Attributes:
-        memory: The tensor in memory.
-        offsets: Where the block begins.
-        type: The type of the pointer.
-    """
-
-    memory: SSAValue
-    offsets: tuple[Index, ...]
-    type: PointerType
-
-    def parts(self, raising: Raising) -> list[SSAValue]:
-        """The values that loops and branches hand on."""
-        return [raising.as_value(offset) for offset in self.offsets]
-
-    def of_parts(self, parts: Iterable[SSAValue]) -> BlockPointer:
-        """The same pointer with offsets that were handed on."""
-        return replace(self, offsets=tuple(parts))
 
 
 class Carried(Protocol):
@@ -56,7 +35,17 @@ class Carried(Protocol):
 
 
 class Raising(TileEmitter):
-    """Builds kernels at level "tile"."""
+    """Builds kernels at level "tile".
+
+    Attributes:
+        facts: What is known of the integers that were emitted.
+    """
+
+    def __init__(
+        self, rules: RuleTable, source: Source | None, diagnostics: Diagnostics | None
+    ) -> None:
+        super().__init__(rules, "the core form", source, diagnostics)
+        self.facts = Facts()
 
     def type(self, type_: Attribute) -> Attribute:
         """What a type becomes.
@@ -174,14 +163,14 @@ class Raising(TileEmitter):
 
     def index_of(self, value: SSAValue) -> Index:
         """An integer of the source, which has a sign, as an index."""
-        number = _constant(value)
+        number = constant_of(value)
         if number is not None:
             return number
         new = self.value(value)
         return new if isinstance(new.type, IndexType) else self.as_index(new, is_signed=True)
 
 
-def _constant(old: SSAValue) -> int | None:
+def constant_of(old: SSAValue) -> int | None:
     """The number that a scalar is, if it is a constant."""
     operation = old.owner
     if not isinstance(operation, Operation) or operation.name != "arith.constant":
