@@ -116,6 +116,10 @@ class Observer(Protocol):
         """A work-group begins."""
         ...
 
+    def on_group_end(self) -> None:
+        """The work-group has ended."""
+        ...
+
     def on_access(self, access: Access) -> None:
         """Elements are about to be read, written or updated."""
         ...
@@ -160,6 +164,10 @@ class Observer(Protocol):
         local_fence: bool,
     ) -> None:
         """A barrier is reached by the `active` work-items (subgroups, work-items in each)."""
+        ...
+
+    def on_partial_barrier(self, operation: Operation, arrives: BoolArray) -> None:
+        """A barrier without a fence for some subgroups only: (subgroups, work-items in each)."""
         ...
 
     def on_phase(self) -> None:

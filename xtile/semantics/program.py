@@ -87,6 +87,8 @@ class Program:
         # Wrapping around, infinities and NaN are results like others.
         with np.errstate(all="ignore"):
             self._body.run(state)
+        if self._observer is not None:
+            self._observer.on_group_end()
 
     def run(self, progress: Progress | None = None) -> None:
         """Runs all work-groups; `progress` is called with the numbers of done and of all.

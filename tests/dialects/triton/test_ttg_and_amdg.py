@@ -384,6 +384,13 @@ def test_a_barrier_of_no_memory_that_there_is() -> None:
         read("tt.func @f() {\nttg.barrier local|here\ntt.return\n}")
 
 
+def test_a_barrier_says_what_it_orders() -> None:
+    """As `ttg.local_barrier` of 3.6, which orders local memory, does not."""
+    with pytest.raises(ParseError, match="none"):
+        read("tt.func @f() {\nttg.barrier\ntt.return\n}")
+    read("tt.func @f() {\nttg.local_barrier\nttg.barrier none\ntt.return\n}")
+
+
 def test_warps_have_regions_of_their_own() -> None:
     text = """%0 = ttg.warp_specialize(%a)
     default {

@@ -288,3 +288,60 @@ def test_assumption() -> None:
     xtile.run(module, [0], sanitize=True)
     with pytest.raises(SanitizerError, match="what is assumed does not hold"):
         xtile.run(module, [-1], sanitize=True)
+
+
+_LOW = """
+  %id = rocdl.workitem.id.x : i32
+  %two = arith.constant 128 : i32
+  %low = arith.cmpi slt, %id, %two : i32
+  %high = arith.cmpi sge, %id, %two : i32
+"""
+
+
+def _in_parts(body: str) -> str:
+    attributes = (
+        '"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", '
+        '"ttg.threads-per-warp" = 64 : i32'
+    )
+    return (
+        f"module attributes {{{attributes}}} {{\ntt.func public @k(%x: !tt.ptr<i32>) {{"
+        f"{_LOW}{body}\ntt.return\n}}\n}}"
+    )
+
+
+def _reported(body: str) -> str:
+    module = xtile.parse(_in_parts(body), language="mlir")
+    with pytest.raises(DiagnosticError) as error:
+        xtile.run(module, [np.zeros(1, np.int32)], sanitize=True)
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.source is not None
+    assert diagnostic.span is not None
+    assert diagnostic.source.text[diagnostic.span.start :].startswith("amdg.cond_barrier")
+    return diagnostic.message
+
+
+def test_warps_that_wait_in_parts_must_meet_again() -> None:
+    both = "amdg.cond_barrier %high\nttg.barrier local\namdg.cond_barrier %low"
+    xtile.run(xtile.parse(_in_parts(both), language="mlir"), [np.zeros(1, np.int32)], sanitize=True)
+    assert (
+        "the program ends, and warps 0 to 1 waited 0 times at barriers for some warps, others 1 "
+        "times; the warps that one of them leaves out must wait at another"
+    ) in _reported("amdg.cond_barrier %high\nttg.barrier local")
+    again = "amdg.cond_barrier %low\namdg.cond_barrier %high\namdg.cond_barrier %high"
+    assert "warps 0 to 1 waited 1 times at barriers for some warps, others 2" in _reported(again)
+
+
+def test_threads_of_a_warp_wait_together() -> None:
+    some = """%few = arith.constant 100 : i32
+    %is_few = arith.cmpi slt, %id, %few : i32
+    amdg.cond_barrier %is_few
+    %others = arith.cmpi sge, %id, %few : i32
+    """
+    assert "36 of 64 threads of warp 1 reach the barrier" in _first(some)
+
+
+def _first(body: str) -> str:
+    module = xtile.parse(_in_parts(body), language="mlir")
+    with pytest.raises(DiagnosticError) as error:
+        xtile.run(module, [np.zeros(1, np.int32)], sanitize=True)
+    return error.value.diagnostics[0].message

@@ -10,10 +10,17 @@ from xtile.text.mlir_parser import MlirParser
 
 
 class TritonParser(MlirParser):
-    """Reads MLIR text with the operations of every release of Triton."""
+    """Reads MLIR text with the operations of every release of Triton.
+
+    Attributes:
+        given_name: What the text calls the operation that is being read.
+    """
+
+    given_name: str = ""
 
     @override
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        self.given_name = name
         return super()._get_op_by_name(new_name(name))
 
     @override

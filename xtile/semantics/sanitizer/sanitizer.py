@@ -71,6 +71,8 @@ class Sanitizer:
         self._token_order = TokenOrder(self._memories)
         self._global_phase = 0
         self._local_phase = 0
+        self._waits: npt.NDArray[np.int64] | None = None
+        self._last_wait: Operation | None = None
 
     def on_launch(self, launch: Launch) -> None:
         """Checks what the parameters' attributes promise."""
@@ -85,7 +87,42 @@ class Sanitizer:
         self._group = group
         self._group_number += 1
         self._token_order.begin_block()
+        self._waits = None
         self.on_phase()
+
+    def on_group_end(self) -> None:
+        """Subgroups that waited for each other in parts must have met again."""
+        if self._waits is None or self._last_wait is None or len(set(self._waits)) == 1:
+            return
+        most = int(self._waits.max())
+        behind = np.flatnonzero(self._waits != most)
+        first, last = int(behind[0]), int(behind[-1])
+        named = f"warp {first}" if first == last else f"warps {first} to {last}"
+        some = "" if last - first + 1 == len(behind) else "some of "
+        self._report(
+            Kind.BARRIER,
+            self._last_wait,
+            f"the program ends, and {some}{named} waited {int(self._waits[first])} times at "
+            f"barriers for some warps, others {most} times; the warps that one of them leaves out "
+            "must wait at another",
+        )
+
+    def on_partial_barrier(self, operation: Operation, arrives: BoolArray) -> None:
+        """Counts who waits; it is no fence, so that no phase begins."""
+        some, all_ = arrives.any(axis=1), arrives.all(axis=1)
+        if not np.array_equal(some, all_):
+            warp = int(np.argmax(some != all_))
+            self._report(
+                Kind.BARRIER,
+                operation,
+                f"{int(arrives[warp].sum())} of {arrives.shape[1]} threads of warp {warp} reach "
+                "the barrier; all threads of a warp reach it, or none does",
+            )
+        counts = some.astype(np.int64)
+        if self._waits is not None:
+            counts += self._waits
+        self._waits = counts
+        self._last_wait = operation
 
     def on_phase(self) -> None:
         """Begins a new phase for all memory."""

@@ -1,16 +1,19 @@
 """What programs do with their warps: regions for some of them, barriers and hints.
 
 A program acts as one here, so that barriers and hints do nothing, and what asks for the number of a
-warp or of a work-item gets 0.
+warp or of a work-item gets 0. An observer is told which warps wait at barriers for some of them.
 
 Source: Triton 3.9, `TritonGPUOps.td`; for `amdg`, `TritonAMDGPUOps.td`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
 
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Buffer
@@ -25,6 +28,73 @@ from xtile.semantics.upstream.elementwise import constant
 
 def _zero(operation: Any, compiler: Compiler) -> Step:
     return constant(operation, compiler, number_in(operation.results[0]).number(0))
+
+
+_NUMBERS = ("rocdl.workitem.id.x", "ttg.warp_id")
+"""What differs between the threads of a program."""
+
+
+def _cond_barrier(operation: Any, compiler: Compiler) -> Step:
+    """Some warps wait for each other, which orders no memory; an observer is told which do."""
+    sizes = _module_sizes(operation)
+    if not compiler.is_observed or sizes is None:
+        return nothing(operation, compiler)
+    warps, lanes = sizes
+    threads = np.arange(warps * lanes, dtype=np.int32)
+    varying = list(_varying(operation.pred, {}))
+    given = {
+        compiler.slot(each.results[0]): threads if each.name == _NUMBERS[0] else threads // lanes
+        for each in varying
+        if each.name in _NUMBERS
+    }
+    steps = [_step_of(each, compiler) for each in varying if each.name not in _NUMBERS]
+    condition = compiler.slot(operation.pred)
+
+    def step(state: State) -> None:
+        if state.observer is None:
+            return
+        # The condition is computed again, for all threads at once.
+        values, state.values = state.values, list(state.values)
+        for slot, numbers in given.items():
+            state.values[slot] = numbers
+        for each in steps:
+            each(state)
+        arrives = np.broadcast_to(state.values[condition], threads.shape)
+        state.values = values
+        state.observer.on_partial_barrier(operation, arrives.reshape(warps, lanes))
+
+    return step
+
+
+def _module_sizes(operation: Operation) -> tuple[int, int] | None:
+    """The warps of a program and the threads of a warp, as the module says."""
+    module = operation.get_toplevel_object()
+    attributes = module.attributes if isinstance(module, Operation) else {}
+    names = ("ttg.num-warps", "ttg.threads-per-warp")
+    given = [attributes.get(name) for name in names]
+    sizes = [each.value.data for each in given if isinstance(each, IntegerAttr)]
+    return (sizes[0], sizes[1]) if len(sizes) == len(names) else None
+
+
+def _varying(value: SSAValue, known: dict[Operation, bool]) -> Iterator[Operation]:
+    """The operations that make a value of numbers of threads, in their order."""
+    operation = value.owner
+    if not isinstance(operation, Operation) or operation in known:
+        return
+    before = [each for operand in operation.operands for each in _varying(operand, known)]
+    owners = [each.owner for each in operation.operands]
+    inner = any(isinstance(each, Operation) and known.get(each, False) for each in owners)
+    known[operation] = operation.name in _NUMBERS or inner
+    yield from before
+    if known[operation]:
+        yield operation
+
+
+def _step_of(operation: Operation, compiler: Compiler) -> Step:
+    handler = compiler.handler(operation)
+    if handler is None:
+        raise ValueError(f"{operation.name} cannot be executed")
+    return handler(operation, compiler)
 
 
 def _warp_specialize(operation: Any, compiler: Compiler) -> Step:
@@ -94,7 +164,7 @@ def _global_scratch_alloc(operation: Any, compiler: Compiler) -> Step:
 
 
 HANDLERS: dict[str, Handler] = {
-    "amdg.cond_barrier": nothing,
+    "amdg.cond_barrier": _cond_barrier,
     "amdg.instruction_sched_hint": nothing,
     "ttg.barrier": nothing,
     "ttg.global_scratch_alloc": _global_scratch_alloc,

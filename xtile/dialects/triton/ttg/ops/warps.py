@@ -37,6 +37,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.triton.operation import Operand, TritonOperation
+from xtile.dialects.triton.parser import TritonParser
 from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.assembly import print_attributes
 from xtile.dialects.triton.ttg.constraints import I32_NUMBER, I32_NUMBERS
@@ -55,6 +56,9 @@ class AddrSpace(IntFlag):
     ALL = 31
 
 
+_LOCAL_BARRIER = "ttg.local_barrier"
+"""What 3.6 calls the operation; it says no memory."""
+
 _SPACES = {
     "none": AddrSpace.NONE,
     "local": AddrSpace.LOCAL,
@@ -70,7 +74,8 @@ _SPACES = {
 class BarrierOp(TritonOperation):
     """All warps wait for each other, and see what all did to some memory before.
 
-    Triton 3.6 has `ttg.local_barrier`, and releases before `gpu.barrier`.
+    Triton 3.6 has `ttg.local_barrier`, and releases before `gpu.barrier`. With `none` no memory is
+    ordered: warps only wait.
 
     ```
     ttg.barrier local|global_write
@@ -99,13 +104,15 @@ class BarrierOp(TritonOperation):
         if release >= V3_7:
             return self.name
         is_local = release == V3_6 and self.spaces is AddrSpace.LOCAL
-        return "ttg.local_barrier" if is_local else "gpu.barrier"
+        return _LOCAL_BARRIER if is_local else "gpu.barrier"
 
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
         names = list(_SPACES)
-        word = parser.parse_optional_keyword_in(names)
+        is_local = isinstance(parser, TritonParser) and parser.given_name == _LOCAL_BARRIER
+        expect = parser.parse_optional_keyword_in if is_local else parser.parse_keyword_in
+        word = expect(names)
         spaces = None if word is None else _SPACES[word]
         while spaces is not None and parser.parse_optional_punctuation("|") is not None:
             start = parser.pos
