@@ -104,10 +104,16 @@ def compile_by_triton(workload: Workload, path: Path) -> str:
 def compile_by_xtile(workload: Workload, text: str, path: Path) -> None:
     """Writes the machine code of the same kernel by way of CUDA Tile IR."""
     import xtile
+    from xtile.arguments.launch_checks import check_launch
+    from xtile.backends.nvidia.sidecar import read_cubin
 
+    name = workload.function.split(".")[1]
     path.with_suffix(".ttir").write_text(text)
-    xtile.compile(xtile.parse(text), path, chip=CHIP)
-    write(path, path.read_bytes(), Needs(workload.function.split(".")[1]))
+    xtile.compile(xtile.parse(text), path, chip=CHIP, launch_checks=True)
+    arguments = [workload.numbers.get(parameter) for parameter in workload.types]
+    grid = (*workload.grid, 1, 1)[:3]
+    check_launch(name, read_cubin(path).signatures[name].checks, arguments, grid)
+    write(path, path.read_bytes(), Needs(name))
 
 
 def write(path: Path, code: bytes, needs: Needs) -> None:

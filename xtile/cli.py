@@ -179,6 +179,11 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         help="let arguments overlap although a kernel writes to one of them",
     )
     parser.add_argument(
+        "--launch-checks",
+        action="store_true",
+        help="rely on what each launch checks by the sidecar, for faster accesses through pointers",
+    )
+    parser.add_argument(
         "--remarks",
         action="store_true",
         help="tell what the code relies on and why it is as it is, at its location",

@@ -114,6 +114,10 @@ class Signature:
             self, parameters=tuple(replace(each, is_noalias=False) for each in self.parameters)
         )
 
+    def with_checks(self, checks: Sequence[LaunchCheck]) -> Signature:
+        """The signature of the kernel compiled to code that relies on something more."""
+        return replace(self, checks=tuple(dict.fromkeys((*self.checks, *checks))))
+
 
 _MAIN = "main"
 """The function of the host that runs where none is named."""

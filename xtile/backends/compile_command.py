@@ -56,6 +56,7 @@ def _compile(options: Namespace) -> int:
         level=options.level,
         build_seconds=options.build_seconds,
         may_overlap=options.may_overlap,
+        launch_checks=options.launch_checks,
         diagnostics=diagnostics,
     )
     shown = (

@@ -23,12 +23,14 @@ class _Options:
         level: How much NVIDIA's assembler optimizes.
         seconds: How long the assembler may take.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
+        launch_checks: Whether launches check what the sidecar says.
     """
 
     chip: str | None
     level: int | None
     seconds: float | None
     may_overlap: bool
+    launch_checks: bool
 
 
 def compile(
@@ -40,6 +42,7 @@ def compile(
     level: int | None = None,
     build_seconds: float | None = None,
     may_overlap: bool = False,
+    launch_checks: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> None:
     """Compiles kernels to a file, which `run` takes on a device that runs it.
@@ -57,6 +60,9 @@ def compile(
         may_overlap: Whether arguments may overlap although a kernel writes to one of them, where
             its language or its attributes exclude it. Such a kernel is slower, and keeps the order
             of all accesses.
+        launch_checks: Whether the code may rely on what each launch checks by the sidecar, as those
+            of xtile do: that offsets do not wrap around, for example. Only machine code of NVIDIA's
+            GPUs has a sidecar.
         diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
 
     Raises:
@@ -65,7 +71,7 @@ def compile(
         DiagnosticError: The kernel has errors, or cannot be compiled for the architecture.
         OSError: The file cannot be written.
         OptionError: The name of the file ends with something else, or the architecture is none
-            that such a file is for.
+            that such a file is for, or nothing beside such a file says what launches check.
     """
     path = os.fspath(output)
     write = _WRITERS.get(os.path.splitext(path)[1])
@@ -73,7 +79,11 @@ def compile(
         raise OptionError(f"{path}: expected a file ending with one of {', '.join(_WRITERS)}")
     collected = Diagnostics() if diagnostics is None else diagnostics
     module = _read(kernel, collected)
-    options = _Options(chip, level, build_seconds, may_overlap)
+    if launch_checks and not path.endswith(_HAS_SIDECAR):
+        raise OptionError(
+            f"{path}: no file beside it would say what launches check; expected {_HAS_SIDECAR}"
+        )
+    options = _Options(chip, level, build_seconds, may_overlap, launch_checks)
     from xtile.arguments.kernel import kernels_only
 
     write(kernels_only(module, entry), path, options, collected)
@@ -99,6 +109,7 @@ def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Di
         level=options.level,
         seconds=options.seconds,
         may_overlap=options.may_overlap,
+        launch_checks=options.launch_checks,
     )
     write_cubin(path, cubin)
 
@@ -109,7 +120,9 @@ def _write_bytecode(
     from xtile.backends.nvidia.compilation import compile_program
 
     chip = _nvidia_chip(options.chip)
-    program = compile_program(module, chip, diagnostics, may_overlap=options.may_overlap)
+    program = compile_program(
+        module, chip, diagnostics, may_overlap=options.may_overlap, may_wrap=True
+    )
     Path(path).write_bytes(program.bytecode)
 
 
@@ -142,6 +155,8 @@ def _intel_chip(chip: str | None) -> str:
     devices = available_devices()
     return devices[0].target.name if devices else INTEL.default
 
+
+_HAS_SIDECAR = ".cubin"
 
 _WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] = {
     ".cubin": _write_cubin,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xtile.arguments.array_arguments import flattened, takes_pointers
 from xtile.arguments.binding import BoundArgument, bind
 from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.launch_checks import LaunchCheck, first_failing
 from xtile.arguments.signature import Signature
 from xtile.launch.executable import CUDA_NAME, Grid, Kernel, LaunchResult, Progress
 
@@ -58,6 +59,7 @@ class CudaExecutable:
         device: The GPU.
         stream: The CUDA stream that it runs in.
         for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
+        for_wrapping: Makes it ready for offsets that wrap around; None where it is.
     """
 
     signature: Signature
@@ -66,6 +68,7 @@ class CudaExecutable:
     device: CudaDevice
     stream: int
     for_overlaps: Callable[[], CudaExecutable] | None
+    for_wrapping: Callable[[], CudaExecutable] | None = None
 
     @property
     def is_host(self) -> bool:
@@ -98,6 +101,18 @@ class CudaExecutable:
         )
         return suited(self, self.for_overlaps, arguments, reason)
 
+    @property
+    def checks(self) -> Sequence[LaunchCheck]:
+        """What the machine code relies on, where there is another one for other launches."""
+        interface = self.cubin.kernels.get(self.signature.name)
+        return () if interface is None or self.for_wrapping is None else interface.checks
+
+    def checked(self, arguments: Sequence[BoundArgument], grid: Grid) -> CudaExecutable:
+        """The kernel itself, or one that relies on no check if one of them fails."""
+        if self.for_wrapping is None or first_failing(self.checks, arguments, grid) is None:
+            return self
+        return self.for_wrapping()
+
     def launch(
         self,
         arguments: Sequence[BoundArgument],
@@ -118,7 +133,7 @@ class CudaExecutable:
         from xtile.backends.nvidia.cuda.launching import launch
 
         _check_block(self.signature.name, block)
-        session, kernel = self.suited(arguments).loaded()
+        session, kernel = self.suited(arguments).checked(arguments, grid).loaded()
         taken = launch(
             *(kernel, session, self.signature, arguments, grid, self.stream), seconds=seconds
         )
@@ -141,17 +156,18 @@ class CudaExecutable:
         if takes_pointers(self.signature) and isinstance(arguments, list | tuple | Mapping):
             arguments = flattened(self.signature, arguments)
         session, kernel = self.loaded()
-        repeated = kernel.plans.repeated(self.signature, arguments)
+        plans = None if self.checks else kernel.plans
+        repeated = None if plans is None else plans.repeated(self.signature, arguments)
         if repeated is not None:
             name = self.signature.name
             seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
         else:
             bound = bind(self.signature, arguments)
-            suited = self.suited(bound)
+            suited = self.suited(bound).checked(bound, grid)
             session, kernel = suited.loaded()
             seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
-            if suited is self:
-                kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
+            if suited is self and plans is not None:
+                plans.remember(kernel.conventions, self.signature, arguments, bound)
         return LaunchResult(str(self.device), seconds)
 
     def run_host(
@@ -198,13 +214,16 @@ def wanted_by_stream(stream: Any) -> Wanted | None:
     return None
 
 
-def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaExecutable:
+def load(
+    kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False, may_wrap: bool = False
+) -> CudaExecutable:
     """Makes a kernel ready for a GPU; without one it is compiled before the error is raised.
 
     Args:
         kernel: The kernel.
         wanted: The GPU.
         may_overlap: Whether it is compiled for arguments that overlap.
+        may_wrap: Whether it is compiled for offsets that wrap around.
 
     Raises:
         ArgumentError: There is no such function, or it is code of the host.
@@ -216,7 +235,7 @@ def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaEx
 
     device, reason = _find(wanted)
     chip = wanted.chip or (device.chip if device is not None else None)
-    key, ready = machine_code(kernel, chip, may_overlap=may_overlap)
+    key, ready = machine_code(kernel, chip, may_overlap=may_overlap, may_wrap=may_wrap)
     signature = choose_kernel(ready.cubin.signatures, ready.hosts, kernel.entry)
     if not ready.is_from_text and wanted.ordinal is None and wanted.chip is None:
         # Of several GPUs one that runs the cubin.
@@ -224,13 +243,19 @@ def load(kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False) -> CudaEx
     if device is None:
         raise DeviceError(f"{reason}; {compilation_note(kernel, ready.cubin)}")
     _check_chip(ready.cubin, device)
+
+    def other(*, may_overlap: bool, may_wrap: bool) -> Callable[[], CudaExecutable]:
+        return partial(load, kernel, wanted, may_overlap=may_overlap, may_wrap=may_wrap)
+
+    is_from_text = ready.is_from_text
     return CudaExecutable(
         signature,
         key,
         ready.cubin,
         device,
         wanted.stream,
-        partial(load, kernel, wanted, may_overlap=True) if ready.is_from_text else None,
+        other(may_overlap=True, may_wrap=may_wrap) if is_from_text else None,
+        other(may_overlap=may_overlap, may_wrap=True) if is_from_text and not may_wrap else None,
     )
 
 

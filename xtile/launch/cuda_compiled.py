@@ -78,7 +78,7 @@ def _cubin_path(kernel: Kernel) -> str | None:
 
 
 def machine_code(
-    kernel: Kernel, chip: str | None, *, may_overlap: bool = False
+    kernel: Kernel, chip: str | None, *, may_overlap: bool = False, may_wrap: bool = False
 ) -> tuple[str, MachineCode]:
     """The machine code of a kernel, and a key that tells it apart.
 
@@ -86,6 +86,7 @@ def machine_code(
         kernel: A text, a module, or the path of a cubin.
         chip: The architecture that it is compiled for; None for NVIDIA's default.
         may_overlap: Whether it is compiled for arguments that overlap.
+        may_wrap: Whether it is compiled for offsets that wrap around.
 
     Raises:
         ArgumentError: What is given does not belong together.
@@ -94,10 +95,10 @@ def machine_code(
     """
     stamp = _stamp(kernel)
     if stamp is None:
-        key, ready = _made(kernel, chip, may_overlap)
+        key, ready = _made(kernel, chip, may_overlap, may_wrap)
     else:
-        position = (stamp, chip, kernel.entry, may_overlap)
-        key, ready = _files.get(position, lambda: _made(kernel, chip, may_overlap))
+        position = (stamp, chip, kernel.entry, may_overlap, may_wrap)
+        key, ready = _files.get(position, lambda: _made(kernel, chip, may_overlap, may_wrap))
     if ready.warnings:
         show(ready.warnings, kernel)
     return key, ready
@@ -122,13 +123,15 @@ def _state(path: str) -> tuple[object, ...]:
     return path, state.st_mtime_ns, state.st_size, state.st_ino
 
 
-def _made(kernel: Kernel, chip: str | None, may_overlap: bool) -> tuple[str, MachineCode]:
+def _made(
+    kernel: Kernel, chip: str | None, may_overlap: bool, may_wrap: bool
+) -> tuple[str, MachineCode]:
     path = _cubin_path(kernel)
     if path is not None:
         return _from_file(kernel, path)
     text = text_of(kernel)
     architecture = chip or NVIDIA.default
-    compiler = compiler_for(architecture, may_overlap=may_overlap)
+    compiler = compiler_for(architecture, may_overlap=may_overlap, may_wrap=may_wrap)
     if kernel.binary is None:
 
         def made(text: Text, key: str) -> tuple[str, MachineCode]:
@@ -184,8 +187,10 @@ def _with_binary(
             f"the sidecar of {os.fspath(path)} has no kernel @{name} with the parameters of the "
             "kernel's source; compile it again with `xtile compile`"
         )
+    signature = signatures[name].with_checks(described.checks)
     if not any(parameter.is_noalias for parameter in described.parameters):
-        signatures = {**signatures, name: signatures[name].with_overlaps()}
+        signature = signature.with_overlaps()
+    signatures = {**signatures, name: signature}
     return MachineCode(Cubin(code, cubin.chip, cubin.tool, signatures, cubin.kernels), (), warnings)
 
 

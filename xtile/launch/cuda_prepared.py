@@ -37,11 +37,12 @@ class PreparedLaunch:
     def __init__(
         self, executable: CudaExecutable, arguments: Sequence[BoundArgument], grid: Grid
     ) -> None:
+        executable = executable.suited(arguments).checked(arguments, grid)
         self.signature = executable.signature
         self.device = executable.device
         self._grid = grid
         self._arguments = list(arguments)
-        self._session, self._kernel = executable.suited(arguments).loaded()
+        self._session, self._kernel = executable.loaded()
         check_grid(self.signature.name, grid)
         check_launch(self.signature.name, self.signature.checks, arguments, grid)
         check_memory(self._session, arguments)

@@ -240,6 +240,15 @@ class TilePolicy:
         """The tiles of products of a type, the largest one first."""
         return self.products.get(cast("Number", str(factor)), self.other_products)
 
+    def product_hints(self, factor: Attribute, area: int) -> Hints:
+        """How a kernel is compiled with a product whose result is a tile of so many elements.
+
+        It is compiled as that of the largest tile of the table that is not larger.
+        """
+        known = self.products_of(factor)
+        fitting = (tile.hints for tile in known if tile.rows * tile.columns <= area)
+        return next(fitting, Hints())
+
 
 @dataclass(frozen=True)
 class Target:

@@ -84,6 +84,49 @@ def test_hints_are_for_the_chip(chip: str) -> None:
     assert f"optimization_hints=<{chip} = {{occupancy = 2}}>" in text
 
 
+def _product(columns: int, attributes: str = "") -> str:
+    types = f"vector<128x64xf16>, vector<64x{columns}xf16>, vector<128x{columns}xf32>"
+    a, b, c = types.split(", ")
+    return f"""
+    #a = affine_map<(i, j, k) -> (i, k)>
+    #b = affine_map<(i, j, k) -> (k, j)>
+    #c = affine_map<(i, j, k) -> (i, j)>
+    gpu.module @m {{
+      gpu.func @k(%x: f16) kernel attributes {{core.level = "tile"{attributes}}} {{
+        %a = vector.broadcast %x : f16 to {a}
+        %b = vector.broadcast %x : f16 to {b}
+        %c = arith.constant dense<0.0> : {c}
+        %d = vector.contract {{indexing_maps = [#a, #b, #c], iterator_types = ["parallel",
+          "parallel", "reduction"], kind = #vector.kind<add>}} %a, %b, %c : {a}, {b} into {c}
+        gpu.return
+      }}
+    }}"""
+
+
+_FROM_CUDA_TILE = """, core.signature = {language = "cuda_tile", parameters = [
+    {becomes = ["value"], name = "x", type = "tile<f16>"}]}"""
+
+
+@pytest.mark.parametrize(
+    ("chip", "columns", "attributes", "warps"),
+    [
+        ("sm_90", 256, "", 8),
+        # tileiras's own choice holds these, and those of Blackwell have memory of their own.
+        ("sm_90", 128, "", None),
+        ("sm_100", 256, "", None),
+        ("sm_80", 128, "", 8),
+        ("sm_90", 256, _FROM_CUDA_TILE, None),
+    ],
+)
+def test_warps_for_large_products(
+    chip: str, columns: int, attributes: str, warps: int | None
+) -> None:
+    text = printed(translate_module(read(_product(columns, attributes)), NVIDIA.chips[chip]))
+    found = re.findall(r"optimization_hints=<(\w+) = \{num_worker_warps_per_cta = (\d+)\}>", text)
+    assert found == ([] if warps is None else [(chip, str(warps))])
+    assert ("optimization_hints" in text) == (warps is not None)
+
+
 def test_several_kernels_and_modules_become_one_module() -> None:
     function = 'gpu.func @{} () kernel attributes {{core.level = "tile"}} {{ gpu.return }}'
     text = (

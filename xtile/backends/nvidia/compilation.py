@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from xtile.arguments.launch_checks import LaunchCheck, check_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia.cubins import build_cubin
+from xtile.dialects.core.launch_checks import check_words
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
@@ -34,10 +36,12 @@ class KernelInterface:
     Attributes:
         hints: What the kernel told the assembler, as MLIR text.
         heap: Bytes that each tile block allocates while it runs.
+        checks: What it relies on that only a launch can tell.
     """
 
     hints: str = ""
     heap: int = 0
+    checks: tuple[LaunchCheck, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ def compile_to_cubin(
     level: int | None = None,
     seconds: float | None = None,
     may_overlap: bool = False,
+    launch_checks: bool = False,
 ) -> Cubin:
     """Compiles the kernels of a module to machine code.
 
@@ -92,6 +97,7 @@ def compile_to_cubin(
         level: How much the assembler optimizes, from 0 to 3; None for 3.
         seconds: How long the assembler may take; None for its usual limit.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
+        launch_checks: Whether launches check what the signatures then say.
 
     Raises:
         DeviceError: The assembler is missing or fails.
@@ -101,12 +107,18 @@ def compile_to_cubin(
     from xtile.backends.nvidia.tools import find_tileiras
 
     signatures = signatures_of(module, may_overlap=may_overlap)
-    program = compile_program(module, chip, diagnostics, may_overlap=may_overlap)
+    program = compile_program(
+        module, chip, diagnostics, may_overlap=may_overlap, may_wrap=not launch_checks
+    )
     source = source_of(module)
     code = build_cubin(
         program.bytecode, chip, cache or Cache(), level=level, seconds=seconds, source=source
     )
-    return Cubin(code, chip, str(find_tileiras()), signatures, program.kernels)
+    checked = {
+        name: signature.with_checks(program.kernels[name].checks)
+        for name, signature in signatures.items()
+    }
+    return Cubin(code, chip, str(find_tileiras()), checked, program.kernels)
 
 
 def compile_program(
@@ -115,8 +127,16 @@ def compile_program(
     diagnostics: Diagnostics | None = None,
     *,
     may_overlap: bool = False,
+    may_wrap: bool = False,
 ) -> Program:
     """Compiles the kernels of a module to bytecode for the assembler.
+
+    Args:
+        module: Kernels of any language.
+        chip: The architecture.
+        diagnostics: Collects warnings and remarks.
+        may_overlap: Whether arguments may overlap although a kernel writes to one of them.
+        may_wrap: Whether nobody checks at a launch that offsets of pointers do not wrap around.
 
     Raises:
         DiagnosticError: A kernel cannot be compiled for the architecture.
@@ -124,8 +144,7 @@ def compile_program(
     from xtile.dialects.cuda_tile.bytecode import encode
     from xtile.translate.route import Options, translate_to
 
-    # Launches of kernels that are compiled here check nothing of what translations rely on.
-    options = Options(chip, may_overlap=may_overlap, may_wrap=True)
+    options = Options(chip, may_overlap=may_overlap, may_wrap=may_wrap)
     lowered = _read_once(translate_to(module, "cuda_tile", options, diagnostics))
     kernels = {
         _name(operation): _interface(operation)
@@ -141,7 +160,8 @@ def _interface(entry: Operation) -> KernelInterface:
 
     hints = entry.properties.get("optimization_hints")
     heap = sum(_bytes(operation) for operation in entry.walk() if isinstance(operation, AllocaOp))
-    return KernelInterface("" if hints is None else str(hints), heap)
+    checks = tuple(map(check_of, check_words(entry)))
+    return KernelInterface("" if hints is None else str(hints), heap, checks)
 
 
 def _bytes(allocation: AllocaOp) -> int:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
+from xtile.arguments.launch_checks import check_of, words_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
 from xtile.backends.nvidia.compilation import KernelInterface, Program, compile_program
 
 
-def compiler_for(chip: str, *, may_overlap: bool = False) -> Compiler[Program]:
-    """The compiler for an architecture, and maybe for arguments that overlap."""
+def compiler_for(
+    chip: str, *, may_overlap: bool = False, may_wrap: bool = False
+) -> Compiler[Program]:
+    """The compiler for an architecture.
+
+    Args:
+        chip: The architecture.
+        may_overlap: Whether it compiles for arguments that overlap.
+        may_wrap: Whether it compiles for offsets that wrap around.
+    """
+    names = [chip] + ["may overlap"] * may_overlap + ["may wrap"] * may_wrap
     return Compiler(
-        f"{chip}, may overlap" if may_overlap else chip,
+        ", ".join(names),
         lambda module, diagnostics: compile_program(
-            module, chip, diagnostics, may_overlap=may_overlap
+            module, chip, diagnostics, may_overlap=may_overlap, may_wrap=may_wrap
         ),
         _encode,
         _decode,
@@ -26,11 +37,18 @@ def compiler_for(chip: str, *, may_overlap: bool = False) -> Compiler[Program]:
 
 def _encode(program: Program) -> tuple[Header, bytes]:
     """What the cache keeps of a program: words, and its bytecode."""
-    words = {name: asdict(kernel) for name, kernel in program.kernels.items()}
+    words = {
+        name: {**asdict(kernel), "checks": [words_of(check) for check in kernel.checks]}
+        for name, kernel in program.kernels.items()
+    }
     return {"kernels": words}, program.bytecode
 
 
 def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) -> Program:
     """The program that was kept."""
-    kernels = {name: KernelInterface(**kernel) for name, kernel in words["kernels"].items()}
+    kernels = {name: _interface(kernel) for name, kernel in words["kernels"].items()}
     return Program(content, kernels)
+
+
+def _interface(words: dict[str, Any]) -> KernelInterface:
+    return KernelInterface(words["hints"], words["heap"], tuple(map(check_of, words["checks"])))

@@ -9,11 +9,12 @@ JSON, `k.cubin.json` for `k.cubin`:
 | `xtile`, `tool` | what compiled and what assembled it |
 | `chip` | the architecture |
 | `sha256` | the checksum of the cubin, in hexadecimal digits |
-| `kernels` | for each its `name`, `parameters`, `written`, `slots`, and its `KernelInterface` |
+| `kernels` | for each its `name`, `parameters`, `written`, `checks`, `slots`, `hints` and `heap` |
 
 A parameter has the type of the kernel's source, as MLIR writes it. `is_noalias` says whether the
 code relies on it that no other argument overlaps this one where either is written. `written` are
-the numbers of those that the kernel writes to. `slots` are offset and size of each parameter of the
+the numbers of those that the kernel writes to, `checks` what it relies on that a launch finds out
+(docs/core-form.md, "Launch checks"). `slots` are offset and size of each parameter of the
 machine code, `0:4 8:8`, which follow from the types.
 """
 
@@ -22,7 +23,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -69,9 +69,11 @@ def encode(cubin: Cubin) -> str:
         {
             **signature_words(signature),
             "slots": _slots(signature),
-            **asdict(cubin.kernels.get(name, KernelInterface())),
+            "hints": interface.hints,
+            "heap": interface.heap,
         }
         for name, signature in cubin.signatures.items()
+        for interface in [cubin.kernels.get(name, KernelInterface())]
     ]
     words = {
         "format": _FORMAT,

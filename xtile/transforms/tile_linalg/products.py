@@ -24,7 +24,7 @@ from xtile.dialects.core import GemmOp
 from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.indices import Index
-from xtile.targets.target import Hints, ProductTile
+from xtile.targets.target import ProductTile
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -185,13 +185,11 @@ def _limit(size: Index) -> int | None:
 
 
 def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: bool = True) -> None:
-    """Compiles the kernel as the largest product of the table that is not larger than this one.
+    """Compiles the kernel as its largest product asks for.
 
     A block that takes several steps needs the registers that an occupancy would deny it.
     """
-    known = kernel.target.tiles.products_of(factor)
-    fitting = (tile.hints for tile in known if tile.rows * tile.columns <= area)
-    hints = next(fitting, Hints())
+    hints = kernel.target.tiles.product_hints(factor, area)
     kernel.use_hints(_PRODUCT + area, replace(hints, occupancy=None) if has_steps else hints)
 
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     ComplexType,
     DenseArrayBase,
-    DictionaryAttr,
     IntegerAttr,
     MemRefType,
     i64,
@@ -24,10 +23,8 @@ from xtile.dialects.core.arguments import (
     STRIDE_GCD_ATTRIBUTE,
     promises_of,
 )
-from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.signature import Role
-from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.cuda_tile.ops import control_flow
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
@@ -38,6 +35,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.targets.nvidia import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_cuda_tile.descriptors import Complex, Descriptor, Group
+from xtile.translate.core_to_cuda_tile.hints import hints_of
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import (
     memref_type,
@@ -70,7 +68,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
             lowering.define(old, _parameter(old, values, promises_of(function, index), lowering))
         lowering.translate_block(function.body.block)
     types = [argument.type for argument in block.args]
-    hints = _hints(function, lowering)
+    hints = hints_of(function, lowering.target)
     entry = EntryOp(name, types, Region(block), optimization_hints=hints)
     keep_signature(function, entry, splits_complex=True)
     lowering.emit(entry)
@@ -100,16 +98,6 @@ def _type(argument: KernelArgument) -> Attribute:
     if argument.pointer_depth == 0:
         return scalar_tile(part_of(argument.type))
     return pointer_tile(i64 if argument.role is not Role.POINTER else part_of(argument.type))
-
-
-def _hints(function: FuncOp, lowering: Lowering) -> OptimizationHintsAttr | None:
-    """How the entry is to be compiled: for the device, or for each one that is named."""
-    hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
-    if not isinstance(hints, DictionaryAttr) or not hints.data:
-        return None
-    if all(isinstance(each, DictionaryAttr) for each in hints.data.values()):
-        return OptimizationHintsAttr(hints)
-    return OptimizationHintsAttr(DictionaryAttr({lowering.target.name: hints}))
 
 
 # --- what is promised of arguments ---

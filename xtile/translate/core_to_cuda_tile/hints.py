@@ -1,0 +1,50 @@
+"""How `tileiras` is to compile an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
+
+from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
+from xtile.dialects.core.signature import source_signature
+from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import as_vector
+from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.walk import walk
+from xtile.targets.target import Target
+
+_OWN_CHOICE = 4
+"""The warps that `tileiras` 13.5 takes without a hint."""
+
+
+def hints_of(function: FuncOp, target: Target) -> OptimizationHintsAttr | None:
+    """The hints of an entry: for the device, or for each one that is named."""
+    hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
+    if not isinstance(hints, DictionaryAttr) or not hints.data:
+        most = max(_warps_for_products(function, target), default=0)
+        if most <= _OWN_CHOICE:
+            return None
+        hints = DictionaryAttr({"num_worker_warps_per_cta": IntegerAttr(most, i32)})
+    if all(isinstance(each, DictionaryAttr) for each in hints.data.values()):
+        return OptimizationHintsAttr(hints)
+    return OptimizationHintsAttr(DictionaryAttr({target.name: hints}))
+
+
+def _warps_for_products(function: FuncOp, target: Target) -> Iterator[int]:
+    """How many warps the products of a kernel of another language need for their registers.
+
+    Kernels of CUDA Tile IR have the hints that their authors gave them.
+    """
+    source = source_signature(function)
+    if source is not None and source.language == "cuda_tile":
+        return
+    for product in walk(function):
+        sums = as_vector(product.results[0].type) if isinstance(product, ContractionOp) else None
+        if sums is not None:
+            factor = value_type(product.operands[0].type)
+            hints = target.tiles.product_hints(factor, prod(sums.get_shape()))
+            yield hints.num_worker_warps_per_cta or 0
