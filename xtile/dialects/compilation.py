@@ -77,6 +77,7 @@ def _string(default: str) -> Parameter:
 _ATTRIBUTE = Parameter(_read_attribute)
 
 
+@dataclass(frozen=True, init=False)
 class StructAttr(ParametrizedAttribute, ABC):
     """An attribute of named parameters, `<name = value, ...>`, without those that are default."""
 

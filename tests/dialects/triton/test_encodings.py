@@ -102,7 +102,7 @@ def encoding(text: str) -> EncodingAttr:
 
 def written(attribute: Attribute, release: Release = NEWEST) -> str:
     stream = StringIO()
-    TritonPrinter(stream, release=release).print_attribute(attribute)
+    TritonPrinter(stream, release=release, has_aliases=False).print_attribute(attribute)
     return stream.getvalue()
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
-from io import StringIO
-from typing import cast
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from tests.dialects.triton.modules import printed, without_names
 from tests.dialects.triton.pieces import PIECES
 from tests.triton_releases.folders import releases
 from tests.triton_releases.judges import judge
 from xtile.dialects.triton.operation import TritonOperation
-from xtile.dialects.triton.printer import TritonPrinter
 from xtile.dialects.triton.tt.dialect import OPERATIONS
-from xtile.dialects.triton.versions import NEWEST, RELEASES, Release, parse_release
+from xtile.dialects.triton.versions import RELEASES, parse_release
 from xtile.text.diagnostics import DiagnosticError
-from xtile.text.mlir import print_mlir
 
 RIGHT = {name: piece for name, piece in PIECES.items() if piece.wrong is None}
 
@@ -33,33 +27,17 @@ def _read(text: str) -> ModuleOp:
     return xtile.parse(text, language="mlir")
 
 
-def _printed(module: ModuleOp, release: Release = NEWEST, *, generic: bool = False) -> str:
-    output = StringIO()
-
-    printer = cast("type[TritonPrinter]", partial(TritonPrinter, release=release))
-    print_mlir(module, output, generic=generic, printer_class=printer)
-    return output.getvalue()
-
-
-def _without_names(text: str) -> str:
-    """A text with its values numbered in the order in which they come up."""
-    numbers: dict[str, int] = {}
-    return re.sub(
-        r"%\w+", lambda match: f"%v{numbers.setdefault(match[0], len(numbers))}", text
-    ).strip()
-
-
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_pieces_are_read_from_their_own_text(name: str) -> None:
     module = _read(RIGHT[name].text)
-    custom, generic = _printed(module), _printed(module, generic=True)
-    assert _printed(_read(custom)) == custom
-    assert _printed(_read(generic)) == custom
+    custom, generic = printed(module), printed(module, generic=True)
+    assert printed(_read(custom)) == custom
+    assert printed(_read(generic)) == custom
     piece = RIGHT[name]
     for release in RELEASES:
         if not piece.since <= release <= piece.until:
             continue
-        assert _printed(_read(_printed(module, release))) == custom
+        assert printed(_read(printed(module, release))) == custom
 
 
 @pytest.mark.parametrize("name", sorted(PIECES.keys() - RIGHT.keys()))
@@ -83,11 +61,11 @@ def test_what_tritons_say(name: str, release: str) -> None:
     is_known = piece.since <= version <= piece.until
     text = piece.text
     if piece.wrong is None and is_known:
-        text = _printed(_read(text), version)
+        text = printed(_read(text), version)
     verdict = judge(release, text)
     assert verdict.accepted == (is_known == (piece.wrong is None)), (verdict.said, text)
     if verdict.accepted:
-        assert _without_names(text) == _without_names(verdict.text)
+        assert without_names(text) == without_names(verdict.text)
 
 
 def test_operations_know_their_releases() -> None:

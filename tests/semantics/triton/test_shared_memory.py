@@ -19,7 +19,6 @@ _LAYOUTS = """
   warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 #shared1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>
-#shared3 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [2, 1, 0]}>
 #smem = #ttg.shared_memory
 """
 
@@ -100,7 +99,7 @@ def test_alloc_with_a_tensor_and_views() -> None:
 
 
 def test_one_of_several_buffers() -> None:
-    many = "!ttg.memdesc<2x16x32xf32, #shared3, #smem, mutable>"
+    many = "!ttg.memdesc<2x16x32xf32, #shared, #smem, mutable>"
     one = "!ttg.memdesc<16x32xf32, #shared, #smem, mutable, 2x16x32>"
     x, y = _ran(f"""
     %zero = arith.constant 0 : i32
@@ -120,7 +119,7 @@ def test_one_of_several_buffers() -> None:
 
 
 def test_index_outside() -> None:
-    many = "!ttg.memdesc<2x16x32xf32, #shared3, #smem, mutable>"
+    many = "!ttg.memdesc<2x16x32xf32, #shared, #smem, mutable>"
     one = "!ttg.memdesc<16x32xf32, #shared, #smem, mutable, 2x16x32>"
     with pytest.raises(DiagnosticError, match="the index 2 lies outside of 2 parts"):
         _ran(

@@ -69,7 +69,7 @@ def _adapt_hint(
 ) -> None:
     """Leaves a hint out, or what it counts, where the release does not know it."""
     problem = None
-    if not _is_in(operation, release):
+    if operation.lost_in(release) is not None:
         problem = f"Triton {release} does not know this hint"
     elif release <= V3_4 and len(operation.properties) == 1:
         problem = "that of Triton 3.4 also counts instructions"
@@ -91,18 +91,11 @@ def _add(
     diagnostics.add(Diagnostic(severity, message, source, span_of(operation, source)))
 
 
-def _is_in(operation: TritonOperation, release: Release) -> bool:
-    """Whether a release has an operation."""
-    return release >= operation.SINCE and (operation.UNTIL is None or release <= operation.UNTIL)
-
-
 def _problems(operation: TritonOperation, release: Release) -> Iterator[str]:
     """Yields what a release cannot say of an operation."""
-    name = operation.name
-    if release < operation.SINCE:
-        yield f"{name} came in with Triton {operation.SINCE}, and this is to be {release}"
-    elif operation.UNTIL is not None and release > operation.UNTIL:
-        yield f"Triton {operation.UNTIL} was the last with {name}, and this is to be {release}"
+    lost = operation.lost_in(release)
+    if lost is not None:
+        yield lost
     for value in (*operation.operands, *operation.results):
         for layout in _layouts(value.type):
             lost = layout.lost_in(release)

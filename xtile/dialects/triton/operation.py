@@ -44,6 +44,14 @@ class TritonOperation(IRDLOperation, ABC):
         self.migrate()
         super().__post_init__()
 
+    def lost_in(self, release: Release) -> str | None:
+        """Why a release does not have the operation; None where it does."""
+        if release < self.SINCE:
+            return f"{self.name} came in with Triton {self.SINCE}, and this is to be {release}"
+        if self.UNTIL is not None and release > self.UNTIL:
+            return f"Triton {self.UNTIL} was the last with {self.name}, and this is to be {release}"
+        return None
+
     def migrate(self) -> None:
         """Makes what older releases say in other properties into those of the newest one."""
 

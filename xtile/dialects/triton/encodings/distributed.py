@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import ClassVar, Self
 
 from typing_extensions import override
@@ -39,6 +41,7 @@ from xtile.dialects.triton.encodings.encoding import (
 from xtile.dialects.triton.versions import V3_8, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LayoutError, LinearLayout
+from xtile.text.mlir_alias_names import ALIAS_NAMES
 
 
 @irdl_attr_definition
@@ -106,6 +109,16 @@ class BlockedEncodingAttr(SharedByBlocks, DistributedEncodingAttr):
         return self.blocks.data
 
     @property
+    @override
+    def lanes(self) -> int:
+        return prod(self.threads_per_warp.data)
+
+    @property
+    @override
+    def warps(self) -> int:
+        return prod(self.warps_per_cta.data)
+
+    @property
     def form(self) -> triton.Blocked:
         """The layout's numbers, as the algebra of layouts takes them."""
         return triton.Blocked(
@@ -133,6 +146,7 @@ class BlockedEncodingAttr(SharedByBlocks, DistributedEncodingAttr):
         verify_blocks(self.blocks.data, self.rank)
 
 
+@dataclass(frozen=True, init=False)
 class BasesEncodingAttr(DistributedEncodingAttr, ABC):
     """A layout that is given by the image of each bit of a register's, lane's and so on number."""
 
@@ -177,6 +191,16 @@ class BasesEncodingAttr(DistributedEncodingAttr, ABC):
     @override
     def block_bases(self) -> Bases:
         return self.block.data
+
+    @property
+    @override
+    def lanes(self) -> int:
+        return 1 << len(self.lane.data)
+
+    @property
+    @override
+    def warps(self) -> int:
+        return 1 << len(self.warp.data)
 
     @property
     def form(self) -> triton.Linear:
@@ -286,6 +310,16 @@ class SliceEncodingAttr(SharedByBlocks, DistributedEncodingAttr):
         return tuple((*x[:dim], *x[dim + 1 :]) for x in self.parent_layout.block_bases)
 
     @property
+    @override
+    def lanes(self) -> int:
+        return self.parent_layout.lanes
+
+    @property
+    @override
+    def warps(self) -> int:
+        return self.parent_layout.warps
+
+    @property
     def form(self) -> triton.Slice:
         """The layout's numbers, as the algebra of layouts takes them."""
         return triton.Slice(self.dim.data, _form(self.parent))
@@ -329,3 +363,11 @@ ATTRIBUTES: list[type[Attribute]] = [
     SliceEncodingAttr,
 ]
 """Every attribute of this module."""
+
+ALIAS_NAMES.update(
+    {
+        BlockedEncodingAttr: "blocked",
+        LinearEncodingAttr: "linear",
+        GenericLinearEncodingAttr: "generic_linear",
+    }
+)

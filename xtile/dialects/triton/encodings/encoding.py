@@ -223,6 +223,16 @@ class EncodingAttr(ParametrizedAttribute, ABC):
 class DistributedEncodingAttr(EncodingAttr, ABC):
     """A layout of values in registers."""
 
+    @property
+    @abstractmethod
+    def lanes(self) -> int:
+        """The lanes of a warp."""
+
+    @property
+    @abstractmethod
+    def warps(self) -> int:
+        """The warps of a block."""
+
     @abstractmethod
     def layout(self, shape: Sequence[int]) -> LinearLayout:
         """Which register of which lane, subgroup and block holds which element of a tensor.

@@ -6,6 +6,7 @@ Source: Triton 3.4 to 3.9, `TritonGPUAttrDefs.td`, `lib/Dialect/TritonGPU/IR/Dia
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar, Self
 
 from typing_extensions import override
@@ -39,6 +40,7 @@ from xtile.dialects.triton.encodings.encoding import (
 from xtile.dialects.triton.versions import V3_4, V3_5, V3_6, V3_7, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LayoutError, LinearLayout
+from xtile.text.mlir_alias_names import ALIAS_NAMES
 
 
 class MatrixUnitEncodingAttr(SharedByBlocks, DistributedEncodingAttr):
@@ -133,6 +135,16 @@ class AMDMfmaEncodingAttr(MatrixUnitEncodingAttr):
     @override
     def block_bases(self) -> Bases:
         return self.blocks.data
+
+    @property
+    @override
+    def lanes(self) -> int:
+        return 64
+
+    @property
+    @override
+    def warps(self) -> int:
+        return prod(self.warps_per_cta.data)
 
     @property
     def version_minor(self) -> int:
@@ -333,6 +345,16 @@ class AMDWmmaEncodingAttr(MatrixUnitEncodingAttr):
         return self.blocks.data
 
     @property
+    @override
+    def lanes(self) -> int:
+        return 32
+
+    @property
+    @override
+    def warps(self) -> int:
+        return 1 << len(self.warp.data)
+
+    @property
     def unusual_rank(self) -> int | None:
         """The rank where it is not 2."""
         return None if self.rank == 2 else self.rank
@@ -483,6 +505,16 @@ class NvidiaMmaEncodingAttr(MatrixUnitEncodingAttr):
     def block_bases(self) -> Bases:
         return self.blocks.data
 
+    @property
+    @override
+    def lanes(self) -> int:
+        return 32
+
+    @property
+    @override
+    def warps(self) -> int:
+        return prod(self.warps_per_cta.data)
+
     @override
     def layout(self, shape: Sequence[int]) -> LinearLayout:
         raise LayoutError(f"xtile does not know which lane holds what of {self.name}")
@@ -550,6 +582,16 @@ class DotOperandEncodingAttr(SharedByBlocks, DistributedEncodingAttr):
         return tuple((*image[:inner], 0, *image[inner + 1 :]) for image in images)
 
     @property
+    @override
+    def lanes(self) -> int:
+        return self._parent_layout.lanes
+
+    @property
+    @override
+    def warps(self) -> int:
+        return self._parent_layout.warps
+
+    @property
     def _parent_layout(self) -> DistributedEncodingAttr:
         assert isinstance(self.parent, DistributedEncodingAttr)
         return self.parent
@@ -606,3 +648,7 @@ ATTRIBUTES: list[type[Attribute]] = [
     DotOperandEncodingAttr,
 ]
 """Every attribute of this module."""
+
+ALIAS_NAMES.update(
+    dict.fromkeys((AMDMfmaEncodingAttr, AMDWmmaEncodingAttr, NvidiaMmaEncodingAttr), "mma")
+)

@@ -5,8 +5,9 @@ Source: Triton 3.4 to 3.9, `TritonGPUAttrDefs.td`, `lib/Dialect/TritonGPU/IR/Dia
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self, cast
 
 from typing_extensions import override
@@ -48,6 +49,7 @@ from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.versions import V3_5, V3_6, V3_7, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LinearLayout
+from xtile.text.mlir_alias_names import ALIAS_NAMES
 
 
 @irdl_attr_definition
@@ -62,6 +64,7 @@ class SharedMemorySpaceAttr(ParametrizedAttribute):
     name = "ttg.shared_memory"
 
 
+@dataclass(frozen=True, init=False)
 class PhasedEncodingAttr(SharedByBlocks, SharedEncodingAttr, ABC):
     """Rows after each other, in which groups of elements are exchanged."""
 
@@ -113,6 +116,10 @@ class PhasedEncodingAttr(SharedByBlocks, SharedEncodingAttr, ABC):
     def block_bases(self) -> Bases:
         return self.blocks.data
 
+    @abstractmethod
+    def layout(self, shape: Sequence[int]) -> LinearLayout:
+        """From an offset in elements to the indices."""
+
     @override
     def verify(self) -> None:
         verify_order(self.order.data)
@@ -132,8 +139,8 @@ class SwizzledSharedEncodingAttr(PhasedEncodingAttr):
 
     name = "ttg.swizzled_shared"
 
+    @override
     def layout(self, shape: Sequence[int]) -> LinearLayout:
-        """From an offset in elements to the indices."""
         return triton.swizzled_shared(
             shape, self.vec.data, self.per_phase.data, self.max_phase.data, self.order.data
         )
@@ -150,8 +157,8 @@ class AMDRotatingSharedEncodingAttr(PhasedEncodingAttr):
 
     name = "ttg.amd_rotating_shared"
 
+    @override
     def layout(self, shape: Sequence[int]) -> LinearLayout:
-        """From an offset in elements to the indices."""
         return triton.rotating_shared(
             shape, self.vec.data, self.per_phase.data, self.max_phase.data, self.order.data
         )
@@ -652,3 +659,8 @@ ATTRIBUTES: list[type[Attribute]] = [
     NVMMASharedEncodingAttr,
 ]
 """Every attribute of this module."""
+
+ALIAS_NAMES[SharedMemorySpaceAttr] = "smem"
+ALIAS_NAMES.update(
+    dict.fromkeys((kind for kind in ATTRIBUTES if issubclass(kind, SharedEncodingAttr)), "shared")
+)

@@ -10,13 +10,26 @@ from xdsl.ir import Attribute
 from xdsl.irdl import BaseAttr, EqAttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.triton.operation import element_of, shape_of
+from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr
+from xtile.dialects.triton.operation import element_of, encoding_of, shape_of
 from xtile.dialects.triton.ttg.types import AsyncTokenType, MemDescType
+from xtile.layouts.linear import LayoutError, LinearLayout
 
 TOKEN = EqAttrConstraint(AsyncTokenType())
 MEMDESC = BaseAttr(MemDescType)
 I32_NUMBER = IntegerAttr.constr(i32)
 I32_NUMBERS = DenseArrayBase.constr(i32)
+
+
+def layout_of(type_: Attribute) -> LinearLayout | None:
+    """Which lane holds what of a tensor; None where that is not known."""
+    encoding = encoding_of(type_)
+    if not isinstance(encoding, DistributedEncodingAttr):
+        return None
+    try:
+        return encoding.layout(shape_of(type_))
+    except LayoutError:
+        return None
 
 
 def memdesc_of(type_: Attribute) -> MemDescType:

@@ -202,7 +202,7 @@ class BufferLoadOp(BufferOperation):
 
     ```
     %x = amdg.buffer_load %p[%o], %mask, %other {contiguity = 4 : i32}
-      : !tt.ptr<f32> -> tensor<256xf32, #blocked>
+      : !tt.ptr<f32> -> tensor<1024xf32, #line>
     ```
     """
 
@@ -398,7 +398,7 @@ class BufferStoreOp(BufferOperation):
     """Writes values to memory at offsets where the mask, if any, is true.
 
     ```
-    amdg.buffer_store %x, %p[%o], %mask : !tt.ptr<f32> -> tensor<256xf32, #blocked>
+    amdg.buffer_store %x, %p[%o], %mask : !tt.ptr<f32> -> tensor<1024xf32, #line>
     ```
     """
 
@@ -514,7 +514,7 @@ class BufferAtomicRMWOp(BufferAtomicOperation):
 
     ```
     %old = amdg.buffer_atomic_rmw fadd, acq_rel, gpu, %x, %p[%o], %mask
-      : !tt.ptr<f32> -> tensor<256xf32, #blocked>
+      : !tt.ptr<f32> -> tensor<1024xf32, #line>
     ```
     """
 
@@ -622,7 +622,7 @@ class BufferAtomicCASOp(BufferAtomicOperation):
 
     ```
     %old = amdg.buffer_atomic_cas acq_rel, gpu, %cmp, %val, %p[%o]
-      : !tt.ptr<i32> -> tensor<256xi32, #blocked>
+      : !tt.ptr<i32> -> tensor<1024xi32, #line>
     ```
     """
 

@@ -47,9 +47,9 @@ from xtile.dialects.triton.operation import (
 from xtile.dialects.triton.tt.constraints import TENSOR
 from xtile.dialects.triton.tt.enumerations import ScaleDotElemType, keyword, number
 from xtile.dialects.triton.tt.keywords import EnumKeyword, verify_member
-from xtile.dialects.triton.ttg.constraints import I32_NUMBER
+from xtile.dialects.triton.ttg.constraints import I32_NUMBER, layout_of
 from xtile.dialects.triton.ttg.ops.layouts import verify_unpacked
-from xtile.dialects.triton.versions import V3_6, V3_7, Release
+from xtile.dialects.triton.versions import V3_6, V3_7, V3_9, Release
 
 
 @irdl_custom_directive
@@ -84,7 +84,7 @@ class UpcastMXFPOp(TritonOperation):
 
     ```
     %y = amdg.upcast_mxfp %x, %scale fp_type = e2m1 {fastMath = false}
-      : tensor<64x32xi8, #dot>, tensor<64x2xi8, #blocked> -> tensor<64x64xbf16, #dot1>
+      : tensor<64x32xi8, #packed>, tensor<64x2xi8, #blocked> -> tensor<64x64xbf16, #unpacked>
     ```
     """
 
@@ -193,7 +193,7 @@ class ScaledUpcastFp4Op(TritonOperation):
 
     ```
     %y = amdg.scaled_upcast_fp4 %x scale %s {axis = 1 : i32}
-      : tensor<32x32xi8, #dot>, tensor<32x64xbf16, #dot1> -> tensor<32x64xbf16, #dot1>
+      : tensor<64x32xi8, #packed>, tensor<64x64xbf16, #unpacked> -> tensor<64x64xbf16, #unpacked>
     ```
     """
 
@@ -226,6 +226,40 @@ class ScaledUpcastFp4Op(TritonOperation):
         _verify_scale(self.scale.type)
         _verify_result(self.output.type)
         verify_unpacked("input", self.input.type, self.output.type, self.axis.value.data)
+        self._verify_scales()
+
+    @override
+    def lost_in(self, release: Release) -> str | None:
+        if release < V3_9 and shape_of(self.scale.type) != shape_of(self.output.type):
+            return f"{self.name} of Triton {release} has a scale for each number"
+        return super().lost_in(release)
+
+    def _verify_scales(self) -> None:
+        """Checks that each scale stands for as many numbers in a row along the axis."""
+        axis = self.axis.value.data
+        scales, numbers = list(shape_of(self.scale.type)), list(shape_of(self.output.type))
+        each = numbers[axis] // scales[axis] if len(scales) == len(numbers) else 0
+        if [n * each if i == axis else n for i, n in enumerate(scales)] != numbers:
+            raise VerifyException(
+                f"scale is {self.scale.type} and the result {self.output.type}; they must have "
+                f"the same shape, or scale fewer along axis {axis}"
+            )
+        given, made = layout_of(self.scale.type), layout_of(self.output.type)
+        if each == 1:
+            if given != made:
+                raise VerifyException(
+                    f"scale is {self.scale.type} and the result {self.output.type}; their layouts "
+                    "must hold the same elements"
+                )
+        elif made is not None and any(
+            index // (each if i == axis else 1)
+            for image in made.images("register")[:3]
+            for i, index in enumerate(image)
+        ):
+            raise VerifyException(
+                f"scale is {self.scale.type}; the first 8 registers of the result must hold "
+                "numbers of one scale, as the instruction has one for them"
+            )
 
 
 @irdl_op_definition
@@ -234,7 +268,7 @@ class ScaledUpcastFp8Op(TritonOperation):
 
     ```
     %y = amdg.scaled_upcast_fp8 %x scale %s
-      : tensor<32x64xf8E4M3FN, #dot>, tensor<32x64xbf16, #dot> -> tensor<32x64xbf16, #dot>
+      : tensor<64x64xf8E4M3FN, #dot>, tensor<64x64xbf16, #dot> -> tensor<64x64xbf16, #dot>
     ```
     """
 

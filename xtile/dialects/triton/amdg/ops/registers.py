@@ -28,7 +28,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr
-from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr
+from xtile.dialects.triton.encodings.matrix_units import DotOperandEncodingAttr
+from xtile.dialects.triton.encodings.shared import PhasedEncodingAttr
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -38,20 +39,9 @@ from xtile.dialects.triton.operation import (
 )
 from xtile.dialects.triton.tt.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.tt.constraints import TENSOR
-from xtile.dialects.triton.ttg.constraints import MEMDESC, TOKEN, memdesc_of
+from xtile.dialects.triton.ttg.constraints import MEMDESC, TOKEN, layout_of, memdesc_of
 from xtile.dialects.triton.versions import V3_5, Release
-from xtile.layouts.linear import LayoutError, LinearLayout
-
-
-def _layout_of(type_: Attribute) -> LinearLayout | None:
-    """Which lane holds what of a tensor; None where that is not known."""
-    encoding = encoding_of(type_)
-    if not isinstance(encoding, DistributedEncodingAttr):
-        return None
-    try:
-        return encoding.layout(shape_of(type_))
-    except LayoutError:
-        return None
+from xtile.layouts.linear import LinearLayout
 
 
 def _verify_held(
@@ -91,7 +81,7 @@ class ExtractSliceOp(TritonOperation):
 
     ```
     %y = amdg.extract_slice %x [0, 32]
-      : tensor<128x128xf16, #blocked> to tensor<128x32xf16, #blocked>
+      : tensor<128x128xf16, #blocked1> to tensor<128x32xf16, #blocked1>
     ```
     """
 
@@ -151,7 +141,7 @@ class ExtractSliceOp(TritonOperation):
                     f"the offset in dimension {dimension} is {offset}; of {of} elements the result "
                     f"has {size}, so it is a multiple of {size} from 0 to {of - size}"
                 )
-        source, result = _layout_of(self.source.type), _layout_of(self.result.type)
+        source, result = layout_of(self.source.type), layout_of(self.result.type)
         if source is not None and result is not None:
             _verify_held(
                 source,
@@ -207,7 +197,7 @@ class ConcatOp(TritonOperation):
                 f"there are {len(self.sources)} sources, but {needed} make up the result"
             )
         _verify_elements("a source", part, self.result.type)
-        source, result = _layout_of(part), _layout_of(self.result.type)
+        source, result = layout_of(part), layout_of(self.result.type)
         if source is not None and result is not None:
             _verify_held(
                 source,
@@ -221,7 +211,8 @@ class InThreadTransposeOp(TritonOperation):
     """The same tensor with the registers of each thread transposed.
 
     ```
-    %y = amdg.in_thread_transpose %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #linear>
+    %y = amdg.in_thread_transpose %x
+      : tensor<64x128xf16, #squares> -> tensor<64x128xf16, #linear>
     ```
     """
 
@@ -249,7 +240,7 @@ class InThreadTransposeOp(TritonOperation):
         encoding = encoding_of(source)
         if not isinstance(encoding, BlockedEncodingAttr):
             raise VerifyException(f"src is {source}; its layout must be #ttg.blocked")
-        given = _layout_of(result)
+        given = layout_of(result)
         if given is not None and given != transposed_in_thread(encoding, shape):
             expected = transposed_in_thread(encoding, shape).images("register")
             raise VerifyException(
@@ -282,7 +273,7 @@ class LocalLoadPackedTransposedOp(TritonOperation):
 
     ```
     %x = amdg.local_load_packed_transposed %m token %t
-      : !ttg.memdesc<16x64xi8, #shared, #smem, mutable> -> tensor<32x32xi8, #linear>
+      : !ttg.memdesc<16x64xi8, #shared1, #smem, mutable> -> tensor<32x32xi8, #packed>
     ```
     """
 
@@ -305,11 +296,27 @@ class LocalLoadPackedTransposedOp(TritonOperation):
         memory, shape = memdesc_of(self.src.type), shape_of(self.result.type)
         if memory.element_type != element_of(self.result.type):
             raise VerifyException("src and the result must have the same elements")
-        if len(shape) != len(memory.get_shape()) or prod(shape) != prod(memory.get_shape()):
+        encoding = encoding_of(self.result.type)
+        if not isinstance(encoding, DotOperandEncodingAttr):
             raise VerifyException(
-                f"src is {memory} and the result {self.result.type}; one size is doubled and "
-                "another one halved"
+                f"the result is {self.result.type}; its layout must be #ttg.dot_op"
             )
+        *batch, rows, columns = shape
+        is_left = encoding.op_idx.data == 0
+        packed = (rows // 2, columns * 2) if is_left else (rows * 2, columns // 2)
+        if memory.get_shape() != (*batch, *packed):
+            raise VerifyException(
+                f"src is {memory} and the result {self.result.type}; for this operand src has the "
+                f"shape {[*batch, *packed]}: one size is doubled and the other one halved"
+            )
+        order = list(range(len(batch), len(shape))) if is_left else [len(shape) - 1, len(batch)]
+        if isinstance(memory.encoding, PhasedEncodingAttr):
+            given = list(memory.encoding.order.data[:2])
+            if given != order:
+                raise VerifyException(
+                    f"src is {memory}; for this operand its order begins with {order}, so that "
+                    "pairs stand along M or N"
+                )
 
 
 OPERATIONS: list[type[Operation]] = [

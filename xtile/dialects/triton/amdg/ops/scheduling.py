@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i1, i32
-from xdsl.ir import Operation
+from typing_extensions import override
+from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -19,10 +20,12 @@ from xdsl.irdl import (
     result_def,
     var_operand_def,
 )
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.triton.amdg.attributes import SchedHintVariantAttr
+from xtile.dialects.triton.module_attributes import BLOCKS, blocks_around
 from xtile.dialects.triton.operation import Operand, TritonOperation
-from xtile.dialects.triton.ttg.constraints import I32_NUMBER, MEMDESC, TOKEN
+from xtile.dialects.triton.ttg.constraints import I32_NUMBER, MEMDESC, TOKEN, memdesc_of
 from xtile.dialects.triton.ttg.types import AsyncTokenType
 from xtile.dialects.triton.versions import V3_6, V3_7, Release
 
@@ -157,12 +160,31 @@ class AsyncTDMIntrinsicWaitOp(TritonOperation):
         )
 
 
+def _verify_barrier(operation: Operation, type_: Attribute) -> None:
+    memory = memdesc_of(type_)
+    shape, most = memory.get_shape(), blocks_around(operation)
+    if memory.element_type != i64 or len(shape) != 1 or shape[0] > most:
+        raise VerifyException(
+            f"the barrier is {memory}; a barrier is one i64, or one for each block of a cluster"
+        )
+
+
+def _verify_count(count: IntegerAttr) -> None:
+    if count.value.data < 1:
+        raise VerifyException(f"count is {count.value.data}; one arrives at least")
+
+
+def _verify_cluster(operation: Operation) -> None:
+    if blocks_around(operation) == 1:
+        raise VerifyException(f"{BLOCKS} is 1; there are no other blocks to wait for")
+
+
 @irdl_op_definition
 class InitBarrierOp(TritonOperation):
     """Makes local memory a barrier at which so many arrive.
 
     ```
-    amdg.init_barrier %b, 2 : !ttg.memdesc<1xi64, #shared, #smem, mutable>
+    amdg.init_barrier %b, 2 : !ttg.memdesc<1xi64, #row, #smem, mutable>
     ```
     """
 
@@ -178,13 +200,19 @@ class InitBarrierOp(TritonOperation):
     def __init__(self, alloc: Operand, count: int) -> None:
         super().__init__(operands=[alloc], properties={"count": IntegerAttr(count, i32)})
 
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_barrier(self, self.alloc.type)
+        _verify_count(self.count)
+
 
 @irdl_op_definition
 class WaitBarrierOp(TritonOperation):
     """Waits until a phase of a barrier is over.
 
     ```
-    amdg.wait_barrier %b, %phase : !ttg.memdesc<1xi64, #shared, #smem, mutable>
+    amdg.wait_barrier %b, %phase : !ttg.memdesc<1xi64, #row, #smem, mutable>
     ```
     """
 
@@ -199,13 +227,18 @@ class WaitBarrierOp(TritonOperation):
     def __init__(self, alloc: Operand, phase: Operand) -> None:
         super().__init__(operands=[alloc, phase])
 
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_barrier(self, self.alloc.type)
+
 
 @irdl_op_definition
 class ArriveBarrierOp(TritonOperation):
     """Arrives at a barrier so many times; the result is the parity of the phase before.
 
     ```
-    %phase = amdg.arrive_barrier %b, 2 : !ttg.memdesc<1xi64, #shared, #smem, mutable> -> i32
+    %phase = amdg.arrive_barrier %b, 2 : !ttg.memdesc<1xi64, #row, #smem, mutable> -> i32
     ```
     """
 
@@ -224,13 +257,19 @@ class ArriveBarrierOp(TritonOperation):
             operands=[alloc], properties={"count": IntegerAttr(count, i32)}, result_types=[i32]
         )
 
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_barrier(self, self.alloc.type)
+        _verify_count(self.count)
+
 
 @irdl_op_definition
 class AsyncCopyMbarrierArriveOp(TritonOperation):
     """Arrives at a barrier once the copies before it are done.
 
     ```
-    amdg.async_copy_mbarrier_arrive %b : !ttg.memdesc<1xi64, #shared, #smem, mutable>
+    amdg.async_copy_mbarrier_arrive %b : !ttg.memdesc<1xi64, #row, #smem, mutable>
     ```
     """
 
@@ -243,6 +282,11 @@ class AsyncCopyMbarrierArriveOp(TritonOperation):
 
     def __init__(self, barrier: Operand) -> None:
         super().__init__(operands=[barrier])
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_barrier(self, self.barrier.type)
 
 
 @irdl_op_definition
@@ -262,6 +306,11 @@ class ClusterBarrierArriveOp(TritonOperation):
     def __init__(self) -> None:
         super().__init__()
 
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_cluster(self)
+
 
 @irdl_op_definition
 class ClusterBarrierWaitOp(TritonOperation):
@@ -279,6 +328,11 @@ class ClusterBarrierWaitOp(TritonOperation):
 
     def __init__(self) -> None:
         super().__init__()
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_cluster(self)
 
 
 OPERATIONS: list[type[Operation]] = [

@@ -47,13 +47,11 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.triton.operation import Operand, TritonOperation
+from xtile.dialects.triton.module_attributes import LANES, TARGET
+from xtile.dialects.triton.operation import Operand, TritonOperation, encoding_of
 from xtile.targets import AMD
 
 _RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
-
-
-_LANES, _TARGET = "ttg.threads-per-warp", "ttg.target"
 
 
 def _verify_target(module: Operation | None) -> None:
@@ -62,20 +60,20 @@ def _verify_target(module: Operation | None) -> None:
     Raises:
         VerifyException: It names none, or one whose warps have another number of lanes.
     """
-    lanes = None if module is None else module.attributes.get(_LANES)
+    lanes = None if module is None else module.attributes.get(LANES)
     if module is None or not isinstance(lanes, IntegerAttr):
         return
-    target = module.attributes.get(_TARGET)
+    target = module.attributes.get(TARGET)
     if not isinstance(target, StringAttr):
         raise VerifyException(
-            f"the module has {_LANES} and no {_TARGET}; say what its layouts are made for, such as "
-            f'{_TARGET} = "hip:gfx942"'
+            f"the module has {LANES} and no {TARGET}; say what its layouts are made for, such as "
+            f'{TARGET} = "hip:gfx942"'
         )
     _, _, name = target.data.partition("hip:")
     chip = AMD.chips.get(name)
     if chip is not None and chip.subgroup_size != lanes.value.data:
         raise VerifyException(
-            f"{_LANES} is {lanes.value.data}, but a warp of {name} has {chip.subgroup_size} lanes"
+            f"{LANES} is {lanes.value.data}, but a warp of {name} has {chip.subgroup_size} lanes"
         )
 
 
@@ -202,6 +200,18 @@ class FuncOp(TritonOperation):
             raise VerifyException(
                 "the first block's arguments must have the types of the function's"
             )
+        if _has_layouts(self):
+            from xtile.dialects.triton.layout_checks import verify_layouts
+
+            verify_layouts(self)
+
+
+def _has_layouts(function: FuncOp) -> bool:
+    """Whether the values of a function have layouts, as in `ttg`."""
+    values = (value for op in function.walk() for value in (*op.operands, *op.results))
+    return any(
+        encoding_of(value.type) is not None or value.type.name == "ttg.memdesc" for value in values
+    )
 
 
 class _CalleeExists(SymbolUserOpInterface):

@@ -55,7 +55,7 @@ from xtile.dialects.triton.ttg.constraints import (
     verify_mutable,
 )
 from xtile.dialects.triton.ttg.types import AsyncTokenType
-from xtile.dialects.triton.versions import V3_6, V3_9
+from xtile.dialects.triton.versions import V3_5, V3_9
 
 ONE = IntegerAttr(1, i32)
 
@@ -122,7 +122,7 @@ class AsyncCommitGroupOp(TritonOperation):
     @override
     def print(self, printer: Printer) -> None:
         if self.inputTokens:
-            if release_of(printer) >= V3_6:
+            if release_of(printer) >= V3_5:
                 printer.print_string(" tokens")
             print_values(printer, self.inputTokens)
         print_attributes(printer, self)

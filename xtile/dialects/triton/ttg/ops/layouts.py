@@ -6,7 +6,14 @@ Source: Triton 3.9, `TritonGPUOps.td` and `lib/Dialect/TritonGPU/IR/Ops.cpp`.
 from __future__ import annotations
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i8, i32
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    IntegerAttr,
+    UnitAttr,
+    i8,
+    i32,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
@@ -28,7 +35,8 @@ from xtile.dialects.triton.operation import (
     shape_of,
 )
 from xtile.dialects.triton.tt.constraints import FLOAT_TENSOR, TENSOR
-from xtile.dialects.triton.ttg.constraints import I32_NUMBER
+from xtile.dialects.triton.ttg.constraints import I32_NUMBER, layout_of
+from xtile.layouts.linear import LinearLayout
 
 
 @irdl_op_definition
@@ -36,7 +44,7 @@ class ConvertLayoutOp(TritonOperation):
     """The same tensor in another layout.
 
     ```
-    %y = ttg.convert_layout %x : tensor<8xf32, #blocked> -> tensor<8xf32, #blocked1>
+    %y = ttg.convert_layout %x : tensor<8x8xf32, #blocked> -> tensor<8x8xf32, #blocked1>
     ```
     """
 
@@ -68,7 +76,8 @@ class Fp4ToFpOp(TritonOperation):
     """Floats of 4 bits, two in each byte along an axis, the lower four bits first, as larger ones.
 
     ```
-    %y = ttg.fp4_to_fp %x {axis = 1 : i32} : tensor<8x16xi8, #linear> -> tensor<8x32xbf16, #linear1>
+    %y = ttg.fp4_to_fp %x {axis = 1 : i32}
+      : tensor<64x32xi8, #blocked> -> tensor<64x64xbf16, #blocked2>
     ```
     """
 
@@ -94,6 +103,8 @@ class Fp4ToFpOp(TritonOperation):
         super().verify_()
         if element_of(self.src.type) != i8:
             raise VerifyException(f"src is {self.src.type}; packed floats are i8")
+        if not isinstance(element_of(self.result.type), Float16Type | BFloat16Type):
+            raise VerifyException(f"the result is {self.result.type}; its elements are f16 or bf16")
         verify_unpacked("src", self.src.type, self.result.type, self.axis.value.data)
 
 
@@ -114,6 +125,15 @@ def verify_unpacked(name: str, packed: Attribute, result: Attribute, axis: int) 
         )
     if (encoding_of(packed) is None) != (encoding_of(result) is None):
         raise VerifyException("both the operand and the result have a layout, or none has")
+    held, made = layout_of(packed), layout_of(result)
+    if held is None or made is None:
+        return
+    pair = LinearLayout.strided(2, 1, "register", f"dim{axis}")
+    if made.divide_left(pair) != held:
+        raise VerifyException(
+            f"{name} is {packed} and the result {result}; the first bit of the registers of the "
+            f"result must go along axis {axis}, and the others where those of {name} go"
+        )
 
 
 OPERATIONS: list[type[Operation]] = [ConvertLayoutOp, Fp4ToFpOp]

@@ -262,8 +262,8 @@ class LocalAtomicScatterRMWOp(TritonOperation):
 
     ```
     %old = ttg.local_atomic_scatter_rmw add, %m[%i], %x, %mask {axis = 0 : i32}
-      : (!ttg.memdesc<8xi32, #shared, #smem, mutable>, tensor<8xi32, #blocked>,
-        tensor<8xi32, #blocked>, tensor<8xi1, #blocked>) -> tensor<8xi32, #blocked>
+      : (!ttg.memdesc<8xi32, #row, #smem, mutable>, tensor<8xi32, #line>, tensor<8xi32, #line>,
+        tensor<8xi1, #line>) -> tensor<8xi32, #line>
     ```
     """
 

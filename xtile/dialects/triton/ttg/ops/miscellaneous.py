@@ -105,7 +105,14 @@ class PredicateStageOp(TritonOperation):
 
 @irdl_op_definition
 class MaskOp(TritonOperation):
-    """Runs its region where a condition holds; else its results are unspecified."""
+    """Runs its region where a condition holds; else its results are unspecified.
+
+    ```
+    %y = "ttg.mask"(%p) ({
+      ttg.mask.return %x : i32
+    }) : (i1) -> i32
+    ```
+    """
 
     name = "ttg.mask"
 
@@ -122,7 +129,9 @@ class MaskReturnOp(TritonOperation):
     """Ends the region of `ttg.mask` with its results.
 
     ```
-    ttg.mask.return %x : i32
+    %y = "ttg.mask"(%p) ({
+      ttg.mask.return %x : i32
+    }) : (i1) -> i32
     ```
     """
 
@@ -183,7 +192,7 @@ class InlineAsmOp(TritonOperation):
 
     ```
     %y = ttg.inline_asm "v_mov_b32 $0, $1" {constraints = "=v,v", pure = true} %x
-      : (tensor<64xi32, #blocked>) -> tensor<64xi32, #blocked>
+      : (tensor<64xi32, #line>) -> tensor<64xi32, #line>
     ```
     """
 

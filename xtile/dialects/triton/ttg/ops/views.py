@@ -6,7 +6,7 @@ Source: Triton 3.4 to 3.9, `TritonGPUOps.td` and `lib/Dialect/TritonGPU/IR/Ops.c
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import ClassVar, Self
 
@@ -27,6 +27,11 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.triton.encodings.shared import (
+    NVMMASharedEncodingAttr,
+    PhasedEncodingAttr,
+    SharedLinearEncodingAttr,
+)
 from xtile.dialects.triton.operation import Operand, TritonOperation
 from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.assembly import print_attributes, print_types, print_values
@@ -34,6 +39,7 @@ from xtile.dialects.triton.tt.constraints import I32
 from xtile.dialects.triton.ttg.constraints import I32_NUMBERS, MEMDESC, memdesc_of
 from xtile.dialects.triton.ttg.types import MemDescType
 from xtile.dialects.triton.versions import V3_4, V3_5, Release
+from xtile.layouts.linear import LinearLayout
 
 
 class ViewOperation(TritonOperation, ABC):
@@ -61,6 +67,39 @@ class ViewOperation(TritonOperation, ABC):
                 f"src is {self.src.type} and the result {self.result.type}; they must have the "
                 "same elements"
             )
+
+    def verify_layout(self, view: Callable[[LinearLayout], LinearLayout]) -> None:
+        """Checks that the result has each element where the source has it.
+
+        Args:
+            view: Makes the layout of the result from that of the source.
+
+        Raises:
+            VerifyException: It has not; layouts that are not known are not compared.
+        """
+        source, result = _layout_of(self.source_type), _layout_of(self.result_type)
+        if source is not None and result is not None and view(source) != result:
+            raise VerifyException(
+                f"src is {self.src.type} and the result {self.result.type}; the layout of the "
+                "result must have the elements where src has them"
+            )
+
+
+def _layout_of(memory: MemDescType) -> LinearLayout | None:
+    """Which element of a tensor stands where; None where that is not known."""
+    encoding = memory.encoding
+    if not isinstance(encoding, PhasedEncodingAttr | SharedLinearEncodingAttr):
+        return None
+    if len(memory.layout_shape) != len(memory.get_shape()) or encoding.block_bases:
+        return None
+    return encoding.layout(memory.get_shape()).restrict("offset")
+
+
+def _transposed(layout: LinearLayout, order: Sequence[int]) -> LinearLayout:
+    """The layout with its dimensions in another order."""
+    names = [f"dim{dimension}" for dimension in order]
+    new = {name: f"dim{index}" for index, name in enumerate(names)}
+    return layout.transpose(*names).renamed(outputs=new)
 
 
 @irdl_op_definition
@@ -204,6 +243,7 @@ class MemDescSubviewOp(ViewOperation):
     `xtile.dialects.triton.adapt` makes `ttg.memdesc_index` and `ttg.memdesc_subslice` of it.
 
     ```
+    %zero = arith.constant 0 : i32
     %m1 = ttg.memdesc_subview %m[%i, %zero, %zero]
       : !ttg.memdesc<2x8x8xf16, #shared, #smem, mutable>
       -> !ttg.memdesc<8x8xf16, #shared, #smem, mutable, 2x8x8>
@@ -279,6 +319,7 @@ class MemDescTransOp(ViewOperation):
             raise VerifyException(
                 f"the result is {self.result.type}; in this order its shape is {list(expected)}"
             )
+        self.verify_layout(lambda layout: _transposed(layout, order))
 
 
 @irdl_op_definition
@@ -287,7 +328,7 @@ class MemDescReshapeOp(ViewOperation):
 
     ```
     %m1 = ttg.memdesc_reshape %m
-      : !ttg.memdesc<8x16xf16, #shared, #smem> -> !ttg.memdesc<16x8xf16, #shared1, #smem>
+      : !ttg.memdesc<8x16xf16, #shared, #smem> -> !ttg.memdesc<16x8xf16, #shared, #smem>
     ```
     """
 
@@ -310,6 +351,16 @@ class MemDescReshapeOp(ViewOperation):
             raise VerifyException(
                 f"src has {counts[0]} elements and the result {counts[1]}; they must be as many"
             )
+        shape = self.result_type.get_shape()
+        self.verify_layout(
+            lambda layout: layout.reshape({f"dim{i}": n for i, n in enumerate(shape)})
+        )
+
+    @override
+    def lost_in(self, release: Release) -> str | None:
+        if release == V3_5 and not isinstance(self.source_type.encoding, NVMMASharedEncodingAttr):
+            return "Triton 3.5 reshapes only memory with #ttg.nvmma_shared"
+        return super().lost_in(release)
 
 
 @irdl_op_definition

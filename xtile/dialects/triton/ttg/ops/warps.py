@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
     IntegerAttr,
+    ModuleOp,
     UnitAttr,
     i32,
 )
@@ -36,6 +37,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.triton.module_attributes import WARPS, number
 from xtile.dialects.triton.operation import Operand, TritonOperation
 from xtile.dialects.triton.parser import TritonParser
 from xtile.dialects.triton.printer import release_of
@@ -149,7 +151,7 @@ class WarpIdOp(TritonOperation):
     """
 
     name = "ttg.warp_id"
-    SINCE: ClassVar[Release] = V3_6
+    SINCE: ClassVar[Release] = V3_7
 
     omitUniformHint = opt_prop_def(UnitAttr)  # noqa: N815
     result = result_def(i32)
@@ -262,10 +264,10 @@ class WarpSpecializeOp(TritonOperation):
         )
         printer.print_string("\ndefault ")
         printer.print_region(self.defaultRegion)
-        for number, (region, count) in enumerate(
+        for index, (region, count) in enumerate(
             zip(partitions.regions, self.partitionNumWarps.get_values(), strict=True)
         ):
-            printer.print_string(f"\npartition{number}")
+            printer.print_string(f"\npartition{index}")
             with printer.in_parens():
                 printer.print_list(region.block.args, printer.print_block_argument)
             printer.print_string(f" num_warps({count}) ")
@@ -288,6 +290,21 @@ class WarpSpecializeOp(TritonOperation):
             )
         if any(count < 1 or count & (count - 1) for count in counts):
             raise VerifyException(f"partitions have {counts} warps; these must be powers of two")
+        starts = self.warpGroupStartIds
+        if starts is not None and len(starts) != len(counts):
+            raise VerifyException(
+                f"warpGroupStartIds has {len(starts)} numbers; there are {len(counts)} partitions"
+            )
+        around = self.parent_op()
+        while around is not None and not isinstance(around, ModuleOp):
+            if isinstance(around, WarpSpecializeOp):
+                raise VerifyException("ttg.warp_specialize cannot stand in another one")
+            around = around.parent_op()
+        warps = number(around, WARPS, 4)
+        if warps % 4:
+            raise VerifyException(
+                f"{WARPS} is {warps}; it must be a multiple of 4 where warps have different tasks"
+            )
 
 
 def _resolved(
@@ -298,7 +315,18 @@ def _resolved(
 
 @irdl_op_definition
 class WarpSpecializePartitionsOp(TritonOperation):
-    """The regions of the other warps of `ttg.warp_specialize`, which use their own values only."""
+    """The regions of the other warps of `ttg.warp_specialize`, which use their own values only.
+
+    ```
+    %0 = ttg.warp_specialize(%a)
+    default {
+      ttg.warp_yield %b : i32
+    }
+    partition0(%c: i32) num_warps(4) {
+      ttg.warp_return
+    } : (i32) -> i32
+    ```
+    """
 
     name = "ttg.warp_specialize.partitions"
 
@@ -314,11 +342,11 @@ class WarpSpecializePartitionsOp(TritonOperation):
     def verify_(self) -> None:
         super().verify_()
         types = [operand.type for operand in self.operands]
-        for number, region in enumerate(self.regions):
+        for index, region in enumerate(self.regions):
             given = [argument.type for argument in region.block.args]
             if given != types and self.operands:
                 raise VerifyException(
-                    f"partition {number} has {len(given)} arguments; it takes the values that "
+                    f"partition {index} has {len(given)} arguments; it takes the values that "
                     f"ttg.warp_specialize names, which are {len(types)}, with their types"
                 )
 
@@ -328,7 +356,13 @@ class WarpYieldOp(TritonOperation):
     """Ends the default region of `ttg.warp_specialize` with its results.
 
     ```
-    ttg.warp_yield %a : i32
+    %0 = ttg.warp_specialize(%a)
+    default {
+      ttg.warp_yield %b : i32
+    }
+    partition0(%c: i32) num_warps(4) {
+      ttg.warp_return
+    } : (i32) -> i32
     ```
     """
 
@@ -359,7 +393,13 @@ class WarpReturnOp(TritonOperation):
     """Ends a partition of `ttg.warp_specialize`.
 
     ```
-    ttg.warp_return
+    %0 = ttg.warp_specialize(%a)
+    default {
+      ttg.warp_yield %b : i32
+    }
+    partition0(%c: i32) num_warps(4) {
+      ttg.warp_return
+    } : (i32) -> i32
     ```
     """
 
