@@ -84,6 +84,16 @@ BUFFER = {
 }
 
 
+def in_descriptor_function(line: str) -> str:
+    """A function of Triton of one operation on a descriptor."""
+    memory = "#s, #ttg.shared_memory, mutable>"
+    return in_triton_function(
+        f"%d: !tt.tensordesc<64xf32>, %l: !ttg.memdesc<64xf32, {memory}, "
+        f"%b: !ttg.memdesc<1xi64, {memory}, %s: i32",
+        line,
+    )
+
+
 def in_buffer_function(line: str) -> str:
     """A function of Triton of one operation on a buffer."""
     arguments = ", ".join(f"%{name}: {type}" for name, type in BUFFER.items())
@@ -96,6 +106,26 @@ SAMPLES = {
         "%r = affine.for %i = max affine_map<(d0)[s0] -> (d0, s0)>(%n)[%n] to "
         "min affine_map<(d0)[s0] -> (d0, s0)>(%n)[%n] iter_args(%x = %f) -> (f32) "
         "{ affine.yield %x : f32 }",
+    ),
+    "amdg.async_tdm_copy_global_to_local": in_descriptor_function(
+        "%t = amdg.async_tdm_copy_global_to_local %d[%s] into %l, %s, barrier = %b : "
+        "!tt.tensordesc<64xf32>, !ttg.memdesc<1xi64, #s, #ttg.shared_memory, mutable> -> "
+        "!ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>"
+    ),
+    "amdg.async_tdm_copy_local_to_global": in_descriptor_function(
+        "%t = amdg.async_tdm_copy_local_to_global %d[%s] from %l, barrier = %b : "
+        "!ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>, "
+        "!ttg.memdesc<1xi64, #s, #ttg.shared_memory, mutable> -> !tt.tensordesc<64xf32>"
+    ),
+    "amdg.async_tdm_fused_copy_global_to_local": in_descriptor_function(
+        "%t = amdg.async_tdm_fused_copy_global_to_local %d, %d into %l, %l "
+        "{warp_used_hints = array<i32: 1, 2>} : !tt.tensordesc<64xf32>, !tt.tensordesc<64xf32> -> "
+        "!ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>, "
+        "!ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>"
+    ),
+    "amdg.update_tensor_descriptor": in_descriptor_function(
+        "%e = amdg.update_tensor_descriptor %d add_offsets = [%s] set_bounds = [%s] pred = %s : "
+        "!tt.tensordesc<64xf32>"
     ),
     "amdg.buffer_atomic_rmw": in_buffer_function(
         "%r = amdg.buffer_atomic_rmw fadd, relaxed, gpu, %x, %p[%o], %m stride = %s : "

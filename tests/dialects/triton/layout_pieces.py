@@ -503,6 +503,101 @@ _REGISTERS = {
     ),
 }
 
+_DESCRIPTOR = "!tt.tensordesc<64x64xf16, #shared>"
+
+_TENSOR_DATA_MOVER = {
+    "update_tensor_descriptor": LayoutPiece(
+        "%e = amdg.update_tensor_descriptor %d add_offsets = [%i, %j] set_bounds = [%m, %n] "
+        f"pred = %p : {_DESCRIPTOR}",
+        since=V3_8,
+    ),
+    "update_tensor_descriptor by nothing": LayoutPiece(
+        f"%e = amdg.update_tensor_descriptor %d : {_DESCRIPTOR}", "nothing is updated"
+    ),
+    "update_tensor_descriptor by one": LayoutPiece(
+        f"%e = amdg.update_tensor_descriptor %d add_offsets = [%i] : {_DESCRIPTOR}",
+        "add_offsets has 1 numbers; the descriptor has 2 dimensions",
+    ),
+    "clamped bounds that are given": LayoutPiece(
+        "%e = amdg.update_tensor_descriptor %d add_offsets = [%i, %j] set_bounds = [%m, %n] "
+        f"{{clamp_bounds}} : {_DESCRIPTOR}",
+        "clamp_bounds is for add_offsets without set_bounds",
+    ),
+    "copy with indices": LayoutPiece(
+        "%t = amdg.async_tdm_copy_global_to_local %d[%i, %j] into %m, %p : "
+        f"!tt.tensordesc<64x64xf16> -> {_M}",
+        since=V3_7,
+        until=V3_7,
+    ),
+    "copy with a hint": LayoutPiece(
+        f"%t = amdg.async_tdm_copy_global_to_local %d into %m {{warp_used_hint = 3 : i32}} : "
+        f"{_DESCRIPTOR} -> {_M}",
+        since=V3_8,
+    ),
+    "copy of another shape": LayoutPiece(
+        f"%t = amdg.async_tdm_copy_global_to_local %d into %m : {_DESCRIPTOR} -> "
+        "!ttg.memdesc<64x32xf16, #shared, #smem, mutable>",
+        "they must have the same shape and the same elements",
+        taken="it writes beyond the memory",
+    ),
+    "copy of other elements": LayoutPiece(
+        f"%t = amdg.async_tdm_copy_global_to_local %d into %m : {_DESCRIPTOR} -> "
+        "!ttg.memdesc<64x64xf32, #shared, #smem, mutable>",
+        "they must have the same shape and the same elements",
+        taken="it copies bytes that are no such elements",
+    ),
+    "store with a barrier": LayoutPiece(
+        f"%t = amdg.async_tdm_copy_local_to_global %d from %m, barrier = %b : {_M}, {_BARRIER} "
+        f"-> {_DESCRIPTOR}",
+        since=V3_8,
+    ),
+    "gather of rows": LayoutPiece(
+        f"%t = amdg.async_tdm_gather %d[%r] to %m : tensor<64xi16>, {_M} -> {_DESCRIPTOR}",
+        since=V3_8,
+    ),
+    "gather of rows of floats": LayoutPiece(
+        f"%t = amdg.async_tdm_gather %d[%r] to %m : tensor<64xf32>, {_M} -> {_DESCRIPTOR}",
+        "expected one dimension of i16 or i32",
+    ),
+    "gather of rows of three dimensions": LayoutPiece(
+        "%t = amdg.async_tdm_gather %d[%r] to %m : tensor<64xi32>, "
+        "!ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !tt.tensordesc<2x64x64xf16>",
+        "rows are of 2 dimensions",
+    ),
+    "scatter to rows": LayoutPiece(
+        f"%t = amdg.async_tdm_scatter %d[%r] from %m : tensor<64xi32>, {_M} -> {_DESCRIPTOR}",
+        since=V3_8,
+    ),
+    "prefetch": LayoutPiece(
+        f"amdg.tdm_prefetch %d[%i, %j], %p, speculative = false : {_DESCRIPTOR}", since=V3_7
+    ),
+    "fused copies of the same warps": LayoutPiece(
+        "%t = amdg.async_tdm_fused_copy_global_to_local %d, %e into %m, %n "
+        f"{{warp_used_hints = array<i32: 3, 2>}} : {_DESCRIPTOR}, {_DESCRIPTOR} -> {_M}, {_M}",
+        "each copy has warps, and no two have the same",
+    ),
+    "one fused copy": LayoutPiece(
+        "%t = amdg.async_tdm_fused_copy_global_to_local %d into %m "
+        f"{{warp_used_hints = array<i32: 3>}} : {_DESCRIPTOR} -> {_M}",
+        "there are 2 to 4 of each",
+    ),
+    "scaled_downcast of a scale for 4": LayoutPiece(
+        "%y = amdg.scaled_downcast_fp8 %x scale %s {axis = 1 : i32} : "
+        "tensor<64x128xbf16, #blocked2>, tensor<64x32xi8, #scales> -> "
+        "tensor<64x128xf8E4M3FN, #blocked2>",
+        "stands for 8 numbers or more",
+    ),
+    "scaled_downcast in another layout": LayoutPiece(
+        "%y = amdg.scaled_downcast_fp8 %x scale %s {axis = 1 : i32} : "
+        "tensor<64x128xbf16, #blocked2>, tensor<64x4xi8, #blocked2> -> "
+        "tensor<64x128xf8E4M3FN, #blocked2>",
+        "images must be",
+    ),
+    "masked_load by a number": LayoutPiece(
+        "%x = amdg.masked_load %p, %c, %y : (i64, i1, f32) -> f32", "expected !llvm.ptr"
+    ),
+}
+
 LAYOUT_PIECES = {
     **_MEMORY,
     **_VIEWS,
@@ -511,5 +606,6 @@ LAYOUT_PIECES = {
     **_WARPS,
     **_BUFFERS,
     **_REGISTERS,
+    **_TENSOR_DATA_MOVER,
 }
 """All pieces, by what they are about."""

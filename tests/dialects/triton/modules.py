@@ -59,6 +59,8 @@ order = [1, 0]}>
 order = [0, 1]}>
 #blocked2 = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], \
 order = [1, 0]}>
+#scales = #ttg.linear<{register = [[16, 0], [32, 0]], lane = [[0, 0], [0, 0], [0, 1], [0, 2], \
+[1, 0], [2, 0]], warp = [[4, 0], [8, 0]], block = []}>
 #squares = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], \
 order = [1, 0]}>
 #line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>

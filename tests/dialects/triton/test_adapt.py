@@ -18,7 +18,8 @@ MODULE = """#blocked = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [
 module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
     ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32}} {{
   tt.func public @k(%p: !tt.ptr<f32>, %i: i32, %x: tensor<32x32xf32, #blocked>,
-      %o: tensor<32x32xi32, #blocked>) {{
+      %o: tensor<32x32xi32, #blocked>, %d: !tt.tensordesc<32x32xf32>,
+      %m: !ttg.memdesc<32x32xf32, #shared, #smem, mutable>) {{
     %c0 = arith.constant 0 : i32
 {body}
     tt.return
@@ -26,12 +27,12 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
 }}
 """
 
-ALLOC = """%m = ttg.local_alloc : () -> !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
+ALLOC = """%l = ttg.local_alloc : () -> !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
 """
 
 OLD_PART = (
     ALLOC
-    + """%n = ttg.memdesc_subview %m[%i, %c0, %c0]
+    + """%n = ttg.memdesc_subview %l[%i, %c0, %c0]
     : !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
     -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 2x32x32>
 ttg.local_store %x, %n {OpIdx = #amdgpu.OpIdx<0>} : tensor<32x32xf32, #blocked>
@@ -40,7 +41,7 @@ ttg.local_store %x, %n {OpIdx = #amdgpu.OpIdx<0>} : tensor<32x32xf32, #blocked>
 
 NEW_PART = (
     ALLOC
-    + """%n = ttg.memdesc_index %m[%i]
+    + """%n = ttg.memdesc_index %l[%i]
     : !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
     -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
 ttg.local_store %x, %n : tensor<32x32xf32, #blocked>
@@ -132,6 +133,15 @@ def test_hints_are_left_out_with_a_remark(write: Path, capsys: pytest.CaptureFix
             "3.8",
             "%r = tt.atomic_load acquire, gpu, %p : (!tt.ptr<f32>) -> f32",
             "tt.atomic_load came in with Triton 3.9, and this is to be 3.8",
+        ),
+        (
+            "3.8",
+            (
+                "%t = amdg.async_tdm_copy_local_to_global %d from %m : "
+                "!ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> !tt.tensordesc<32x32xf32>\n"
+                "%u = amdg.async_tdm_wait %t {num = 0 : i32}"
+            ),
+            "amdg.async_tdm_copy_local_to_global of Triton 3.8 has no result",
         ),
         (
             "3.9",

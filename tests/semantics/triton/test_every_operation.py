@@ -36,6 +36,18 @@ OF_LAYOUTS_TERMINATORS = {
 """The same of `ttg`."""
 
 REFUSED = {
+    "amdg.async_copy_local_to_global",
+    "amdg.async_tdm_copy_global_to_local",
+    "amdg.async_tdm_copy_local_to_global",
+    "amdg.async_tdm_fused_copy_global_to_local",
+    "amdg.async_tdm_gather",
+    "amdg.async_tdm_scatter",
+    "amdg.masked_load",
+    "amdg.masked_store",
+    "amdg.scaled_downcast_fp4",
+    "amdg.scaled_downcast_fp8",
+    "amdg.tdm_prefetch",
+    "amdg.update_tensor_descriptor",
     "amdg.arrive_barrier",
     "amdg.async_copy_mbarrier_arrive",
     "amdg.async_tdm_intrinsic_wait",
@@ -46,7 +58,7 @@ REFUSED = {
     "amdg.wait_barrier",
     "ttg.inline_asm",
 }
-"""Those of single warps and of several programs at once, which do not run one after another."""
+"""Those of single warps and of several programs at once, and copies and numbers of gfx1250."""
 
 
 def test_all_operations_of_ttg_and_amdg_are_known() -> None:

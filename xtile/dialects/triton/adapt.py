@@ -96,6 +96,9 @@ def _problems(operation: TritonOperation, release: Release) -> Iterator[str]:
     lost = operation.lost_in(release)
     if lost is not None:
         yield lost
+    for result in operation.results[operation.results_in(release) :]:
+        if list(result.uses):
+            yield f"{operation.name} of Triton {release} has no result"
     for value in (*operation.operands, *operation.results):
         for layout in _layouts(value.type):
             lost = layout.lost_in(release)

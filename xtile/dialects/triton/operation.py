@@ -52,6 +52,10 @@ class TritonOperation(IRDLOperation, ABC):
             return f"Triton {self.UNTIL} was the last with {self.name}, and this is to be {release}"
         return None
 
+    def results_in(self, release: Release) -> int:
+        """How many of its results a release has."""
+        return len(self.results)
+
     def migrate(self) -> None:
         """Makes what older releases say in other properties into those of the newest one."""
 

@@ -28,6 +28,11 @@ class TritonPrinter(MlirPrinter):
         return op.name_in(self.release) if isinstance(op, TritonOperation) else op.name
 
     @override
+    def _print_results(self, op: Operation) -> None:
+        if not isinstance(op, TritonOperation) or op.results_in(self.release) == len(op.results):
+            super()._print_results(op)
+
+    @override
     def print_attribute(self, attribute: Attribute) -> None:
         name = name_in(attribute.name, self.release)
         if name != attribute.name and isinstance(attribute, ParametrizedAttribute):

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from xtile.dialects.triton.amdg.ops.accesses import (
+        AsyncCopyLocalToGlobalOp,
+        MaskedLoadOp,
+        MaskedStoreOp,
+    )
     from xtile.dialects.triton.amdg.ops.buffers import (
         BufferAtomicCASOp,
         BufferAtomicRMWOp,
@@ -13,6 +18,8 @@ if TYPE_CHECKING:
         BufferStoreOp,
     )
     from xtile.dialects.triton.amdg.ops.numbers import (
+        ScaledDowncastFp4Op,
+        ScaledDowncastFp8Op,
         ScaledUpcastFp4Op,
         ScaledUpcastFp8Op,
         UpcastMXFPOp,
@@ -36,11 +43,26 @@ if TYPE_CHECKING:
         InstructionSchedHintOp,
         WaitBarrierOp,
     )
+    from xtile.dialects.triton.amdg.ops.tensor_data_mover import (
+        AsyncTDMCopyGlobalToLocalOp,
+        AsyncTDMCopyLocalToGlobalOp,
+        AsyncTDMFusedCopyGlobalToLocalOp,
+        AsyncTDMGatherOp,
+        AsyncTDMScatterOp,
+        TDMPrefetchOp,
+        UpdateTensorDescriptorOp,
+    )
 
 __all__ = [
     "ArriveBarrierOp",
+    "AsyncCopyLocalToGlobalOp",
     "AsyncCopyMbarrierArriveOp",
+    "AsyncTDMCopyGlobalToLocalOp",
+    "AsyncTDMCopyLocalToGlobalOp",
+    "AsyncTDMFusedCopyGlobalToLocalOp",
+    "AsyncTDMGatherOp",
     "AsyncTDMIntrinsicWaitOp",
+    "AsyncTDMScatterOp",
     "AsyncTDMWaitOp",
     "AsyncWaitOp",
     "BufferAtomicCASOp",
@@ -57,13 +79,26 @@ __all__ = [
     "InitBarrierOp",
     "InstructionSchedHintOp",
     "LocalLoadPackedTransposedOp",
+    "MaskedLoadOp",
+    "MaskedStoreOp",
+    "ScaledDowncastFp4Op",
+    "ScaledDowncastFp8Op",
     "ScaledUpcastFp4Op",
     "ScaledUpcastFp8Op",
+    "TDMPrefetchOp",
     "UpcastMXFPOp",
+    "UpdateTensorDescriptorOp",
     "WaitBarrierOp",
 ]
 
-_FAMILIES = ("buffers", "numbers", "registers", "scheduling")
+_FAMILIES = (
+    "accesses",
+    "buffers",
+    "numbers",
+    "registers",
+    "scheduling",
+    "tensor_data_mover",
+)
 
 
 def __getattr__(name: str) -> object:

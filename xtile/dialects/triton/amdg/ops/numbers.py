@@ -5,6 +5,7 @@ Source: Triton 3.4 to 3.9, `third_party/amd`, `TritonAMDGPUOps.td`.
 
 from __future__ import annotations
 
+from abc import ABC
 from enum import IntEnum
 from typing import ClassVar
 
@@ -44,7 +45,7 @@ from xtile.dialects.triton.operation import (
     shape_of,
     verify_same_form,
 )
-from xtile.dialects.triton.tt.constraints import TENSOR
+from xtile.dialects.triton.tt.constraints import FLOAT_TENSOR, TENSOR
 from xtile.dialects.triton.tt.enumerations import ScaleDotElemType, keyword, number
 from xtile.dialects.triton.tt.keywords import EnumKeyword, verify_member
 from xtile.dialects.triton.ttg.constraints import I32_NUMBER, layout_of
@@ -187,6 +188,34 @@ def _verify_scale(type_: Attribute) -> None:
         raise VerifyException(f"scale is {type_}; scales are powers of two as bf16 or i8")
 
 
+def _verify_scale_layout(scale: Attribute, numbers: Attribute, axis: int, each: int) -> None:
+    """Checks that lanes hold the scales of the numbers that they hold, in the same order.
+
+    Args:
+        scale: The type of the scales.
+        numbers: The type of the numbers.
+        axis: Where one scale stands for several numbers.
+        each: For how many.
+    """
+    given, held = layout_of(scale), layout_of(numbers)
+    if given is None or held is None:
+        return
+    for name in held.input_names:
+        expected = [
+            [index // (each if i == axis else 1) for i, index in enumerate(image)]
+            for image in held.images(name)
+        ]
+        images = [list(image) for image in given.images(name)]
+        if name == "register":
+            # Registers that hold the same may be there or not.
+            expected, images = list(filter(any, expected)), list(filter(any, images))
+        if images != expected:
+            raise VerifyException(
+                f"scale is {scale}; its {name} images must be {expected}, so that a lane has the "
+                f"scales of the numbers that it has in {numbers}"
+            )
+
+
 @irdl_op_definition
 class ScaledUpcastFp4Op(TritonOperation):
     """Floats of 4 bits, two in each byte along an axis, times scales.
@@ -244,22 +273,21 @@ class ScaledUpcastFp4Op(TritonOperation):
                 f"scale is {self.scale.type} and the result {self.output.type}; they must have "
                 f"the same shape, or scale fewer along axis {axis}"
             )
-        given, made = layout_of(self.scale.type), layout_of(self.output.type)
-        if each == 1:
-            if given != made:
-                raise VerifyException(
-                    f"scale is {self.scale.type} and the result {self.output.type}; their layouts "
-                    "must hold the same elements"
-                )
-        elif made is not None and any(
-            index // (each if i == axis else 1)
-            for image in made.images("register")[:3]
-            for i, index in enumerate(image)
+        made = layout_of(self.output.type)
+        if (
+            each > 1
+            and made is not None
+            and any(
+                index // (each if i == axis else 1)
+                for image in made.images("register")[:3]
+                for i, index in enumerate(image)
+            )
         ):
             raise VerifyException(
                 f"scale is {self.scale.type}; the first 8 registers of the result must hold "
                 "numbers of one scale, as the instruction has one for them"
             )
+        _verify_scale_layout(self.scale.type, self.output.type, axis, each)
 
 
 @irdl_op_definition
@@ -303,5 +331,109 @@ class ScaledUpcastFp8Op(TritonOperation):
         )
 
 
-OPERATIONS: list[type[Operation]] = [UpcastMXFPOp, ScaledUpcastFp4Op, ScaledUpcastFp8Op]
+class ScaledDowncast(TritonOperation, ABC):
+    """Numbers divided by scales, of which one stands for several in a row along an axis."""
+
+    input = operand_def(FLOAT_TENSOR)
+    scale = operand_def(TENSOR)
+    axis = prop_def(I32_NUMBER)
+    output = result_def(TENSOR)
+
+    def __init__(self, input: Operand, scale: Operand, axis: int, result_type: Attribute) -> None:
+        super().__init__(
+            operands=[input, scale],
+            properties={"axis": IntegerAttr(axis, i32)},
+            result_types=[result_type],
+        )
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        if element_of(self.scale.type) != i8:
+            raise VerifyException(f"scale is {self.scale.type}; scales are powers of two as i8")
+        axis = self.axis.value.data
+        scales, numbers = list(shape_of(self.scale.type)), list(shape_of(self.input.type))
+        each = 0
+        if len(scales) == len(numbers) > axis:
+            each = numbers[axis] // scales[axis]
+        if each < 8 or [n * each if i == axis else n for i, n in enumerate(scales)] != numbers:
+            raise VerifyException(
+                f"scale is {self.scale.type} and input {self.input.type}; along axis {axis} one "
+                "scale stands for 8 numbers or more, and the other sizes must be the same"
+            )
+        _verify_scale_layout(self.scale.type, self.input.type, axis, each)
+
+
+@irdl_op_definition
+class ScaledDowncastFp4Op(ScaledDowncast):
+    """Numbers divided by scales as floats of 4 bits, two in each byte along an axis.
+
+    ```
+    %y = amdg.scaled_downcast_fp4 %x scale %s {axis = 1 : i32}
+      : tensor<64x128xbf16, #blocked2>, tensor<64x4xi8, #scales> -> tensor<64x64xi8, #blocked>
+    ```
+    """
+
+    name = "amdg.scaled_downcast_fp4"
+    SINCE: ClassVar[Release] = V3_9
+
+    input = operand_def(FLOAT_TENSOR)
+    scale = operand_def(TENSOR)
+    axis = prop_def(I32_NUMBER)
+    output = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
+    )
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        if element_of(self.output.type) != i8:
+            raise VerifyException(f"the result is {self.output.type}; packed floats are i8")
+        verify_unpacked("the result", self.output.type, self.input.type, self.axis.value.data)
+
+
+@irdl_op_definition
+class ScaledDowncastFp8Op(ScaledDowncast):
+    """Numbers divided by scales as floats of 8 bits.
+
+    ```
+    %y = amdg.scaled_downcast_fp8 %x scale %s {axis = 1 : i32}
+      : tensor<64x128xbf16, #blocked2>, tensor<64x4xi8, #scales>
+      -> tensor<64x128xf8E4M3FN, #blocked2>
+    ```
+    """
+
+    name = "amdg.scaled_downcast_fp8"
+    SINCE: ClassVar[Release] = V3_9
+
+    input = operand_def(FLOAT_TENSOR)
+    scale = operand_def(TENSOR)
+    axis = prop_def(I32_NUMBER)
+    output = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
+    )
+
+    @override
+    def verify_(self) -> None:
+        super().verify_()
+        if not isinstance(element_of(self.output.type), Float8E4M3FNType | Float8E5M2Type):
+            raise VerifyException(f"the result is {self.output.type}; expected f8E4M3FN or f8E5M2")
+        verify_same_form({"input": self.input.type, "the result": self.output.type})
+
+
+OPERATIONS: list[type[Operation]] = [
+    UpcastMXFPOp,
+    ScaledUpcastFp4Op,
+    ScaledUpcastFp8Op,
+    ScaledDowncastFp4Op,
+    ScaledDowncastFp8Op,
+]
 """Every operation of this module."""
