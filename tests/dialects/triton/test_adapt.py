@@ -123,7 +123,7 @@ def test_hints_are_left_out_with_a_remark(write: Path, capsys: pytest.CaptureFix
     assert main([str(write), "--triton-version", "3.9"]) == 0
     second = capsys.readouterr()
     assert "instruction_sched_hint" not in second.out
-    assert "k.ttgir:10.1-72: remark: amdg.instruction_sched_hint is left out: " in second.err
+    assert "k.ttgir:11.1-72: remark: amdg.instruction_sched_hint is left out: " in second.err
 
 
 @pytest.mark.parametrize(
