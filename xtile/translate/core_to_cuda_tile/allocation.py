@@ -16,16 +16,10 @@ from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.memref.allocation import GlobalOp
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY, Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.types import (
-    is_local,
-    memref_type,
-    part_of,
-    parts_per_element,
-    pointer_tile,
-    size_in_bytes,
-)
+from xtile.translate.core_to_cuda_tile.types import part_of, pointer_tile, size_in_bytes
+from xtile.translate.tiles.descriptors import GLOBAL_MEMORY, Descriptor
+from xtile.translate.tiles.types import is_local, memref_type, parts_per_element
 
 _ALIGNMENT = 128
 """Bytes that memory is aligned to: a line of the cache."""
@@ -50,7 +44,7 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
     count = -(-count // in_a_word) * in_a_word
     pointer_type = pointer_tile(part_of(element))
     pointer = lowering.compute(memory.AllocaOp, count, _ALIGNMENT, pointer_type)
-    alias_set = lowering.plan.alias_set_of(result)
+    alias_set = lowering.alias_set_of(result)
     if alias_set != GLOBAL_MEMORY:
         lowering.order.allocate(alias_set)
     lowering.define(
@@ -100,7 +94,7 @@ def _get_global(operation: Operation, lowering: Lowering) -> None:
             tuple(sizes),
             tuple(strides),
             _ALIGNMENT,
-            lowering.plan.alias_set_of(result),
+            lowering.alias_set_of(result),
         ),
     )
 

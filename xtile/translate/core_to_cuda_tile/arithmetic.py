@@ -33,8 +33,9 @@ from xtile.translate.core_to_cuda_tile.elementwise import (
     named,
 )
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import INDEX, element_type, scalar_tile
+from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile
 from xtile.translate.fast_math import has_flag
+from xtile.translate.tiles.types import INDEX
 
 _AND, _OR, _DIFFER = (
     emitted(bitwise.AndIOp),

@@ -19,16 +19,16 @@ from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
 from xtile.dialects.cuda_tile.ops import atomics, memory
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile import pointer_tiles
-from xtile.translate.core_to_cuda_tile.accesses import Access
 from xtile.translate.core_to_cuda_tile.combining import combine
 from xtile.translate.core_to_cuda_tile.compare_and_swap import have_equal_bits, swapped
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.gathers import optional_value, pointers_of
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
-from xtile.translate.core_to_cuda_tile.types import element_type, shape_of
+from xtile.translate.core_to_cuda_tile.types import element_type
+from xtile.translate.tiles import pointer_tiles
+from xtile.translate.tiles.accesses import Access, pointer_to
+from xtile.translate.tiles.descriptors import Descriptor
+from xtile.translate.tiles.types import shape_of
 
 _INTEGER_MODES = {
     "addi": AtomicRMWMode.ADD,

@@ -23,7 +23,6 @@ from xtile.dialects.cuda_tile.ops import (
     memory,
 )
 from xtile.dialects.cuda_tile.types import PointerType, TokenType
-from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering
 from xtile.translate.core_to_cuda_tile.reductions import holds_anywhere
@@ -176,7 +175,7 @@ class _PartOfWord(_Word):
         start = lowering.compute(bitwise.AndIOp, address, lowering.constant(~3, longs))
         pointer = self._value.with_element_type(PointerType(i32))
         self.pointers = lowering.compute(conversions.IntToPtrOp, start, pointer)
-        byte = resize(lowering, self._bitwise_and(address, 3), i32)
+        byte = lowering.resize(self._bitwise_and(address, 3), i32)
         self._shift = lowering.compute(integer.ShLIOp, byte, lowering.constant(3, self.type))
         ones = lowering.constant(2**self._bits - 1, self.type)
         self._mask = lowering.compute(integer.ShLIOp, ones, self._shift)
@@ -190,7 +189,7 @@ class _PartOfWord(_Word):
         shifted = lowering.compute(
             integer.ShRIOp, word, self._shift, signedness=Signedness.UNSIGNED
         )
-        narrow = resize(lowering, shifted, IntegerType(self._bits))
+        narrow = lowering.resize(shifted, IntegerType(self._bits))
         if self._value.element_type == i1:
             zero = lowering.like(0, narrow)
             return lowering.compare(ComparisonPredicate.NOT_EQUAL, narrow, zero)
@@ -199,10 +198,10 @@ class _PartOfWord(_Word):
     def with_element(self, word: SSAValue, new: SSAValue) -> SSAValue:
         lowering = self._lowering
         if self._value.element_type == i1:
-            wide = resize(lowering, new, i32, is_signed=False)
+            wide = lowering.resize(new, i32, is_signed=False)
         else:
             bits = self._value.with_element_type(IntegerType(self._bits))
-            wide = resize(lowering, _as_type(lowering, new, bits), i32, is_signed=False)
+            wide = lowering.resize(_as_type(lowering, new, bits), i32, is_signed=False)
         moved = lowering.compute(integer.ShLIOp, wide, self._shift)
         others = lowering.compute(bitwise.XOrIOp, self._mask, lowering.like(-1, self._mask))
         kept = lowering.compute(bitwise.AndIOp, word, others)

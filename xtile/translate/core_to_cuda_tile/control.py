@@ -10,9 +10,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.cuda_tile.ops import control_flow, loops
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.loop_counter import LoopCounter
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory_order import Carried, State
+from xtile.translate.tiles.loop_counter import LoopCounter
 
 # --- loops ---
 

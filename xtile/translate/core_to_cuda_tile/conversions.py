@@ -52,22 +52,6 @@ def _width(element: Attribute) -> int:
 # --- integers to integers ---
 
 
-def resize(
-    lowering: Lowering, value: SSAValue, element: Attribute, is_signed: bool = True
-) -> SSAValue:
-    """Integers in another width: extended with their sign or with zeros, or cut off."""
-    source, target = element_type(value), tile_type(value).with_element_type(element)
-    if source == element:
-        return value
-    if _width(source) < _width(element):
-        kind, named_ = conversions.ExtIOp, {"signedness": _signedness(is_signed)}
-    else:
-        kind, named_ = conversions.TruncIOp, dict[str, Any]()
-    if tile_type(value).rank:
-        return lowering.compute(kind, value, target, **named_)
-    return lowering.pure(kind, value, target, **named_)
-
-
 def _resized(is_signed: bool) -> Rule:
     def rule(operation: Operation, lowering: Lowering) -> None:
         (result,) = operation.results
@@ -77,7 +61,7 @@ def _resized(is_signed: bool) -> Rule:
             lowering.define(result, lowering.integer(number, element))
             return
         value = lowering.value(operation.operands[0])
-        lowering.define(result, resize(lowering, value, element, is_signed))
+        lowering.define(result, lowering.resize(value, element, is_signed))
 
     return rule
 
@@ -255,7 +239,7 @@ def from_integer(
 ) -> SSAValue:
     """Integers as floats, rounded once."""
     if element_type(value) == i1:
-        value = resize(lowering, value, IntegerType(8), is_signed)
+        value = lowering.resize(value, IntegerType(8), is_signed)
     if not isinstance(element, _HALVES):
         return _to_float(lowering, value, element, is_signed)
     width = _width(element_type(value))

@@ -14,7 +14,8 @@ from xtile.dialects.cuda_tile.ops import integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.elementwise import Compute, elementwise, first, named
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import INDEX, element_type, scalar_tile
+from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile
+from xtile.translate.tiles.types import INDEX
 
 
 def _is_minus_1(lowering: Lowering, divisor: SSAValue) -> SSAValue | None:

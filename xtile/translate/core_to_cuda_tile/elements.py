@@ -17,10 +17,10 @@ from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import bitwise, control_flow, core, integer, loops
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.reductions import reduce
-from xtile.translate.core_to_cuda_tile.types import element_of, shape_of
+from xtile.translate.core_to_cuda_tile.types import element_of
+from xtile.translate.tiles.types import shape_of
 
 _COMPARED_AT_ONCE = 4096
 """Pairs of a bin and an element that one step of a histogram compares, unless there are more bins.
@@ -51,7 +51,7 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
     shape, axis = shape_of(operation.result.type), operation.axis.value.data
     size = shape_of(operation.source.type)[axis]
     # A position that fits is below 2^24, whatever the width.
-    positions = resize(lowering, positions, i32)
+    positions = lowering.resize(positions, i32)
     line = tuple(1 if dimension == axis else own for dimension, own in enumerate(shape))
 
     def at(position: SSAValue) -> SSAValue:
@@ -77,7 +77,7 @@ def _histogram(operation: HistogramOp, lowering: Lowering) -> None:
     length = min(count, max(1, _COMPARED_AT_ONCE // bins))
     shape = (bins, length)
     # An element that counts is below the number of bins, whatever the width.
-    source = resize(lowering, lowering.value(operation.source), i32, is_signed=False)
+    source = lowering.resize(lowering.value(operation.source), i32, is_signed=False)
     source = lowering.reshape(source, (count,))
     mask = None
     if operation.mask is not None:
@@ -97,7 +97,7 @@ def _histogram(operation: HistogramOp, lowering: Lowering) -> None:
     counts = _loop(lowering, 0, count // length, zeros, step)
     totals = reduce(lowering, "add", counts, 1)
     element = element_of(operation.result.type)
-    lowering.define(operation.result, resize(lowering, totals, element, is_signed=False))
+    lowering.define(operation.result, lowering.resize(totals, element, is_signed=False))
 
 
 def _part(lowering: Lowering, line: SSAValue, number: SSAValue, shape: Sequence[int]) -> SSAValue:

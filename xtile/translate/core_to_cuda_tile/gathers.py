@@ -7,58 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from xdsl.dialects.builtin import ComplexType, VectorType, i64
+from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.pointers import pointer_of
-from xtile.dialects.cuda_tile.ops import core, integer, memory
+from xtile.dialects.cuda_tile.ops import memory
 from xtile.dialects.effects import synchronizes
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
-from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.conversions import resize
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.memory import pointer_to
 from xtile.translate.core_to_cuda_tile.orderings import WEAK, Anywhere, Ordering, optional_ordering
 from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory, to_memory
-from xtile.translate.core_to_cuda_tile.types import shape_of, tile_type
 from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
-
-
-def pointers_at(
-    lowering: Lowering, described: Descriptor, indices: Sequence[SSAValue], positions: SSAValue
-) -> SSAValue:
-    """Points to the elements at positions along the last dimension, counted from an index."""
-    first = pointer_to(lowering, described, lowering.numbers(indices))
-    shape = tile_type(positions).get_shape()
-    offsets = _offsets(lowering, positions, described.strides[-1])
-    return lowering.compute(core.OffsetOp, lowering.spread(first, shape), offsets)
-
-
-def _offsets(lowering: Lowering, positions: SSAValue, stride: Index) -> SSAValue:
-    """How many elements positions along a dimension are apart from the first one."""
-    offsets = resize(lowering, positions, i64)
-    if stride == 1:
-        return offsets
-    factor = lowering.spread(lowering.as_value(stride), tile_type(positions).get_shape())
-    return lowering.compute(integer.MulIOp, offsets, factor)
-
-
-def pointers_to(
-    lowering: Lowering, described: Descriptor, indices: Sequence[SSAValue], shape: Sequence[int]
-) -> SSAValue:
-    """Points to elements that have some indices in common, and others of their own."""
-    own = {axis: index for axis, index in enumerate(indices) if isinstance(index.type, VectorType)}
-    common = [0 if axis in own else lowering.number(index) for axis, index in enumerate(indices)]
-    first = pointer_to(lowering, described, common)
-    pointers = lowering.spread(first, shape) if shape else first
-    for axis, index in own.items():
-        offsets = _offsets(lowering, lowering.value(index), described.strides[axis])
-        offsets = lowering.broadcast(offsets, shape)
-        pointers = lowering.compute(core.OffsetOp, pointers, offsets)
-    return pointers
+from xtile.translate.tiles.accesses import pointers_at, pointers_to
+from xtile.translate.tiles.types import shape_of
 
 
 def pointers_of(
@@ -76,7 +39,7 @@ def pointers_of(
         raise lowering.error(
             f"complex numbers cannot be accessed through a pointer in {TARGET}; use core.view"
         )
-    return lowering.value(memory_), lowering.plan.alias_set_of(memory_)
+    return lowering.value(memory_), lowering.alias_set_of(memory_)
 
 
 def _load(

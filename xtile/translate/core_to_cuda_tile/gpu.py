@@ -14,7 +14,8 @@ from xtile.dialects.cuda_tile.ops import conversions, grid
 from xtile.dialects.gpu.indices import dimension_number
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import INDEX, scalar_tile
+from xtile.translate.core_to_cuda_tile.types import scalar_tile
+from xtile.translate.tiles.types import INDEX
 
 
 def _of_grid(kind: Callable[[], Operation]) -> Rule:

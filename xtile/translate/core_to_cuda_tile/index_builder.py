@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
-from xtile.dialects.cuda_tile.ops import integer, miscellaneous
+from xtile.dialects.cuda_tile.ops import miscellaneous
 from xtile.dialects.cuda_tile.ops.miscellaneous_rules import MAXIMUM_DIVISOR
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.indices import Index
 from xtile.targets.nvidia import GREATEST_SIZE, GREATEST_STRIDE
-from xtile.translate.core_to_cuda_tile.index_facts import IndexFacts
-from xtile.translate.core_to_cuda_tile.tile_builder import SIGNED, TileBuilder
+from xtile.translate.core_to_cuda_tile.index_facts import TileFacts
+from xtile.translate.core_to_cuda_tile.tile_builder import TileBuilder
 from xtile.translate.core_to_cuda_tile.types import tile_type
 
 
@@ -29,7 +27,7 @@ class IndexBuilder(TileBuilder):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.facts = IndexFacts()
+        self.facts = TileFacts()
 
     @override
     def constant(self, number: float, type_: Attribute) -> SSAValue:
@@ -38,14 +36,6 @@ class IndexBuilder(TileBuilder):
         if not tile.rank and is_integer(tile.element_type):
             self.facts.learn_number(value, int(number))
         return value
-
-    def number(self, old: SSAValue) -> Index:
-        """What an index of the source has become; a constant is a number."""
-        return self.facts.number(self.value(old))
-
-    def numbers(self, old: Iterable[SSAValue]) -> list[Index]:
-        """What indices of the source have become; constants are numbers."""
-        return [self.number(value) for value in old]
 
     @override
     def divide_exactly(self, a: Index, b: int) -> Index:
@@ -62,18 +52,14 @@ class IndexBuilder(TileBuilder):
                 return parts
         return self.divide(a, b)
 
-    def pure_compare(self, predicate: ComparisonPredicate, a: Index, b: Index) -> SSAValue:
-        """A comparison of indices."""
-        return self.pure(
-            integer.CmpIOp, predicate, self.as_value(a), self.as_value(b), signedness=SIGNED
-        )
-
+    @override
     def promise_size(self, value: SSAValue, divisor: int = 1) -> SSAValue:
         """A size of memory that is not computed here: what is known of all sizes."""
         bounds = BoundedAttr(0, GREATEST_SIZE)
         bounded = self.pure(miscellaneous.AssumeOp, value, bounds)
         return self.promise_divisor(bounded, divisor)
 
+    @override
     def promise_stride(self, value: SSAValue, divisor: int = 1) -> SSAValue:
         """A stride of memory that is not computed here: views need positive ones."""
         bounds = BoundedAttr(1, GREATEST_STRIDE)
@@ -100,6 +86,7 @@ class IndexBuilder(TileBuilder):
             owner = owner.operands[0].owner
         return False
 
+    @override
     def promise_divisor(self, value: SSAValue, divisor: int) -> SSAValue:
         """The same number or pointer, which is known to be a multiple.
 

@@ -6,15 +6,12 @@ a number, and not to be negative.
 
 from __future__ import annotations
 
-from math import lcm
-
 from typing_extensions import override
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, SignednessAttr
 from xtile.dialects.cuda_tile.enumerations import Signedness
-from xtile.rewrite.facts import Facts
-from xtile.rewrite.indices import Index
+from xtile.translate.tiles.index_facts import IndexFacts
 
 _NAMES = {
     "cuda_tile.addi": "arith.addi",
@@ -40,42 +37,13 @@ _UNSIGNED_NAMES = {
 }
 
 
-class IndexFacts(Facts):
-    """What is known of each integer, if nothing overflows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._numbers: dict[SSAValue, int] = {}
-        self._bounds: dict[SSAValue, Index] = {}
-
-    def learn_number(self, value: SSAValue, number: int) -> None:
-        """Records that a value is a constant."""
-        self._numbers[value] = number
-
-    def learn_bound(self, value: SSAValue, bound: Index) -> None:
-        """Records a number that is greater than a value."""
-        self._bounds[value] = bound
-
-    def learn_divisor(self, value: SSAValue, divisor: int) -> None:
-        """Records that a value is a multiple of a positive number, beside what is known of it."""
-        self.assume(value, lcm(self.divisor(value), divisor), self.is_not_negative(value))
-
-    def number(self, value: SSAValue) -> Index:
-        """A value, or the number that it is."""
-        return self._numbers.get(value, value)
-
-    def bound(self, value: Index) -> Index | None:
-        """A number that is greater; None if none is known."""
-        return value + 1 if isinstance(value, int) else self._bounds.get(value)
+class TileFacts(IndexFacts):
+    """What is known of each integer of CUDA Tile IR, if nothing overflows."""
 
     @override
     def name_of(self, operation: Operation) -> str:
         names = _UNSIGNED_NAMES if _is_unsigned(operation) else _NAMES
         return names.get(operation.name, operation.name)
-
-    @override
-    def constant(self, value: SSAValue) -> int | None:
-        return self._numbers.get(value)
 
     @override
     def promise_of(self, assume: Operation) -> tuple[int, int | None]:

@@ -18,8 +18,8 @@ from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.core.extents import carried
 from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
 from xtile.dialects.walk import walk
-from xtile.translate.core_to_cuda_tile.descriptors import GLOBAL_MEMORY
-from xtile.translate.core_to_cuda_tile.types import memref_type
+from xtile.translate.tiles.descriptors import GLOBAL_MEMORY
+from xtile.translate.tiles.types import memref_type
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})

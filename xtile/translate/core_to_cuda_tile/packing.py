@@ -16,7 +16,8 @@ from xtile.dialects.cuda_tile.types import element_bits
 from xtile.dialects.vector.shapes import BitCastOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import element_of, element_type, shape_of, tile_type
+from xtile.translate.core_to_cuda_tile.types import element_of, element_type, tile_type
+from xtile.translate.tiles.types import shape_of
 
 
 def _in_row(lowering: Lowering, value: SSAValue, axis: int) -> SSAValue:

@@ -17,19 +17,10 @@ from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.rewrite.memref_layouts import number_lists
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.nvidia import GREATEST_SIZE
-from xtile.translate.core_to_cuda_tile.conversions import resize
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import (
-    ADDRESS,
-    element_type,
-    is_of_pointers,
-    memref_type,
-    parts_per_element,
-    size_in_bytes,
-    tile_of,
-    tile_type,
-)
+from xtile.translate.core_to_cuda_tile.types import element_type, size_in_bytes, tile_of, tile_type
+from xtile.translate.tiles.descriptors import Descriptor
+from xtile.translate.tiles.types import ADDRESS, is_of_pointers, memref_type, parts_per_element
 
 
 def from_memory(lowering: Lowering, loaded: SSAValue, type_: Attribute) -> SSAValue:
@@ -57,12 +48,12 @@ def to_memory(lowering: Lowering, value: SSAValue) -> SSAValue:
 def _pointer_add(operation: PointerAddOp, lowering: Lowering) -> None:
     pointers, offsets = lowering.values((operation.pointers, operation.offsets))
     if element_type(offsets) not in (i32, i64):
-        offsets = resize(lowering, offsets, i64)
+        offsets = lowering.resize(offsets, i64)
     pointer = pointer_of(operation.pointers.type)
     assert pointer is not None
     parts = parts_per_element(pointer.pointee_type)
     if parts > 1:
-        wide = resize(lowering, offsets, i64)
+        wide = lowering.resize(offsets, i64)
         offsets = lowering.compute(integer.MulIOp, wide, lowering.like(parts, wide))
     lowering.define(operation.result, lowering.compute(core.OffsetOp, pointers, offsets))
 
@@ -100,7 +91,7 @@ def _view(operation: ViewOp, lowering: Lowering) -> None:
             tuple(GREATEST_SIZE if i in unknown else size for i, size in enumerate(sizes)),
             tuple(strides),
             _alignment(lowering, pointer, size_in_bytes(element)),
-            lowering.plan.alias_set_of(operation.result),
+            lowering.alias_set_of(operation.result),
             unbounded=unknown,
         ),
     )

@@ -34,7 +34,7 @@ from xtile.dialects.cuda_tile.types import is_integer
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.combining import combine
-from xtile.translate.core_to_cuda_tile.conversions import from_integer, resize
+from xtile.translate.core_to_cuda_tile.conversions import from_integer
 from xtile.translate.core_to_cuda_tile.elementwise import converted
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
 from xtile.translate.core_to_cuda_tile.reductions import reduce
@@ -159,7 +159,7 @@ def _in_type(lowering: Lowering, value: SSAValue, element: Attribute) -> SSAValu
         return value
     if is_integer(source):
         if is_integer(element):
-            return resize(lowering, value, element)
+            return lowering.resize(value, element)
         return from_integer(lowering, value, element)
     return converted(lowering, value, element)
 

@@ -19,21 +19,26 @@ _MODULES = {
         "reductions",
         "refusals",
         "scaled_products",
-        "views",
     ),
     "func": ("functions",),
     "gpu": ("functions", "gpu", "messages", "refusals"),
     "math": ("mathematics", "bits"),
-    "memref": ("allocation", "atomics", "memory", "views"),
+    "memref": ("allocation", "atomics", "memory"),
     "scf": ("control",),
     "ub": ("literals",),
     "vector": ("gathers", "packing", "products", "reductions", "shapes", "transfers"),
 }
 """For each dialect the modules with the RULES of its operations, by name."""
 
+_SHARED = {"core": ("views",), "memref": ("views",)}
+"""The modules of those that all lowerings of tiles have."""
+
 RULES = RuleTable(
     modules={
-        dialect: [f"xtile.translate.core_to_cuda_tile.{name}" for name in names]
+        dialect: [
+            *(f"xtile.translate.core_to_cuda_tile.{name}" for name in names),
+            *(f"xtile.translate.tiles.{name}" for name in _SHARED.get(dialect, ())),
+        ]
         for dialect, names in _MODULES.items()
     },
     keeps_rounding=True,

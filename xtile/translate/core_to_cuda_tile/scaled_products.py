@@ -12,7 +12,8 @@ from xtile.dialects.core.scaled_products import depths, group_size
 from xtile.dialects.cuda_tile.ops.matrix_multiply import BLOCK_SIZES, MmaFScaledOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.types import element_of, scalar_tile, shape_of
+from xtile.translate.core_to_cuda_tile.types import element_of, scalar_tile
+from xtile.translate.tiles.types import shape_of
 
 _INSTEAD = "scale the factors with arith.mulf in f32, and multiply them with vector.contract"
 

@@ -17,9 +17,9 @@ from xtile.dialects.cuda_tile.ops import core
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import mixed
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.conversions import resize
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.types import shape_of, tile_of, tile_type
+from xtile.translate.core_to_cuda_tile.types import tile_of, tile_type
+from xtile.translate.tiles.types import shape_of
 
 
 def _broadcast(operation: Operation, lowering: Lowering) -> None:
@@ -79,7 +79,7 @@ def part_at(lowering: Lowering, value: SSAValue, positions: Sequence[Index]) -> 
 def _as_i32(lowering: Lowering, number: Index) -> SSAValue:
     if isinstance(number, int):
         return lowering.integer(number, i32)
-    return resize(lowering, number, i32)
+    return lowering.resize(number, i32)
 
 
 def _insert(operation: Operation, lowering: Lowering) -> None:

@@ -15,22 +15,25 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
     Signedness,
 )
-from xtile.dialects.cuda_tile.ops import bitwise, core, floating_point, integer
-from xtile.dialects.cuda_tile.types import TileType, is_integer
-from xtile.rewrite.indices import Index, IndexArithmetic, IndexOperation
-from xtile.rewrite.rebuilder import Rebuilder
+from xtile.dialects.cuda_tile.ops import bitwise, conversions, core, floating_point, integer, memory
+from xtile.dialects.cuda_tile.types import PointerType, TileType, is_integer
+from xtile.rewrite.indices import Index, IndexOperation
 from xtile.translate.core_to_cuda_tile.types import (
-    INDEX,
+    element_of,
     element_type,
+    part_of,
+    pointer_tile,
     scalar_tile,
+    tile_of,
     tile_type,
 )
+from xtile.translate.tiles.lowering import TileLowering
 
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
 ORDERED, UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED
 
 
-class TileBuilder(Rebuilder, IndexArithmetic):
+class TileBuilder(TileLowering):
     """Emits tiles. What is called `compute` emits where it stands, `pure` once and early."""
 
     def compute(self, kind: Callable[..., Operation], *operands: Any, **properties: Any) -> Any:
@@ -49,8 +52,35 @@ class TileBuilder(Rebuilder, IndexArithmetic):
             lambda: self.compute(kind, *operands, **properties),
         )
 
+    # --- types ---
+
+    @override
+    def element_of(self, type_: Attribute) -> Attribute:
+        return element_of(type_)
+
+    @override
+    def tile_of(self, type_: Attribute) -> TileType:
+        return tile_of(type_)
+
+    @override
+    def tile(self, element: Attribute, shape: Sequence[int] = ()) -> TileType:
+        return TileType(shape, element) if shape else scalar_tile(element)
+
+    @override
+    def pointer(self, element: Attribute) -> Attribute:
+        return PointerType(part_of(element))
+
+    @override
+    def shape(self, tile: SSAValue) -> tuple[int, ...]:
+        return tile_type(tile).get_shape()
+
+    @override
+    def element(self, tile: SSAValue) -> Attribute:
+        return element_type(tile)
+
     # --- constants ---
 
+    @override
     def constant(self, number: float, type_: Attribute) -> SSAValue:
         """A tile of equal numbers.
 
@@ -76,24 +106,45 @@ class TileBuilder(Rebuilder, IndexArithmetic):
             lambda: self.compute(core.ConstantOp.of, type_, numbers),
         )
 
-    def integer(self, number: int, type_: Attribute = INDEX) -> SSAValue:
-        """An integer, by default an index."""
-        return self.constant(number, scalar_tile(type_))
-
-    def like(self, number: float, value: SSAValue) -> SSAValue:
-        """A constant of the type of a value."""
-        return self.constant(number, value.type)
-
     # --- integers ---
 
     @override
-    def as_value(self, number: Index) -> SSAValue:
-        return self.integer(number) if isinstance(number, int) else number
+    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.pure_arith(_INDEX_OPERATIONS[operation], a, b)
 
     @override
-    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
-        kind, properties = _INDEX_OPERATIONS[operation]
-        return self.pure(kind, a, b, **properties)
+    def arith(self, name: str, *operands: SSAValue) -> SSAValue:
+        kind, properties = _ARITH[name]
+        return self.compute(kind, *operands, **properties)
+
+    @override
+    def pure_arith(self, name: str, *operands: SSAValue) -> SSAValue:
+        kind, properties = _ARITH[name]
+        return self.pure(kind, *operands, **properties)
+
+    @override
+    def cmpi(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        kind, is_signed = _PREDICATES[predicate]
+        return self.compare(kind, a, b, is_signed)
+
+    @override
+    def pure_cmpi(self, predicate: str, a: Index, b: Index) -> SSAValue:
+        kind, is_signed = _PREDICATES[predicate]
+        signedness = SIGNED if is_signed else UNSIGNED
+        return self.pure(
+            integer.CmpIOp, kind, self.as_value(a), self.as_value(b), signedness=signedness
+        )
+
+    @override
+    def resize(self, value: SSAValue, element: Attribute, is_signed: bool = True) -> SSAValue:
+        source, target = element_type(value), tile_type(value).with_element_type(element)
+        if source == element:
+            return value
+        if _width(source) < _width(element):
+            kind, named = conversions.ExtIOp, {"signedness": SIGNED if is_signed else UNSIGNED}
+        else:
+            kind, named = conversions.TruncIOp, dict[str, Any]()
+        return (self.compute if tile_type(value).rank else self.pure)(kind, value, target, **named)
 
     def compare(
         self, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue, is_signed: bool = True
@@ -112,6 +163,7 @@ class TileBuilder(Rebuilder, IndexArithmetic):
         """A comparison of floats."""
         return self.compute(floating_point.CmpFOp, predicate, ordering, a, b)
 
+    @override
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere; one condition may choose whole tiles."""
         shape = tile_type(a).get_shape()
@@ -119,30 +171,23 @@ class TileBuilder(Rebuilder, IndexArithmetic):
             condition = self.spread(condition, shape)
         return self.compute(core.SelectOp, condition, a, b)
 
-    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
-        """Where two conditions hold; None holds everywhere."""
-        if a is None or b is None:
-            return a if b is None else b
-        return self.compute(bitwise.AndIOp, a, b)
-
-    def opposite(self, condition: SSAValue) -> SSAValue:
-        """Where a condition does not hold."""
-        return self.compute(bitwise.XOrIOp, condition, self.like(1, condition))
-
     # --- shapes ---
 
+    @override
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """The same elements in row-major order."""
         if tile_type(value).get_shape() == tuple(shape):
             return value
         return self.pure(core.ReshapeOp, value, tuple(shape))
 
+    @override
     def broadcast(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A tile repeated along its dimensions of size 1."""
         if tile_type(value).get_shape() == tuple(shape):
             return value
         return self.pure(core.BroadcastOp, value, tuple(shape))
 
+    @override
     def spread(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A scalar repeated to fill a tile."""
         owner = value.owner
@@ -151,20 +196,39 @@ class TileBuilder(Rebuilder, IndexArithmetic):
             return self.constant(number, TileType(shape, element_type(value)))
         return self.broadcast(self.reshape(value, (1,) * len(shape)), shape)
 
-    def along(self, value: SSAValue, axis: int, shape: Sequence[int]) -> SSAValue:
-        """A tile of one dimension, which becomes dimension `axis`, repeated along the others."""
-        line = tuple(size if i == axis else 1 for i, size in enumerate(shape))
-        return self.broadcast(self.reshape(value, line), shape)
-
+    @override
     def iota(self, size: int, element: Attribute = i64) -> SSAValue:
         """The numbers from 0."""
         return self.pure(core.IotaOp, TileType([size], element))
 
+    @override
     def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         """The tile whose dimension i is dimension `order[i]` of a tile."""
         if list(order) == sorted(order):
             return value
         return self.compute(core.PermuteOp, value, tuple(order))
+
+    # --- pointers ---
+
+    @override
+    def offset(self, pointers: SSAValue, offsets: SSAValue) -> SSAValue:
+        return self.compute(core.OffsetOp, pointers, offsets)
+
+    @override
+    def pure_offset(self, pointers: SSAValue, offsets: SSAValue) -> SSAValue:
+        return self.pure(core.OffsetOp, pointers, offsets)
+
+    @override
+    def address(self, pointer: SSAValue) -> SSAValue:
+        return self.pure(conversions.PtrToIntOp, pointer, scalar_tile(i64))
+
+    @override
+    def pointer_at(self, address: SSAValue, element: Attribute) -> SSAValue:
+        return self.pure(conversions.IntToPtrOp, address, pointer_tile(element))
+
+    @override
+    def load_number(self, pointer: SSAValue) -> SSAValue:
+        return self.compute(memory.LoadPtrTkoOp, pointer)
 
     # --- floats ---
 
@@ -173,21 +237,48 @@ class TileBuilder(Rebuilder, IndexArithmetic):
         return isinstance(element_type(value), AnyFloat)
 
 
-_INDEX_OPERATIONS: dict[IndexOperation, tuple[type[Operation], dict[str, Any]]] = {
-    IndexOperation.ADD: (integer.AddIOp, {}),
-    IndexOperation.SUBTRACT: (integer.SubIOp, {}),
-    IndexOperation.MULTIPLY: (integer.MulIOp, {}),
-    IndexOperation.DIVIDE: (integer.DivIOp, {"signedness": SIGNED}),
-    IndexOperation.DIVIDE_UP: (
-        integer.DivIOp,
-        {"signedness": SIGNED, "rounding": RoundingMode.POSITIVE_INF},
-    ),
-    IndexOperation.REMAINDER: (integer.RemIOp, {"signedness": SIGNED}),
-    IndexOperation.SHIFT_RIGHT: (integer.ShRIOp, {"signedness": SIGNED}),
-    IndexOperation.SMALLER: (integer.MinIOp, {"signedness": SIGNED}),
-    IndexOperation.LARGER: (integer.MaxIOp, {"signedness": SIGNED}),
+_UP = RoundingMode.POSITIVE_INF
+
+_ARITH: dict[str, tuple[type[Operation], dict[str, Any]]] = {
+    "addi": (integer.AddIOp, {}),
+    "andi": (bitwise.AndIOp, {}),
+    "ceildivsi": (integer.DivIOp, {"signedness": SIGNED, "rounding": _UP}),
+    "ceildivui": (integer.DivIOp, {"signedness": UNSIGNED, "rounding": _UP}),
+    "divsi": (integer.DivIOp, {"signedness": SIGNED}),
+    "maxsi": (integer.MaxIOp, {"signedness": SIGNED}),
+    "minsi": (integer.MinIOp, {"signedness": SIGNED}),
+    "muli": (integer.MulIOp, {}),
+    "remsi": (integer.RemIOp, {"signedness": SIGNED}),
+    "shrsi": (integer.ShRIOp, {"signedness": SIGNED}),
+    "subi": (integer.SubIOp, {}),
+    "xori": (bitwise.XOrIOp, {}),
 }
-"""The operation for each of indices, and its properties."""
+"""The operations of `arith` that what is shared with other languages asks for."""
+
+_INDEX_OPERATIONS: dict[IndexOperation, str] = {
+    IndexOperation.ADD: "addi",
+    IndexOperation.SUBTRACT: "subi",
+    IndexOperation.MULTIPLY: "muli",
+    IndexOperation.DIVIDE: "divsi",
+    IndexOperation.DIVIDE_UP: "ceildivsi",
+    IndexOperation.REMAINDER: "remsi",
+    IndexOperation.SHIFT_RIGHT: "shrsi",
+    IndexOperation.SMALLER: "minsi",
+    IndexOperation.LARGER: "maxsi",
+}
+"""The operation of `arith` for each of indices."""
+
+_PREDICATES: dict[str, tuple[ComparisonPredicate, bool]] = {
+    "eq": (ComparisonPredicate.EQUAL, True),
+    "sge": (ComparisonPredicate.GREATER_THAN_OR_EQUAL, True),
+    "slt": (ComparisonPredicate.LESS_THAN, True),
+    "ult": (ComparisonPredicate.LESS_THAN, False),
+}
+"""The comparisons that what is shared with other languages asks for."""
+
+
+def _width(element: Attribute) -> int:
+    return cast(IntegerType, element).width.data
 
 
 def _wrapped(number: int, type_: IntegerType) -> int:

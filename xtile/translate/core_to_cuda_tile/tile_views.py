@@ -16,10 +16,11 @@ from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import views
 from xtile.dialects.cuda_tile.types import PartitionViewType, StridedViewType, TensorViewType
 from xtile.rewrite.indices import Index
-from xtile.translate.core_to_cuda_tile.accesses import Access, widest
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import part_of, size_in_bytes
+from xtile.translate.core_to_cuda_tile.windows import widest
+from xtile.translate.tiles.accesses import Access
+from xtile.translate.tiles.descriptors import Descriptor
 
 
 @dataclass(frozen=True)

@@ -10,23 +10,13 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     IndexType,
-    MemRefType,
     VectorType,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.core.pointers import PointerType as CorePointerType
-from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.types import PointerType, TileType, is_integer, is_number
-from xtile.dialects.gpu.attributes import AddressSpaceAttr
-from xtile.dialects.gpu.enumerations import AddressSpace
-
-INDEX = i64
-"""What `index` is (docs/semantics.md, 1.3)."""
-
-ADDRESS = i64
-"""What pointers are in memory: CUDA Tile IR has none to pointers."""
+from xtile.translate.tiles.types import ADDRESS, INDEX, shape_of
 
 
 def element_of(type_: Attribute) -> Attribute:
@@ -50,13 +40,6 @@ _NIBBLE = 4
 """The width of integers that are only unpacked and extended."""
 
 
-def shape_of(type_: Attribute) -> tuple[int, ...]:
-    """The shape of a vector; a scalar has none."""
-    if isinstance(type_, VectorType):
-        return cast("VectorType[Attribute]", type_).get_shape()
-    return ()
-
-
 def tile_of(type_: Attribute) -> TileType:
     """The type of the tile that a vector or a scalar becomes.
 
@@ -77,11 +60,6 @@ def pointer_tile(element: Attribute, shape: Sequence[int] = ()) -> TileType:
     return TileType(shape, PointerType(element))
 
 
-def is_of_pointers(type_: Attribute) -> bool:
-    """Whether a type of the source is a pointer or a vector of pointers."""
-    return pointer_of(type_) is not None
-
-
 def tile_type(value: SSAValue) -> TileType:
     """The type of a tile."""
     assert isinstance(value.type, TileType)
@@ -91,12 +69,6 @@ def tile_type(value: SSAValue) -> TileType:
 def element_type(value: SSAValue) -> Attribute:
     """The type of a tile's elements."""
     return tile_type(value).element_type
-
-
-def memref_type(type_: Attribute) -> MemRefType[Attribute]:
-    """A type that is a memref's."""
-    assert isinstance(type_, MemRefType)
-    return cast("MemRefType[Attribute]", type_)
 
 
 def part_of(type_: Attribute) -> Attribute:
@@ -118,18 +90,7 @@ def part_of(type_: Attribute) -> Attribute:
     return element
 
 
-def parts_per_element(type_: Attribute) -> int:
-    """How many numbers in memory an element is."""
-    return 2 if isinstance(type_, ComplexType) else 1
-
-
 def size_in_bytes(type_: Attribute) -> int:
     """The bytes that a number takes in memory: a truth value takes one."""
     size = getattr(part_of(type_), "bitwidth", 8)
     return max(1, cast(int, size) // 8)
-
-
-def is_local(type_: MemRefType[Attribute]) -> bool:
-    """Whether memory belongs to one tile block."""
-    space = type_.memory_space
-    return isinstance(space, AddressSpaceAttr) and space.data is not AddressSpace.GLOBAL

@@ -6,14 +6,11 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
-from xtile.dialects.cuda_tile.ops import integer
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.indices import Index
 from xtile.rewrite.ranges import may_wrap, range_of, width_of
-from xtile.translate.core_to_cuda_tile.conversions import resize
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import INDEX, element_of
+from xtile.translate.tiles.lowering import TileLowering
+from xtile.translate.tiles.types import INDEX
 
 
 class LoopCounter:
@@ -30,7 +27,7 @@ class LoopCounter:
         is_unsigned: Whether they have no sign.
     """
 
-    def __init__(self, operation: scf.ForOp, lowering: Lowering) -> None:
+    def __init__(self, operation: scf.ForOp, lowering: TileLowering) -> None:
         self._lowering = lowering
         self._type = operation.lb.type
         self._has_sign = UNSIGNED not in operation.properties
@@ -62,7 +59,7 @@ class LoopCounter:
         facts.learn_bound(argument, self._end)
         value = lowering.add(lowering.multiply(argument, self._factor), self._first)
         assert isinstance(value, SSAValue)
-        value = resize(lowering, value, element_of(self._type))
+        value = lowering.resize(value, lowering.element_of(self._type))
         if not is_known:
             return value
         facts.assume(value, facts.divisor(value), facts.is_not_negative(self._first))
@@ -73,7 +70,7 @@ class LoopCounter:
         """A bound in 64 bits."""
         number = self._lowering.number(old)
         if isinstance(number, SSAValue):
-            return resize(self._lowering, number, INDEX, self._has_sign)
+            return self._lowering.resize(number, INDEX, self._has_sign)
         return number if self._has_sign else number % (1 << width_of(old))
 
     def _turns(self, may_overflow: bool) -> Index:
@@ -87,22 +84,14 @@ class LoopCounter:
             return -(-(last - first) // step)
         difference = lowering.subtract(last, first)
         if not may_overflow:
-            return self._quotient(difference, step, Signedness.SIGNED)
-        turns = self._quotient(difference, step, Signedness.UNSIGNED)
-        signedness = Signedness.SIGNED if self._has_sign else Signedness.UNSIGNED
-        sides = map(lowering.as_value, (first, last))
-        some = lowering.pure(
-            integer.CmpIOp, ComparisonPredicate.LESS_THAN, *sides, signedness=signedness
-        )
+            return self._quotient(difference, step, is_signed=True)
+        turns = self._quotient(difference, step, is_signed=False)
+        some = lowering.pure_cmpi("slt" if self._has_sign else "ult", first, last)
         return lowering.select(some, lowering.as_value(turns), lowering.integer(0))
 
-    def _quotient(self, a: Index, b: Index, signedness: Signedness) -> Index:
+    def _quotient(self, a: Index, b: Index, *, is_signed: bool) -> Index:
         """The quotient, rounded up."""
         if b == 1:
             return a
-        return self._lowering.pure(
-            integer.DivIOp,
-            *map(self._lowering.as_value, (a, b)),
-            signedness=signedness,
-            rounding=RoundingMode.POSITIVE_INF,
-        )
+        name = "ceildivsi" if is_signed else "ceildivui"
+        return self._lowering.pure_arith(name, *map(self._lowering.as_value, (a, b)))

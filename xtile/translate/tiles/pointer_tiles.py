@@ -7,32 +7,30 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
-from xtile.dialects.cuda_tile.ops import core, integer
-from xtile.dialects.cuda_tile.types import TileType
 from xtile.rewrite.indices import Index
-from xtile.translate.core_to_cuda_tile.accesses import Access
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import scalar_tile
+from xtile.translate.tiles.accesses import Access
+from xtile.translate.tiles.lowering import TileLowering
 
 _LARGEST = 2**31
 """Offsets below it are computed in 32 bits."""
 
 
-def pointers(lowering: Lowering, access: Access) -> SSAValue:
+def pointers(lowering: TileLowering, access: Access) -> SSAValue:
     """Points to each element of a tile."""
     memory = access.memory
     offset = lowering.add(memory.offset, lowering.sum_of_products(access.starts, memory.strides))
     first = memory.pointer
     if offset != 0:
-        first = lowering.pure(core.OffsetOp, first, lowering.as_value(offset))
+        first = lowering.pure_offset(first, lowering.as_value(offset))
     strides = [memory.strides[dimension] for dimension in access.axes]
     offsets = _offsets(lowering, access.shape, strides)
     first = lowering.spread(first, access.shape)
-    return first if offsets is None else lowering.pure(core.OffsetOp, first, offsets)
+    return first if offsets is None else lowering.pure_offset(first, offsets)
 
 
-def _offsets(lowering: Lowering, shape: Sequence[int], strides: Sequence[Index]) -> SSAValue | None:
+def _offsets(
+    lowering: TileLowering, shape: Sequence[int], strides: Sequence[Index]
+) -> SSAValue | None:
     """The offset of each element from the first one; None for a single element."""
     element = _offset_type(shape, strides)
     total: SSAValue | None = None
@@ -42,9 +40,9 @@ def _offsets(lowering: Lowering, shape: Sequence[int], strides: Sequence[Index])
         line = lowering.iota(size, element)
         if stride != 1:
             factor = _factor(lowering, stride, element)
-            line = lowering.pure(integer.MulIOp, line, lowering.spread(factor, (size,)))
+            line = lowering.pure_arith("muli", line, lowering.spread(factor, (size,)))
         part = lowering.along(line, axis, shape)
-        total = part if total is None else lowering.pure(integer.AddIOp, total, part)
+        total = part if total is None else lowering.pure_arith("addi", total, part)
     return total
 
 
@@ -58,13 +56,13 @@ def _offset_type(shape: Sequence[int], strides: Sequence[Index]) -> Attribute:
     return i32 if last < _LARGEST else i64
 
 
-def _factor(lowering: Lowering, stride: Index, element: Attribute) -> SSAValue:
+def _factor(lowering: TileLowering, stride: Index, element: Attribute) -> SSAValue:
     if isinstance(stride, int):
-        return lowering.constant(stride, scalar_tile(element))
+        return lowering.integer(stride, element)
     return stride
 
 
-def is_inside(lowering: Lowering, access: Access) -> SSAValue | None:
+def is_inside(lowering: TileLowering, access: Access) -> SSAValue | None:
     """Which elements of a tile the memref has; None if it has all."""
     mask: SSAValue | None = None
     for axis, (dimension, inside) in enumerate(zip(access.axes, access.inside, strict=True)):
@@ -76,20 +74,19 @@ def is_inside(lowering: Lowering, access: Access) -> SSAValue | None:
     return mask
 
 
-def is_inside_along(lowering: Lowering, start: Index, length: int, size: Index) -> SSAValue | None:
+def is_inside_along(
+    lowering: TileLowering, start: Index, length: int, size: Index
+) -> SSAValue | None:
     """Which of the indices from `start` on a dimension has; None if it has all."""
     if isinstance(start, int) and isinstance(size, int) and 0 <= start <= size - length:
         return None
-    type_ = TileType([length], i64)
     index = lowering.iota(length)
     if start != 0:
         first = lowering.spread(lowering.as_value(start), (length,))
-        index = lowering.pure(integer.AddIOp, index, first)
+        index = lowering.pure_arith("addi", index, first)
     limit = lowering.spread(lowering.as_value(size), (length,))
-    below = lowering.compare(ComparisonPredicate.LESS_THAN, index, limit)
+    below = lowering.cmpi("slt", index, limit)
     if lowering.facts.is_not_negative(start):
         return below
-    from_0 = lowering.compare(
-        ComparisonPredicate.GREATER_THAN_OR_EQUAL, index, lowering.constant(0, type_)
-    )
+    from_0 = lowering.cmpi("sge", index, lowering.like(0, index))
     return lowering.both(from_0, below)

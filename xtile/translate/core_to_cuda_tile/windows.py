@@ -1,15 +1,16 @@
-"""Which elements of memory a tile is, and how CUDA Tile IR can say it."""
+"""Tiles of a part of a memref as tiles of the whole."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Operation
 
 from xtile.rewrite.indices import Index
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Window
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.tiles.accesses import Access
+from xtile.translate.tiles.descriptors import Window
 
 FOLDS_WINDOWS = True
 """Whether a tile of a part of a memref is accessed as a tile of the whole memref.
@@ -17,33 +18,6 @@ FOLDS_WINDOWS = True
 All work-groups then share one view of an argument. Otherwise each has a view of its part, from a
 pointer of its own. Both forms use the tensor memory accelerator (tileiras 13.5, sm_90, sm_100).
 """
-
-
-@dataclass(frozen=True)
-class Access:
-    """A tile in memory.
-
-    Attributes:
-        memory: The memory.
-        starts: For each dimension of memory the tile's first index.
-        shape: The shape of the tile.
-        axes: For each dimension of the tile that of memory. Dimensions of memory that are none of
-            the tile's have one index.
-        inside: For each dimension of the tile whether it certainly does not reach beyond the end.
-        begins_inside: Whether the program promises that its first element is one of the memory's.
-    """
-
-    memory: Descriptor
-    starts: tuple[Index, ...]
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
-    inside: tuple[bool, ...]
-    begins_inside: bool = False
-
-    @property
-    def single(self) -> list[int]:
-        """The dimensions of memory that have one index."""
-        return [i for i in range(self.memory.rank) if i not in self.axes]
 
 
 def widest(lowering: Lowering, access: Access) -> Access:

@@ -9,27 +9,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from xdsl.dialects.builtin import AffineMapAttr, i64
+from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.dialects.core import ComplexPart, ComplexPartOp
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
-from xtile.dialects.cuda_tile.ops import conversions
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.descriptors import Descriptor, Group, Window
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import (
-    memref_type,
-    part_of,
-    parts_per_element,
-    scalar_tile,
-)
+from xtile.translate.tiles.descriptors import Descriptor, Group, Window
+from xtile.translate.tiles.lowering import TileLowering
+from xtile.translate.tiles.types import memref_type, part_of, parts_per_element
 
 
-def _subview(operation: Operation, lowering: Lowering) -> None:
+def _subview(operation: Operation, lowering: TileLowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     numbers = lowering.numbers(operation.operands[1:])
     offsets, sizes, steps = number_lists(operation, numbers, "offsets", "sizes", "strides")
@@ -42,7 +35,7 @@ def _subview(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], view)
 
 
-def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
+def _reinterpret_cast(operation: Operation, lowering: TileLowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     scale = parts_per_element(source.element)
     numbers = lowering.numbers(operation.operands[1:])
@@ -51,7 +44,7 @@ def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], source.moved(scaled[0], sizes, scaled[1:]))
 
 
-def _cast(operation: Operation, lowering: Lowering) -> None:
+def _cast(operation: Operation, lowering: TileLowering) -> None:
     """The same memref; what its new type tells is true of it."""
     (result,) = operation.results
     meaning = lowering.meaning(operation.operands[0])
@@ -69,11 +62,11 @@ def _cast(operation: Operation, lowering: Lowering) -> None:
     lowering.define(result, meaning)
 
 
-def _same(operation: Operation, lowering: Lowering) -> None:
+def _same(operation: Operation, lowering: TileLowering) -> None:
     lowering.define(operation.results[0], lowering.meaning(operation.operands[0]))
 
 
-def _dim(operation: Operation, lowering: Lowering) -> None:
+def _dim(operation: Operation, lowering: TileLowering) -> None:
     source, dimension = operation.operands
     memory, number = lowering.meaning(source), lowering.number(dimension)
     (result,) = operation.results
@@ -91,21 +84,21 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
         )
 
 
-def _chosen(lowering: Lowering, sizes: Sequence[Index], number: Index) -> Any:
+def _chosen(lowering: TileLowering, sizes: Sequence[Index], number: Index) -> Any:
     """The size of a dimension that is known at run time."""
     value = lowering.as_value(sizes[-1])
     for i, size in enumerate(sizes[:-1]):
-        is_it = lowering.pure_compare(ComparisonPredicate.EQUAL, number, i)
+        is_it = lowering.pure_cmpi("eq", number, i)
         value = lowering.select(is_it, lowering.as_value(size), value)
     return value
 
 
-def _rank(operation: Operation, lowering: Lowering) -> None:
+def _rank(operation: Operation, lowering: TileLowering) -> None:
     rank = memref_type(operation.operands[0].type).get_num_dims()
     lowering.define(operation.results[0], lowering.integer(rank))
 
 
-def _extract_strided_metadata(operation: Operation, lowering: Lowering) -> None:
+def _extract_strided_metadata(operation: Operation, lowering: TileLowering) -> None:
     memory = lowering.descriptor(operation.operands[0])
     base, *numbers = operation.results
     lowering.define(base, memory.moved(0, (), ()))
@@ -117,15 +110,15 @@ def _extract_strided_metadata(operation: Operation, lowering: Lowering) -> None:
         lowering.define(result, lowering.as_value(number))
 
 
-def _pointer(operation: Operation, lowering: Lowering) -> None:
+def _pointer(operation: Operation, lowering: TileLowering) -> None:
     """The address of the memory's first element, whatever the memref's offset."""
     memory = lowering.meaning(operation.operands[0])
     pointer = memory.addresses if isinstance(memory, Group) else memory.pointer
-    address = lowering.pure(conversions.PtrToIntOp, pointer, scalar_tile(i64))
+    address = lowering.address(pointer)
     lowering.define(operation.results[0], address)
 
 
-def _transpose(operation: Operation, lowering: Lowering) -> None:
+def _transpose(operation: Operation, lowering: TileLowering) -> None:
     source = lowering.descriptor(operation.operands[0])
     map_ = cast(AffineMapAttr, operation.properties["permutation"]).data
     order = [cast(AffineDimExpr, result).position for result in map_.results]
@@ -135,7 +128,7 @@ def _transpose(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], replace(moved, unbounded=unbounded))
 
 
-def _assume_alignment(operation: Operation, lowering: Lowering) -> None:
+def _assume_alignment(operation: Operation, lowering: TileLowering) -> None:
     memory = lowering.descriptor(operation.operands[0])
     promised = cast(Any, operation.properties["alignment"]).value.data
     if memory.offset == 0 and promised > memory.alignment:
@@ -144,14 +137,14 @@ def _assume_alignment(operation: Operation, lowering: Lowering) -> None:
     lowering.define((*operation.results, operation.operands[0])[0], memory)
 
 
-def _complex_part(operation: ComplexPartOp, lowering: Lowering) -> None:
+def _complex_part(operation: ComplexPartOp, lowering: TileLowering) -> None:
     """The numbers of one part lie two apart."""
     source = lowering.descriptor(operation.source)
     first = int(operation.part.data is ComplexPart.IMAGINARY)
     lowering.define(operation.result, complex_part(lowering, source, first))
 
 
-def complex_part(lowering: Lowering, source: Descriptor, first: int) -> Descriptor:
+def complex_part(lowering: TileLowering, source: Descriptor, first: int) -> Descriptor:
     """The memory of the real parts of complex numbers, or if `first` is 1 of the others."""
     window = source.window
     if window is not None:

@@ -1,0 +1,1 @@
+"""What the lowerings of tiles share: memory by pointers and numbers, loops, shapes, products."""

@@ -1,0 +1,207 @@
+"""Which elements of memory a tile is, and pointers to elements of memory anywhere.
+
+Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from xtile.dialects.affine_maps import dimensions_of
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
+from xtile.translate.tiles.descriptors import Descriptor, Group
+from xtile.translate.tiles.lowering import TileLowering
+from xtile.translate.tiles.types import INDEX, part_of, parts_per_element, shape_of, size_in_bytes
+
+# --- tiles in memory ---
+
+
+@dataclass(frozen=True)
+class Access:
+    """A tile in memory.
+
+    Attributes:
+        memory: The memory.
+        starts: For each dimension of memory the tile's first index.
+        shape: The shape of the tile.
+        axes: For each dimension of the tile that of memory. Dimensions of memory that are none of
+            the tile's have one index.
+        inside: For each dimension of the tile whether it certainly does not reach beyond the end.
+        begins_inside: Whether the program promises that its first element is one of the memory's.
+    """
+
+    memory: Descriptor
+    starts: tuple[Index, ...]
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    inside: tuple[bool, ...]
+    begins_inside: bool = False
+
+    @property
+    def single(self) -> list[int]:
+        """The dimensions of memory that have one index."""
+        return [i for i in range(self.memory.rank) if i not in self.axes]
+
+
+def access_of(
+    operation: TransferReadOp | TransferWriteOp, value: SSAValue, lowering: TileLowering
+) -> Access:
+    """The tile in memory that a transfer accesses, which has the elements of a vector."""
+    descriptor = lowering.descriptor(operation.source)
+    shape = shape_of(value.type)
+    axes: list[int] = []
+    kept: list[int] = []
+    for position, result in enumerate(operation.permutation_map.data.results):
+        if isinstance(result, AffineDimExpr):
+            axes.append(result.position)
+            kept.append(position)
+        elif result != AffineConstantExpr(0):
+            raise lowering.error("the results of a permutation_map must be dimensions or 0")
+    flags = [bool(flag.value.data) for flag in operation.in_bounds]
+    starts = tuple(lowering.numbers(operation.indices))
+    inside = tuple(
+        flags[i] or _is_known_inside(descriptor.sizes[axis], starts[axis], shape[i])
+        for i, axis in zip(kept, axes, strict=True)
+    )
+    own = tuple(shape[i] for i in kept)
+    begins = BEGINS_INSIDE_ATTRIBUTE in operation.attributes
+    return Access(descriptor, starts, own, tuple(axes), inside, begins)
+
+
+def _is_known_inside(size: Any, start: Any, length: int) -> bool:
+    return isinstance(size, int) and isinstance(start, int) and 0 <= start <= size - length
+
+
+def mask_of(operation: TransferReadOp | TransferWriteOp, lowering: TileLowering) -> SSAValue | None:
+    """The mask, which has memory's order, in the tile's."""
+    if operation.mask is None:
+        return None
+    dimensions = [each for each in dimensions_of(operation.permutation_map) if each is not None]
+    order = [sorted(dimensions).index(each) for each in dimensions]
+    return lowering.permute(lowering.value(operation.mask), order)
+
+
+def repeated(operation: TransferReadOp, loaded: SSAValue, lowering: TileLowering) -> SSAValue:
+    """The tile in the shape of the result, repeated along what is no dimension of memory."""
+    shape = shape_of(operation.result.type)
+    dimensions = dimensions_of(operation.permutation_map)
+    middle = [
+        1 if dimension is None else size for size, dimension in zip(shape, dimensions, strict=True)
+    ]
+    return lowering.broadcast(lowering.reshape(loaded, middle), shape)
+
+
+def whole(memory: Descriptor, starts: Sequence[Index], shape: tuple[int, ...]) -> Access:
+    """The elements from an index on, along the last dimensions, all of which memory has."""
+    first = memory.rank - len(shape)
+    axes = tuple(range(first, memory.rank))
+    return Access(memory, tuple(starts), shape, axes, (True,) * len(shape))
+
+
+# --- single elements ---
+
+
+def pointer_to(
+    lowering: TileLowering, memory: Descriptor, indices: Sequence[Index], part: int = 0
+) -> SSAValue:
+    """Points to an element, or to the imaginary part of one if `part` is 1."""
+    distance = lowering.sum_of_products(indices, memory.strides)
+    offset = lowering.add_all([memory.offset, distance, part])
+    if offset == 0:
+        return memory.pointer
+    return lowering.pure_offset(memory.pointer, lowering.as_value(offset))
+
+
+def parts_of(memory: Descriptor) -> range:
+    """The parts of each element: a complex number has two."""
+    return range(parts_per_element(memory.element))
+
+
+# --- elements anywhere ---
+
+
+def pointers_at(
+    lowering: TileLowering, described: Descriptor, indices: Sequence[SSAValue], positions: SSAValue
+) -> SSAValue:
+    """Points to the elements at positions along the last dimension, counted from an index."""
+    first = pointer_to(lowering, described, lowering.numbers(indices))
+    offsets = _offsets(lowering, positions, described.strides[-1])
+    return lowering.offset(lowering.spread(first, lowering.shape(positions)), offsets)
+
+
+def _offsets(lowering: TileLowering, positions: SSAValue, stride: Index) -> SSAValue:
+    """How many elements positions along a dimension are apart from the first one."""
+    offsets = lowering.resize(positions, INDEX)
+    if stride == 1:
+        return offsets
+    factor = lowering.spread(lowering.as_value(stride), lowering.shape(positions))
+    return lowering.arith("muli", offsets, factor)
+
+
+def pointers_to(
+    lowering: TileLowering, described: Descriptor, indices: Sequence[SSAValue], shape: Sequence[int]
+) -> SSAValue:
+    """Points to elements that have some indices in common, and others of their own."""
+    own = {axis: index for axis, index in enumerate(indices) if isinstance(index.type, VectorType)}
+    common = [0 if axis in own else lowering.number(index) for axis, index in enumerate(indices)]
+    first = pointer_to(lowering, described, common)
+    pointers = lowering.spread(first, shape) if shape else first
+    for axis, index in own.items():
+        offsets = _offsets(lowering, lowering.value(index), described.strides[axis])
+        offsets = lowering.broadcast(offsets, shape)
+        pointers = lowering.offset(pointers, offsets)
+    return pointers
+
+
+# --- memrefs of groups ---
+
+
+def memref_of(lowering: TileLowering, group: Group, index: Index) -> Descriptor:
+    """A memref of a group: its address, its sizes and its strides are loaded."""
+    layout = layout_of(group.type)
+    assert layout.offset is not None, "the calling convention has groups with one offset only"
+    element = group.type.element_type
+    scale = parts_per_element(element)
+    address = _load_at(lowering, group.addresses, index)
+    pointer = lowering.pointer_at(address, part_of(element))
+    if group.alignment > size_in_bytes(element):
+        pointer = lowering.promise_divisor(pointer, group.alignment)
+    addresses = group.addresses.type
+
+    def number_at(number: Index, promise: Callable[[SSAValue], SSAValue]) -> Index:
+        """A size or stride, or the one at the index of those that a pointer points to."""
+        if isinstance(number, int) or number.type != addresses:
+            return number
+        return promise(_load_at(lowering, number, index))
+
+    strides = (number_at(stride, lowering.promise_stride) for stride in group.strides)
+    return Descriptor(
+        pointer,
+        element,
+        layout.offset * scale,
+        tuple(number_at(size, lowering.promise_size) for size in group.sizes),
+        tuple(lowering.multiply(stride, scale) for stride in strides),
+        group.alignment,
+    )
+
+
+def _load_at(lowering: TileLowering, pointer: SSAValue, index: Index) -> SSAValue:
+    """A number of 64 bits that is the same for the whole kernel."""
+
+    def load() -> SSAValue:
+        element = pointer
+        if index != 0:
+            element = lowering.pure_offset(pointer, lowering.as_value(index))
+        return lowering.load_number(element)
+
+    operands = (pointer,) if isinstance(index, int) else (pointer, index)
+    return lowering.shared(("load", pointer, index), operands, load)
