@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.fast import is_fast, is_property, limited, refuse_processes
 from tests.seeds import note_on_repeating
-from tests.triton_releases.folders import RELEASES_VARIABLE
+from tests.triton_releases.folders import ALL_VARIABLE, RELEASES_VARIABLE
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
 CACHE_VARIABLE = "XTILE_TEST_CACHE"
@@ -34,19 +34,26 @@ sys.addaudithook(refuse_processes)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option that names the folder with more releases of Triton."""
+    """Adds the options of tests of Triton."""
     parser.addoption(
         "--triton-all",
         metavar="DIR",
         help="a folder with more releases of Triton, each unpacked into a folder of its name",
     )
+    parser.addoption(
+        "--all-on-triton",
+        action="store_true",
+        help="run all kernels of tests at tile level as what they become for Triton, not a sample",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets the option say what the environment says otherwise."""
+    """Lets options say what the environment says otherwise."""
     given = config.getoption("--triton-all")
     if given:
         os.environ[RELEASES_VARIABLE] = given
+    if config.getoption("--all-on-triton"):
+        os.environ[ALL_VARIABLE] = "1"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -46,11 +46,11 @@ class CpuRun:
         self, function: FuncOp, arguments: Sequence[Argument], grid: tuple[int, int, int]
     ) -> None:
         self._memory: list[Array] | None = None
-        kernel = None if _overlap(_memory(arguments)) else _kernel(function)
+        kernel = None if overlap(memory_of(arguments)) else _kernel(function)
         if kernel is not None:
             own = deepcopy(list(arguments))
             launch(kernel, [_as_bytes(argument) for argument in as_bits(own)], grid)
-            self._memory = _memory(own)
+            self._memory = memory_of(own)
 
     def check(self, arguments: Sequence[Argument]) -> None:
         """Compares all memory with that of another run.
@@ -60,7 +60,7 @@ class CpuRun:
         """
         if self._memory is None:
             return
-        for found, expected in zip(self._memory, _memory(arguments), strict=True):
+        for found, expected in zip(self._memory, memory_of(arguments), strict=True):
             assert_close(found, expected)
 
 
@@ -111,12 +111,13 @@ def _translated(module: ModuleOp) -> ModuleOp | None:
     return result
 
 
-def _overlap(memory: Sequence[Array]) -> bool:
+def overlap(memory: Sequence[Array]) -> bool:
     """Whether copies of arrays would not share the memory that they share."""
     return any(np.shares_memory(a, b) for a, b in combinations(memory, 2))
 
 
-def _memory(arguments: Sequence[Argument]) -> list[Array]:
+def memory_of(arguments: Sequence[Argument]) -> list[Array]:
+    """The arrays that arguments are, or are made of."""
     result: list[Array] = []
     for argument in arguments:
         if isinstance(argument, MemrefArgument):

@@ -9,6 +9,9 @@ from pathlib import Path
 RELEASES_VARIABLE = "XTILE_TRITON_RELEASES"
 """The environment variable with the folder of other releases, each in a folder of its name."""
 
+ALL_VARIABLE = "XTILE_ALL_ON_TRITON"
+"""The environment variable by which all kernels of tests at tile level are run for Triton, too."""
+
 
 def newest() -> str:
     """The release in the environment."""

@@ -43,8 +43,8 @@ class Vendor:
 
 
 INTEL = Vendor("Intel", "pvc", ("tile", "subgroup", "lane", "xegpu", "spirv"))
-NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "subgroup", "cuda_tile"))
-AMD = Vendor("AMD", "gfx942", ())
+NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "subgroup", "cuda_tile", "triton"))
+AMD = Vendor("AMD", "gfx942", ("tile", "triton"))
 
 VENDORS = (INTEL, NVIDIA, AMD)
 """Every vendor."""
@@ -59,9 +59,18 @@ def find_target(chip: str) -> Target:
     Raises:
         OptionError: There is no such chip.
     """
+    return vendor_of(chip).chips[chip]
+
+
+def vendor_of(chip: str) -> Vendor:
+    """Who makes a chip.
+
+    Raises:
+        OptionError: There is no such chip.
+    """
     for vendor in VENDORS:
         if chip in vendor.chips:
-            return vendor.chips[chip]
+            return vendor
     raise OptionError(f"there is no chip '{chip}'")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xtile.targets import INTEL, NVIDIA, Vendor, find_target
+from xtile.targets import AMD, INTEL, NVIDIA, Vendor, find_target
 from xtile.targets.lanes import EITHER, LLVM, XTILE, LaneCompiler, LaneTarget
 from xtile.targets.spellings import SPELLINGS
 from xtile.translate.forms import (
@@ -218,6 +218,14 @@ def _lower_to_cuda_tile(
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 
+def _lower_to_triton(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_triton import translate_module
+
+    return translate_module(module, options.target(NVIDIA), diagnostics)
+
+
 def _verify_tensorlang(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -319,7 +327,7 @@ STEPS: Sequence[Step] = (
         takes=(BLOCK,),
         gives=TILE,
         words="Rewrites block-level kernels as loops over tiles.",
-        vendors=(NVIDIA,),
+        vendors=(NVIDIA, AMD),
         options=_OVERLAPS,
         then=_CLEANUP,
     ),
@@ -399,6 +407,16 @@ STEPS: Sequence[Step] = (
         gives=CUDA_TILE,
         words="Translates the core form at tile level to CUDA Tile IR.",
         vendors=(NVIDIA,),
+        options=_OVERLAPS,
+        first=_CLEANUP,
+    ),
+    Step(
+        "tile-to-triton",
+        _lower_to_triton,
+        takes=(TILE,),
+        gives=TRITON,
+        words="Translates the core form at tile level to Triton.",
+        vendors=(NVIDIA, AMD),
         options=_OVERLAPS,
         first=_CLEANUP,
     ),

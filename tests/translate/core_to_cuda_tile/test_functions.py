@@ -197,7 +197,7 @@ def test_operations_without_a_rule_are_refused_where_they_stand() -> None:
 
 
 def test_messages_of_the_host_and_of_lanes() -> None:
-    from xtile.translate.core_to_cuda_tile.refusals import RULES
+    from xtile.translate.tiles.refusals import RULES
 
     assert {"gpu.barrier", "gpu.lane_id", "gpu.alloc", "core.parallel"} <= set(RULES)
 

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import f32, i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode, Signedness
-from xtile.dialects.cuda_tile.ops import bitwise, floating_point, integer, mathematics
+from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode
+from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
 from xtile.dialects.number_attributes import (
     ROUNDED,
     Rounding,
@@ -24,62 +24,24 @@ from xtile.dialects.number_attributes import (
 )
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.conversions import narrow
-from xtile.translate.core_to_cuda_tile.elementwise import (
-    Compute,
-    elementwise,
-    emitted,
-    first,
-    named,
-)
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.lowering import Lowering, emitted
 from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile
 from xtile.translate.fast_math import has_flag
+from xtile.translate.tiles.casts import narrow
+from xtile.translate.tiles.elementwise import Compute, arithmetic, elementwise, named
 from xtile.translate.tiles.types import INDEX
 
-_AND, _OR, _DIFFER = (
-    emitted(bitwise.AndIOp),
-    emitted(bitwise.OrIOp),
-    emitted(bitwise.XOrIOp),
+INTEGERS = (
+    *("addi", "andi", "maxsi", "maxui", "minsi", "minui", "muli", "ori", "shli", "shrsi", "shrui"),
+    *("subi", "xori"),
 )
+"""The operations on integers."""
 
-
-def _signed(kind: Callable[..., Operation], is_signed: bool) -> Compute:
-    return emitted(kind, signedness=Signedness.SIGNED if is_signed else Signedness.UNSIGNED)
-
-
-INTEGERS: dict[str, tuple[Compute, Compute]] = {
-    "addi": (emitted(integer.AddIOp), _DIFFER),
-    "subi": (emitted(integer.SubIOp), _DIFFER),
-    "muli": (emitted(integer.MulIOp), _AND),
-    "andi": (_AND, _AND),
-    "ori": (_OR, _OR),
-    "xori": (_DIFFER, _DIFFER),
-    # True is -1 as a signed number.
-    "maxsi": (_signed(integer.MaxIOp, True), _AND),
-    "maxui": (_signed(integer.MaxIOp, False), _OR),
-    "minsi": (_signed(integer.MinIOp, True), _OR),
-    "minui": (_signed(integer.MinIOp, False), _AND),
-    # One bit is shifted by 0.
-    "shli": (emitted(integer.ShLIOp), first),
-    "shrsi": (_signed(integer.ShRIOp, True), first),
-    "shrui": (_signed(integer.ShRIOp, False), first),
-}
-"""What is done with integers, and with truth values."""
-
-FLOATS: dict[str, Compute] = {
-    "addf": emitted(floating_point.AddFOp),
-    "subf": emitted(floating_point.SubFOp),
-    "mulf": emitted(floating_point.MulFOp),
-    "divf": emitted(floating_point.DivFOp),
-    "negf": emitted(floating_point.NegFOp),
-    "remf": emitted(floating_point.RemFOp),
-    "maxnumf": emitted(floating_point.MaxFOp),
-    "minnumf": emitted(floating_point.MinFOp),
-    "maximumf": emitted(floating_point.MaxFOp, propagate_nan=True),
-    "minimumf": emitted(floating_point.MinFOp, propagate_nan=True),
-}
-"""What is done with floats."""
+FLOATS = (
+    *("addf", "divf", "maximumf", "maxnumf", "minimumf", "minnumf", "mulf", "negf", "remf"),
+    "subf",
+)
+"""The operations on floats."""
 
 
 _MODES = {
@@ -145,19 +107,8 @@ _QUOTIENTS = {
 
 
 def _float(name: str) -> Rule:
-    rule = elementwise(narrow(FLOATS[name]))
+    rule = elementwise(narrow(arithmetic(name)))
     return as_said(approximated(rule, _QUOTIENTS) if name == "divf" else rule)
-
-
-def of_integers(name: str) -> Compute:
-    """A function of integers of any width."""
-    on_integers, on_truth_values = INTEGERS[name]
-
-    def compute(lowering: Lowering, *operands: SSAValue) -> SSAValue:
-        is_truth = element_type(operands[0]) == i1
-        return (on_truth_values if is_truth else on_integers)(lowering, *operands)
-
-    return compute
 
 
 _FOLDED: dict[str, Callable[[Lowering, Index, Index], Index]] = {
@@ -171,7 +122,7 @@ _SHARED = frozenset({"andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"})
 
 
 def _integer(name: str) -> Rule:
-    plain = elementwise(of_integers(name))
+    plain = elementwise(arithmetic(name))
     folded = _FOLDED.get(name)
 
     def rule(operation: Operation, lowering: Lowering) -> None:
@@ -184,7 +135,7 @@ def _integer(name: str) -> Rule:
             lowering.define(result, lowering.as_value(folded(lowering, a, b)))
         elif name in _SHARED:
             key = name, a, b
-            value = lowering.shared(key, (a, b), lambda: of_integers(name)(lowering, a, b))
+            value = lowering.shared(key, (a, b), lambda: lowering.arith(name, a, b))
             lowering.define(result, value)
         else:
             plain(operation, lowering)
@@ -208,9 +159,9 @@ def _extended(sides: Callable[[Lowering, SSAValue, SSAValue], tuple[SSAValue, SS
 
 def _sum_and_carry(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The sum, and whether it does not fit: it is less than an operand then."""
-    total = of_integers("addi")(lowering, a, b)
+    total = lowering.arith("addi", a, b)
     if element_type(a) == i1:
-        return total, _AND(lowering, a, b)
+        return total, lowering.arith("andi", a, b)
     return total, lowering.compare(ComparisonPredicate.LESS_THAN, total, a, is_signed=False)
 
 
@@ -220,7 +171,7 @@ def _product(is_signed: bool) -> Callable[..., tuple[SSAValue, SSAValue]]:
     def sides(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
         if element_type(a) == i1:
             # (-1) (-1) is 1, too.
-            return _AND(lowering, a, b), lowering.like(0, a)
+            return lowering.arith("andi", a, b), lowering.like(0, a)
         low = lowering.compute(integer.MulIOp, a, b)
         high = lowering.compute(integer.MulhiIOp, a, b)
         return low, _signed_upper_half(lowering, high, a, b) if is_signed else high

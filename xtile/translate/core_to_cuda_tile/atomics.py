@@ -19,16 +19,16 @@ from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
 from xtile.dialects.cuda_tile.ops import atomics, memory
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.combining import combine
-from xtile.translate.core_to_cuda_tile.compare_and_swap import have_equal_bits, swapped
-from xtile.translate.core_to_cuda_tile.gathers import optional_value, pointers_of
+from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
+from xtile.translate.core_to_cuda_tile.gathers import located
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
 from xtile.translate.core_to_cuda_tile.types import element_type
-from xtile.translate.tiles import pointer_tiles
-from xtile.translate.tiles.accesses import Access, pointer_to
-from xtile.translate.tiles.descriptors import Descriptor
+from xtile.translate.tiles.accesses import pointer_to
+from xtile.translate.tiles.combining import combine
 from xtile.translate.tiles.types import shape_of
+from xtile.translate.tiles.updates import update_of
+from xtile.translate.tiles.words import have_equal_bits
 
 _INTEGER_MODES = {
     "addi": AtomicRMWMode.ADD,
@@ -147,53 +147,20 @@ def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SS
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
-    kind = str(operation.kind.data.value)
-    checked = cast("Sequence[int]", operation.checked.get_values())
-    shape = shape_of(operation.value.type)
-    described = lowering.descriptor(operation.memory)
-    starts = tuple(lowering.numbers(operation.indices))
-    first = described.rank - len(shape)
-    axes = tuple(range(first, described.rank))
-    if operation.transpose is not None:
-        axes = axes[::-1]
-    if not shape:
-        mask = _is_element_inside(lowering, described, starts, checked)
-        memory_, indices = operation.memory, operation.indices
-        _update_element(operation, lowering, kind, operation.value, memory_, indices, mask)
-        return
-    inside = tuple(axis not in checked for axis in axes)
-    access = Access(described, starts, shape, axes, inside)
-    mask = pointer_tiles.is_inside(lowering, access)
-    single = [dimension for dimension in checked if dimension < first]
-    if single:
-        fits = _is_element_inside(lowering, described, starts, single)
-        mask = lowering.both(mask, None if fits is None else lowering.spread(fits, shape))
-    pointers = pointer_tiles.pointers(lowering, access)
+    pointers, mask = update_of(operation, lowering)
+    kind, alias_set = str(operation.kind.data.value), lowering.alias_set_of(operation.memory)
     value, (result,) = lowering.value(operation.value), operation.results
-    old = update(lowering, kind, described.alias_set, pointers, value, mask, bool(result.uses))
+    old = update(lowering, kind, alias_set, pointers, value, mask, bool(result.uses))
     if old is not None:
         lowering.define(result, _kept(lowering, old, mask))
-
-
-def _is_element_inside(
-    lowering: Lowering, described: Descriptor, starts: Sequence[Any], checked: Sequence[int]
-) -> SSAValue | None:
-    """Whether indices are inside of some dimensions; None if they are known to be."""
-    mask: SSAValue | None = None
-    for dimension in checked:
-        start, size = starts[dimension], described.sizes[dimension]
-        line = pointer_tiles.is_inside_along(lowering, start, 1, size)
-        if line is not None:
-            mask = lowering.both(mask, lowering.reshape(line, ()))
-    return mask
 
 
 # --- elements anywhere ---
 
 
 def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
-    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.value.type))
-    mask = optional_value(lowering, operation.mask)
+    pointers, alias_set = located(lowering, operation, shape_of(operation.value.type))
+    mask = lowering.optional_value(operation.mask)
     value = lowering.value(operation.value)
     kind, is_used = kind_of(operation.kind).name, bool(operation.result.uses)
     how = ordering_of(operation)
@@ -203,8 +170,8 @@ def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
 
 
 def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
-    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.value.type))
-    mask = optional_value(lowering, operation.mask)
+    pointers, alias_set = located(lowering, operation, shape_of(operation.value.type))
+    mask = lowering.optional_value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
     how = ordering_of(operation)
     token = lowering.order.before_write(alias_set)

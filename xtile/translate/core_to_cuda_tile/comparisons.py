@@ -14,9 +14,9 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import bitwise, conversions
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.conversions import in_computed_type
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type, tile_type
+from xtile.translate.tiles.casts import in_computed_type
 
 _IS = ComparisonPredicate
 _ORDERED, _UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED

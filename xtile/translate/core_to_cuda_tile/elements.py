@@ -6,43 +6,25 @@ histogram compares each element with each bin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GatherOp, HistogramOp
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
-from xtile.dialects.cuda_tile.ops import bitwise, control_flow, core, integer, loops
+from xtile.dialects.cuda_tile.ops import bitwise, core, integer
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.reductions import reduce
 from xtile.translate.core_to_cuda_tile.types import element_of
+from xtile.translate.tiles.reductions import reduce
 from xtile.translate.tiles.types import shape_of
 
 _COMPARED_AT_ONCE = 4096
 """Pairs of a bin and an element that one step of a histogram compares, unless there are more bins.
 """
-
-
-def _loop(
-    lowering: Lowering,
-    first: int,
-    last: int,
-    value: SSAValue,
-    step: Callable[[SSAValue, SSAValue], SSAValue],
-) -> SSAValue:
-    """What becomes of a tile in steps, each of which gets its number and what there is so far."""
-    if first == last:
-        return value
-    bounds = [lowering.integer(number, i32) for number in (first, last, 1)]
-    block = Block(arg_types=[bounds[0].type, value.type])
-    with lowering.at_end_of(block):
-        lowering.emit(control_flow.ContinueOp([step(*block.args)]))
-    loop = loops.ForOp(bounds[0], bounds[1], bounds[2], [value], Region(block))
-    return lowering.emit(loop).results[0]
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
@@ -60,14 +42,15 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
         part = lowering.compute(core.ExtractOp, source, indices, line)
         return lowering.compute(core.BroadcastOp, part, shape) if line != shape else part
 
-    def step(position: SSAValue, made: SSAValue) -> SSAValue:
+    def step(position: SSAValue, handed: Sequence[SSAValue]) -> Sequence[SSAValue]:
         wanted = lowering.spread(position, shape)
         is_it = lowering.compare(ComparisonPredicate.EQUAL, positions, wanted)
-        return lowering.select(is_it, at(position), made)
+        return [lowering.select(is_it, at(position), handed[0])]
 
     # What is not at another position is at the first one.
     start = at(lowering.integer(0, i32))
-    lowering.define(operation.result, _loop(lowering, 1, size, start, step))
+    made = lowering.counted(range(1, size), [start], step) if size > 1 else [start]
+    lowering.define(operation.result, made[0])
 
 
 def _histogram(operation: HistogramOp, lowering: Lowering) -> None:
@@ -85,16 +68,16 @@ def _histogram(operation: HistogramOp, lowering: Lowering) -> None:
     numbers = lowering.along(lowering.iota(bins, i32), 0, shape)
     zeros, ones = (lowering.constant(number, TileType(shape, i32)) for number in (0, 1))
 
-    def step(part: SSAValue, counts: SSAValue) -> SSAValue:
+    def step(part: SSAValue, counts: Sequence[SSAValue]) -> Sequence[SSAValue]:
         elements = _part(lowering, source, part, shape)
         counted = lowering.compare(ComparisonPredicate.EQUAL, elements, numbers)
         if mask is not None:
             chosen = _part(lowering, mask, part, shape)
             counted = lowering.compute(bitwise.AndIOp, counted, chosen)
         more = lowering.select(counted, ones, zeros)
-        return lowering.compute(integer.AddIOp, counts, more)
+        return [lowering.compute(integer.AddIOp, counts[0], more)]
 
-    counts = _loop(lowering, 0, count // length, zeros, step)
+    (counts,) = lowering.counted(range(count // length), [zeros], step)
     totals = reduce(lowering, "add", counts, 1)
     element = element_of(operation.result.type)
     lowering.define(operation.result, lowering.resize(totals, element, is_signed=False))

@@ -7,39 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
-from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.ops import memory
 from xtile.dialects.effects import synchronizes
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.orderings import WEAK, Anywhere, Ordering, optional_ordering
+from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.orderings import WEAK, Ordering, optional_ordering
 from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory, to_memory
-from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
-from xtile.translate.tiles.accesses import pointers_at, pointers_to
+from xtile.translate.tiles.accesses import Anywhere, pointers_at, pointers_of
 from xtile.translate.tiles.types import shape_of
+from xtile.translate.tiles.unspecified import leaves_out
 
 
-def pointers_of(
+def located(
     lowering: Lowering, operation: Anywhere, shape: Sequence[int]
 ) -> tuple[SSAValue, Hashable]:
     """Points to the elements that an operation accesses, and the alias set that they are in."""
-    memory_ = operation.memory
-    pointer = pointer_of(memory_.type)
-    if pointer is None:
-        described = lowering.descriptor(memory_)
-        if isinstance(described.element, ComplexType):
-            raise lowering.error(f"{operation.name} of complex numbers has no form in {TARGET}")
-        return pointers_to(lowering, described, operation.indices, shape), described.alias_set
-    if isinstance(pointer.pointee_type, ComplexType):
-        raise lowering.error(
-            f"complex numbers cannot be accessed through a pointer in {TARGET}; use core.view"
-        )
-    return lowering.value(memory_), lowering.alias_set_of(memory_)
+    return pointers_of(lowering, operation, shape), lowering.alias_set_of(operation.memory)
 
 
 def _load(
@@ -86,11 +73,6 @@ def _store(
     lowering.order.after_write(alias_set, stored.results[0])
 
 
-def optional_value(lowering: Lowering, value: SSAValue | None) -> SSAValue | None:
-    """What a value has become, if there is one."""
-    return None if value is None else lowering.value(value)
-
-
 def _padding(
     operation: GatherLoadOp | GatherOp, given: SSAValue | None, lowering: Lowering
 ) -> SSAValue | None:
@@ -103,15 +85,15 @@ def _padding(
 
 
 def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
-    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.result.type))
-    mask = optional_value(lowering, operation.mask)
+    pointers, alias_set = located(lowering, operation, shape_of(operation.result.type))
+    mask = lowering.optional_value(operation.mask)
     padding = None if mask is None else _padding(operation, operation.padding, lowering)
     _load(operation, lowering, alias_set, pointers, mask, padding, optional_ordering(operation))
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
-    pointers, alias_set = pointers_of(lowering, operation, shape_of(operation.value.type))
-    value, mask = lowering.value(operation.value), optional_value(lowering, operation.mask)
+    pointers, alias_set = located(lowering, operation, shape_of(operation.value.type))
+    value, mask = lowering.value(operation.value), lowering.optional_value(operation.mask)
     _store(lowering, alias_set, pointers, value, mask, optional_ordering(operation))
 
 

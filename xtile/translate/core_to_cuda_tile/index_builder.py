@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from typing_extensions import override
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import i1, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
-from xtile.dialects.cuda_tile.ops import miscellaneous
+from xtile.dialects.cuda_tile.ops import control_flow, core, miscellaneous, reductions
 from xtile.dialects.cuda_tile.ops.miscellaneous_rules import MAXIMUM_DIVISOR
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.indices import Index
 from xtile.targets.nvidia import GREATEST_SIZE, GREATEST_STRIDE
 from xtile.translate.core_to_cuda_tile.index_facts import TileFacts
 from xtile.translate.core_to_cuda_tile.tile_builder import TileBuilder
-from xtile.translate.core_to_cuda_tile.types import tile_type
+from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile, tile_type
+from xtile.translate.tiles.lowering import Combine
+from xtile.translate.tiles.types import number_attribute
 
 
 class IndexBuilder(TileBuilder):
@@ -65,6 +69,96 @@ class IndexBuilder(TileBuilder):
         bounds = BoundedAttr(1, GREATEST_STRIDE)
         bounded = self.pure(miscellaneous.AssumeOp, value, bounds)
         return self.promise_divisor(bounded, divisor)
+
+    # --- several elements ---
+
+    @override
+    def reduced(
+        self,
+        values: Sequence[SSAValue],
+        axis: int,
+        identities: Sequence[Attribute] | None,
+        combine: Combine,
+    ) -> Sequence[SSAValue]:
+        # The region of a reduction has the later element of each pair first.
+        sources, known, body = self._combination(values, identities, combine, earlier=1)
+        made = reductions.ReduceOp(sources, axis, known, body)
+        return self.emit(made).results[: len(values)]
+
+    @override
+    def scanned(
+        self,
+        values: Sequence[SSAValue],
+        axis: int,
+        identities: Sequence[Attribute] | None,
+        combine: Combine,
+        *,
+        reverse: bool = False,
+    ) -> Sequence[SSAValue]:
+        sources, known, body = self._combination(values, identities, combine, earlier=0)
+        made = reductions.ScanOp(sources, axis, known, body, reverse=reverse)
+        return self.emit(made).results[: len(values)]
+
+    def _combination(
+        self,
+        values: Sequence[SSAValue],
+        identities: Sequence[Attribute] | None,
+        combine: Combine,
+        earlier: int,
+    ) -> tuple[Sequence[SSAValue], Sequence[Attribute], Region]:
+        """The tiles, their identities and the region of a reduction or scan.
+
+        Where no identities are known, a last tile of truth values says that elements count; its
+        identity says that they do not.
+
+        Args:
+            values: The tiles.
+            identities: Their identities.
+            combine: What the region does.
+            earlier: Which of each pair of the region's arguments is the earlier one.
+        """
+        sources, known = [*values], identities
+        if known is None:
+            sources.append(self.constant(1, tile_type(values[0]).with_element_type(i1)))
+            known = [number_attribute(0, element_type(source)) for source in sources]
+        types = [scalar_tile(element_type(source)) for source in sources]
+        block = Block(arg_types=[type_ for type_ in types for _ in range(2)])
+        pairs = block.args[earlier::2], block.args[1 - earlier :: 2]
+        count = len(values)
+        with self.in_function(block):
+            combined = combine(pairs[0][:count], pairs[1][:count])
+            if identities is None:
+                combined = self._where_both_count(*pairs, combined)
+            self.emit(control_flow.YieldOp(combined))
+        return sources, known, Region(block)
+
+    def _where_both_count(
+        self,
+        earlier: Sequence[SSAValue],
+        later: Sequence[SSAValue],
+        combined: Sequence[SSAValue],
+    ) -> list[SSAValue]:
+        """The combination of two tuples of which one or both may stand for nothing."""
+        counts, other_counts = earlier[-1], later[-1]
+        chosen: list[SSAValue] = []
+        for a, b, both in zip(earlier, later, combined, strict=False):
+            chosen.append(self.select(counts, self.select(other_counts, both, a), b))
+        return [*chosen, self.arith("ori", counts, other_counts)]
+
+    @override
+    def extract(self, value: SSAValue, indices: Sequence[Index], shape: Sequence[int]) -> SSAValue:
+        numbers = [
+            self.integer(index, i32) if isinstance(index, int) else self.resize(index, i32)
+            for index in indices
+        ]
+        return self.compute(core.ExtractOp, value, numbers, tuple(shape))
+
+    @override
+    def joined(self, first: SSAValue, second: SSAValue) -> SSAValue:
+        halves = [self.reshape(each, (1, *self.shape(each))) for each in (first, second)]
+        return self.compute(core.CatOp, *halves, 0)
+
+    # --- sizes ---
 
     def clamped_size(self, size: Index) -> Index:
         """A size that may be negative or too large, as one that views take."""

@@ -22,6 +22,7 @@ from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.arithmetic import approximated, as_said
 from xtile.translate.core_to_cuda_tile.composed import (
+    absolute,
     acosh,
     arc,
     asinh,
@@ -33,21 +34,10 @@ from xtile.translate.core_to_cuda_tile.composed import (
     round_even,
     truncated,
 )
-from xtile.translate.core_to_cuda_tile.conversions import (
-    absolute,
-    copy_sign,
-    from_integer,
-)
-from xtile.translate.core_to_cuda_tile.elementwise import (
-    Compute,
-    converted,
-    elementwise,
-    emitted,
-    in_f32,
-    named,
-)
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.lowering import Lowering, emitted
 from xtile.translate.core_to_cuda_tile.types import element_type
+from xtile.translate.tiles.casts import copy_sign, from_integer
+from xtile.translate.tiles.elementwise import Compute, elementwise, in_f32, named
 
 _IS = ComparisonPredicate
 
@@ -161,10 +151,10 @@ def _is_normal(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 def _power_of_integer(lowering: Lowering, base: SSAValue, exponent: SSAValue) -> SSAValue:
     """A float to the power of an integer, in f64, which holds all exponents that matter."""
-    wide = converted(lowering, base, f64)
+    wide = lowering.converted(base, f64)
     times = from_integer(lowering, exponent, f64)
     made = lowering.compute(mathematics.PowOp, wide, times)
-    return converted(lowering, made, element_type(base))
+    return lowering.converted(made, element_type(base))
 
 
 def _absolute_integer(lowering: Lowering, value: SSAValue) -> SSAValue:

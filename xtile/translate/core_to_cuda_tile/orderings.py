@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from xtile.dialects import core
 from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
-
-Anywhere: TypeAlias = (
-    core.AtomicCompareAndSwapOp | core.AtomicRMWOp | core.GatherLoadOp | core.ScatterStoreOp
-)
-"""An access to elements of memory anywhere."""
 
 
 class Ordering(NamedTuple):

@@ -5,22 +5,17 @@ Source: CUDA Tile IR specification, "Pointer Type", "offset", "int_to_ptr", "ptr
 
 from __future__ import annotations
 
-from math import gcd
-
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import PointerAddOp, ViewOp
+from xtile.dialects.core import PointerAddOp
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.cuda_tile.ops import conversions, core, integer
 from xtile.dialects.cuda_tile.types import PointerType, TileType
-from xtile.rewrite.memref_layouts import number_lists
 from xtile.rewrite.rebuilder import Rule
-from xtile.targets.nvidia import GREATEST_SIZE
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import element_type, size_in_bytes, tile_of, tile_type
-from xtile.translate.tiles.descriptors import Descriptor
-from xtile.translate.tiles.types import ADDRESS, is_of_pointers, memref_type, parts_per_element
+from xtile.translate.core_to_cuda_tile.types import element_type, tile_of, tile_type
+from xtile.translate.tiles.types import ADDRESS, is_of_pointers, parts_per_element
 
 
 def from_memory(lowering: Lowering, loaded: SSAValue, type_: Attribute) -> SSAValue:
@@ -73,41 +68,8 @@ _CASTS = {
 }
 
 
-def _view(operation: ViewOp, lowering: Lowering) -> None:
-    """The memory that a pointer points to, of which the type or operands tell the layout."""
-    element = memref_type(operation.result.type).element_type
-    scale = parts_per_element(element)
-    pointer = lowering.value(operation.pointer)
-    numbers = lowering.numbers(operation.operands[1:])
-    (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
-    offset, *strides = (lowering.multiply(number, scale) for number in (offset, *strides))
-    unknown = operation.unknown_extents
-    lowering.define(
-        operation.result,
-        Descriptor(
-            pointer,
-            element,
-            offset,
-            tuple(GREATEST_SIZE if i in unknown else size for i, size in enumerate(sizes)),
-            tuple(strides),
-            _alignment(lowering, pointer, size_in_bytes(element)),
-            lowering.alias_set_of(operation.result),
-            unbounded=unknown,
-        ),
-    )
-
-
-_LARGEST_ALIGNMENT = 2**20
-
-
-def _alignment(lowering: Lowering, pointer: SSAValue, natural: int) -> int:
-    """Bytes that an address is known to be a multiple of."""
-    return max(natural, gcd(lowering.facts.divisor(pointer), _LARGEST_ALIGNMENT))
-
-
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_CASTS, _cast),
     "core.pointer_add": _pointer_add,
-    "core.view": _view,
 }
 """The rule of each operation, by name."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.translate.tiles.rules import SHARED
 
 _MODULES = {
-    "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
+    "arith": ("arithmetic", "comparisons", "conversions", "literals"),
     "cf": ("messages",),
     "complex": ("memory",),
     "core": (
@@ -16,28 +17,23 @@ _MODULES = {
         "messages",
         "packing",
         "pointers",
-        "reductions",
-        "refusals",
         "scaled_products",
     ),
     "func": ("functions",),
-    "gpu": ("functions", "gpu", "messages", "refusals"),
-    "math": ("mathematics", "bits"),
+    "gpu": ("functions", "gpu", "messages"),
+    "math": ("mathematics",),
     "memref": ("allocation", "atomics", "memory"),
     "scf": ("control",),
     "ub": ("literals",),
-    "vector": ("gathers", "packing", "products", "reductions", "shapes", "transfers"),
+    "vector": ("gathers", "packing", "transfers"),
 }
 """For each dialect the modules with the RULES of its operations, by name."""
-
-_SHARED = {"core": ("views",), "memref": ("views",)}
-"""The modules of those that all lowerings of tiles have."""
 
 RULES = RuleTable(
     modules={
         dialect: [
+            *(f"xtile.translate.tiles.{name}" for name in SHARED.get(dialect, ())),
             *(f"xtile.translate.core_to_cuda_tile.{name}" for name in names),
-            *(f"xtile.translate.tiles.{name}" for name in _SHARED.get(dialect, ())),
         ]
         for dialect, names in _MODULES.items()
     },

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonOrdering,
@@ -15,14 +15,22 @@ from xtile.dialects.cuda_tile.enumerations import (
     RoundingMode,
     Signedness,
 )
-from xtile.dialects.cuda_tile.ops import bitwise, conversions, core, floating_point, integer, memory
+from xtile.dialects.cuda_tile.ops import (
+    bitwise,
+    control_flow,
+    conversions,
+    core,
+    floating_point,
+    integer,
+    loops,
+    memory,
+)
 from xtile.dialects.cuda_tile.types import PointerType, TileType, is_integer
-from xtile.rewrite.indices import Index, IndexOperation
+from xtile.rewrite.indices import Index
 from xtile.translate.core_to_cuda_tile.types import (
     element_of,
     element_type,
     part_of,
-    pointer_tile,
     scalar_tile,
     tile_of,
     tile_type,
@@ -35,6 +43,8 @@ ORDERED, UNORDERED = ComparisonOrdering.ORDERED, ComparisonOrdering.UNORDERED
 
 class TileBuilder(TileLowering):
     """Emits tiles. What is called `compute` emits where it stands, `pure` once and early."""
+
+    HAS_UNSIGNED_LOOPS = True
 
     def compute(self, kind: Callable[..., Operation], *operands: Any, **properties: Any) -> Any:
         """The first result of an operation."""
@@ -109,11 +119,16 @@ class TileBuilder(TileLowering):
     # --- integers ---
 
     @override
-    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.pure_arith(_INDEX_OPERATIONS[operation], a, b)
+    def number_of(self, value: SSAValue) -> float | None:
+        number = self.facts.number(value)
+        return number if isinstance(number, int) else None
 
     @override
     def arith(self, name: str, *operands: SSAValue) -> SSAValue:
+        if element_type(operands[0]) == i1:
+            if name in _SHIFTS:
+                return operands[0]  # One bit is shifted by 0.
+            name = _OF_TRUTH.get(name, name)
         kind, properties = _ARITH[name]
         return self.compute(kind, *operands, **properties)
 
@@ -134,6 +149,48 @@ class TileBuilder(TileLowering):
         return self.pure(
             integer.CmpIOp, kind, self.as_value(a), self.as_value(b), signedness=signedness
         )
+
+    @override
+    def cmpf(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        kind, ordering = _FLOAT_PREDICATES[predicate]
+        return self.compare_floats(kind, a, b, ordering)
+
+    @override
+    def converted(self, value: SSAValue, element: Attribute) -> SSAValue:
+        target = tile_type(value).with_element_type(element)
+        return value if value.type == target else self.compute(conversions.FToFOp, value, target)
+
+    @override
+    def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        target = tile_type(value).with_element_type(element)
+        return value if value.type == target else self.compute(conversions.BitcastOp, value, target)
+
+    @override
+    def to_float(self, value: SSAValue, element: Attribute, is_signed: bool) -> SSAValue:
+        target = tile_type(value).with_element_type(element)
+        signedness = SIGNED if is_signed else UNSIGNED
+        return self.compute(conversions.IToFOp, value, target, signedness=signedness)
+
+    @override
+    def cut_off(self, value: SSAValue, element: Attribute, is_signed: bool) -> SSAValue:
+        target = tile_type(value).with_element_type(element)
+        signedness = SIGNED if is_signed else UNSIGNED
+        return self.compute(conversions.FToIOp, value, target, signedness=signedness)
+
+    @override
+    def counted(
+        self,
+        numbers: range,
+        initial: Sequence[SSAValue],
+        body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        first, last, step = (
+            self.integer(number, i32) for number in (numbers.start, numbers.stop, 1)
+        )
+        block = Block(arg_types=[first.type, *(value.type for value in initial)])
+        with self.at_end_of(block):
+            self.emit(control_flow.ContinueOp(body(block.args[0], block.args[1:])))
+        return self.emit(loops.ForOp(first, last, step, initial, Region(block))).results
 
     @override
     def resize(self, value: SSAValue, element: Attribute, is_signed: bool = True) -> SSAValue:
@@ -220,11 +277,19 @@ class TileBuilder(TileLowering):
 
     @override
     def address(self, pointer: SSAValue) -> SSAValue:
-        return self.pure(conversions.PtrToIntOp, pointer, scalar_tile(i64))
+        return self.pure(conversions.PtrToIntOp, pointer, tile_type(pointer).with_element_type(i64))
 
     @override
     def pointer_at(self, address: SSAValue, element: Attribute) -> SSAValue:
-        return self.pure(conversions.IntToPtrOp, address, pointer_tile(element))
+        target = tile_type(address).with_element_type(PointerType(element))
+        return self.pure(conversions.IntToPtrOp, address, target)
+
+    @override
+    def pointer_cast(self, pointers: SSAValue, element: Attribute) -> SSAValue:
+        target = tile_type(pointers).with_element_type(PointerType(element))
+        if pointers.type == target:
+            return pointers
+        return self.compute(conversions.PtrToPtrOp, pointers, target)
 
     @override
     def load_number(self, pointer: SSAValue) -> SSAValue:
@@ -237,44 +302,82 @@ class TileBuilder(TileLowering):
         return isinstance(element_type(value), AnyFloat)
 
 
-_UP = RoundingMode.POSITIVE_INF
+def _of_sign(kind: type[Operation], is_signed: bool, **more: Any) -> tuple[type[Operation], Any]:
+    return kind, {"signedness": SIGNED if is_signed else UNSIGNED, **more}
+
+
+_UP, _DOWN = RoundingMode.POSITIVE_INF, RoundingMode.NEGATIVE_INF
 
 _ARITH: dict[str, tuple[type[Operation], dict[str, Any]]] = {
+    "addf": (floating_point.AddFOp, {}),
     "addi": (integer.AddIOp, {}),
     "andi": (bitwise.AndIOp, {}),
-    "ceildivsi": (integer.DivIOp, {"signedness": SIGNED, "rounding": _UP}),
-    "ceildivui": (integer.DivIOp, {"signedness": UNSIGNED, "rounding": _UP}),
-    "divsi": (integer.DivIOp, {"signedness": SIGNED}),
-    "maxsi": (integer.MaxIOp, {"signedness": SIGNED}),
-    "minsi": (integer.MinIOp, {"signedness": SIGNED}),
+    "ceildivsi": _of_sign(integer.DivIOp, True, rounding=_UP),
+    "ceildivui": _of_sign(integer.DivIOp, False, rounding=_UP),
+    "divf": (floating_point.DivFOp, {}),
+    "divsi": _of_sign(integer.DivIOp, True),
+    "divui": _of_sign(integer.DivIOp, False),
+    "floordivsi": _of_sign(integer.DivIOp, True, rounding=_DOWN),
+    "maximumf": (floating_point.MaxFOp, {"propagate_nan": True}),
+    "maxnumf": (floating_point.MaxFOp, {}),
+    "maxsi": _of_sign(integer.MaxIOp, True),
+    "maxui": _of_sign(integer.MaxIOp, False),
+    "minimumf": (floating_point.MinFOp, {"propagate_nan": True}),
+    "minnumf": (floating_point.MinFOp, {}),
+    "minsi": _of_sign(integer.MinIOp, True),
+    "minui": _of_sign(integer.MinIOp, False),
+    "mulf": (floating_point.MulFOp, {}),
     "muli": (integer.MulIOp, {}),
-    "remsi": (integer.RemIOp, {"signedness": SIGNED}),
-    "shrsi": (integer.ShRIOp, {"signedness": SIGNED}),
+    "negf": (floating_point.NegFOp, {}),
+    "ori": (bitwise.OrIOp, {}),
+    "remf": (floating_point.RemFOp, {}),
+    "remsi": _of_sign(integer.RemIOp, True),
+    "remui": _of_sign(integer.RemIOp, False),
+    "shli": (integer.ShLIOp, {}),
+    "shrsi": _of_sign(integer.ShRIOp, True),
+    "shrui": _of_sign(integer.ShRIOp, False),
+    "subf": (floating_point.SubFOp, {}),
     "subi": (integer.SubIOp, {}),
     "xori": (bitwise.XOrIOp, {}),
 }
-"""The operations of `arith` that what is shared with other languages asks for."""
+"""The operation for each of `arith`, and its properties."""
 
-_INDEX_OPERATIONS: dict[IndexOperation, str] = {
-    IndexOperation.ADD: "addi",
-    IndexOperation.SUBTRACT: "subi",
-    IndexOperation.MULTIPLY: "muli",
-    IndexOperation.DIVIDE: "divsi",
-    IndexOperation.DIVIDE_UP: "ceildivsi",
-    IndexOperation.REMAINDER: "remsi",
-    IndexOperation.SHIFT_RIGHT: "shrsi",
-    IndexOperation.SMALLER: "minsi",
-    IndexOperation.LARGER: "maxsi",
+_OF_TRUTH = {
+    "addi": "xori",
+    "subi": "xori",
+    "muli": "andi",
+    # True is -1 as a signed number.
+    "maxsi": "andi",
+    "maxui": "ori",
+    "minsi": "ori",
+    "minui": "andi",
 }
-"""The operation of `arith` for each of indices."""
+"""The operation of `arith` that another one is on truth values."""
+
+_SHIFTS = frozenset({"shli", "shrsi", "shrui"})
+
+_IS = ComparisonPredicate
 
 _PREDICATES: dict[str, tuple[ComparisonPredicate, bool]] = {
-    "eq": (ComparisonPredicate.EQUAL, True),
-    "sge": (ComparisonPredicate.GREATER_THAN_OR_EQUAL, True),
-    "slt": (ComparisonPredicate.LESS_THAN, True),
-    "ult": (ComparisonPredicate.LESS_THAN, False),
+    "eq": (_IS.EQUAL, True),
+    "ne": (_IS.NOT_EQUAL, True),
+    "sge": (_IS.GREATER_THAN_OR_EQUAL, True),
+    "sgt": (_IS.GREATER_THAN, True),
+    "slt": (_IS.LESS_THAN, True),
+    "uge": (_IS.GREATER_THAN_OR_EQUAL, False),
+    "ult": (_IS.LESS_THAN, False),
 }
-"""The comparisons that what is shared with other languages asks for."""
+"""The comparisons that what is shared with other languages asks for, and whether of signs."""
+
+_FLOAT_PREDICATES: dict[str, tuple[ComparisonPredicate, ComparisonOrdering]] = {
+    "oeq": (_IS.EQUAL, ORDERED),
+    "oge": (_IS.GREATER_THAN_OR_EQUAL, ORDERED),
+    "ogt": (_IS.GREATER_THAN, ORDERED),
+    "ole": (_IS.LESS_THAN_OR_EQUAL, ORDERED),
+    "olt": (_IS.LESS_THAN, ORDERED),
+    "une": (_IS.NOT_EQUAL, UNORDERED),
+}
+"""The same of floats."""
 
 
 def _width(element: Attribute) -> int:

@@ -20,10 +20,10 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.pointers import from_memory, to_memory
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
-from xtile.translate.core_to_cuda_tile.unspecified import leaves_out
 from xtile.translate.tiles import pointer_tiles
 from xtile.translate.tiles.accesses import Access, access_of, mask_of, repeated, whole
 from xtile.translate.tiles.types import shape_of
+from xtile.translate.tiles.unspecified import leaves_out
 
 # --- reads ---
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import ComplexType, VectorType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
+from xtile.dialects import core
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
@@ -128,6 +130,11 @@ def parts_of(memory: Descriptor) -> range:
 
 # --- elements anywhere ---
 
+Anywhere: TypeAlias = (
+    core.AtomicCompareAndSwapOp | core.AtomicRMWOp | core.GatherLoadOp | core.ScatterStoreOp
+)
+"""An access to elements of memory anywhere."""
+
 
 def pointers_at(
     lowering: TileLowering, described: Descriptor, indices: Sequence[SSAValue], positions: SSAValue
@@ -160,6 +167,26 @@ def pointers_to(
         offsets = lowering.broadcast(offsets, shape)
         pointers = lowering.offset(pointers, offsets)
     return pointers
+
+
+def pointers_of(lowering: TileLowering, operation: Anywhere, shape: Sequence[int]) -> SSAValue:
+    """Points to the elements that an operation accesses.
+
+    Raises:
+        DiagnosticError: They are complex numbers.
+    """
+    memory, name = operation.memory, lowering.result_name
+    pointer = pointer_of(memory.type)
+    if pointer is None:
+        described = lowering.descriptor(memory)
+        if isinstance(described.element, ComplexType):
+            raise lowering.error(f"{operation.name} of complex numbers has no form in {name}")
+        return pointers_to(lowering, described, operation.indices, shape)
+    if isinstance(pointer.pointee_type, ComplexType):
+        raise lowering.error(
+            f"complex numbers cannot be accessed through a pointer in {name}; use core.view"
+        )
+    return lowering.value(memory)
 
 
 # --- memrefs of groups ---

@@ -35,7 +35,8 @@ class LoopCounter:
         step = lowering.number(operation.step)
         by_tiles = isinstance(self._type, IndexType) and isinstance(step, int) and step > 1
         is_guarded = may_wrap(operation.ub, operation.step, is_unsigned=not self._has_sign)
-        self._counts = by_tiles or is_guarded
+        is_foreign = not (self._has_sign or lowering.HAS_UNSIGNED_LOOPS)
+        self._counts = by_tiles or is_guarded or is_foreign
         self.is_unsigned = not (self._has_sign or self._counts)
         if not self._counts:
             self._first, self._last = map(lowering.number, given[:2])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.rewrite.indices import Index, IndexArithmetic
+from xtile.rewrite.indices import Index, IndexArithmetic, IndexOperation
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rebuilder
 from xtile.translate.tiles.descriptors import GLOBAL_MEMORY, Complex, Descriptor, Group
@@ -24,6 +24,9 @@ from xtile.translate.tiles.types import (
     size_in_bytes,
 )
 
+Combine: TypeAlias = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]]
+"""Emits the combination of two tuples of numbers, of which the first comes of earlier elements."""
+
 
 class TileLowering(Rebuilder, IndexArithmetic, ABC):
     """Rebuilds kernels at tile level in a language of tiles.
@@ -35,6 +38,9 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
     Attributes:
         facts: What is known of integers.
     """
+
+    HAS_UNSIGNED_LOOPS: ClassVar[bool]
+    """Whether loops may count numbers without a sign."""
 
     facts: IndexFacts
 
@@ -71,6 +77,10 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
         """A tile of equal numbers, or a scalar."""
 
     @abstractmethod
+    def number_of(self, value: SSAValue) -> float | None:
+        """The number that a scalar is, or that all elements of a tile are, if it is known."""
+
+    @abstractmethod
     def arith(self, name: str, *operands: SSAValue) -> SSAValue:
         """What an operation of `arith` on numbers of one type gives, such as `addi`."""
 
@@ -83,6 +93,10 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
         """A comparison of integers, such as `slt`."""
 
     @abstractmethod
+    def cmpf(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A comparison of floats, such as `olt`."""
+
+    @abstractmethod
     def pure_cmpi(self, predicate: str, a: Index, b: Index) -> SSAValue:
         """A comparison of indices, computed once."""
 
@@ -93,6 +107,93 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
     @abstractmethod
     def resize(self, value: SSAValue, element: Attribute, is_signed: bool = True) -> SSAValue:
         """Integers in another width: extended with their sign or with zeros, or cut off."""
+
+    @abstractmethod
+    def converted(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """Floats in another type, rounded to nearest; what is too large is left open."""
+
+    @abstractmethod
+    def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """The bits of numbers as numbers of another type of the same width."""
+
+    @abstractmethod
+    def to_float(self, value: SSAValue, element: Attribute, is_signed: bool) -> SSAValue:
+        """Integers as f32 or f64."""
+
+    @abstractmethod
+    def cut_off(self, value: SSAValue, element: Attribute, is_signed: bool) -> SSAValue:
+        """Floats as integers that hold them when cut off; what others become is left open."""
+
+    # --- control flow ---
+
+    @abstractmethod
+    def counted(
+        self,
+        numbers: range,
+        initial: Sequence[SSAValue],
+        body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """A loop over numbers in steps of 1.
+
+        Args:
+            numbers: The numbers, each of which is an i32.
+            initial: What the first iteration gets.
+            body: Emits an iteration, and returns what it hands on.
+
+        Returns:
+            What the last iteration hands on.
+        """
+
+    # --- several elements ---
+
+    @abstractmethod
+    def reduced(
+        self,
+        values: Sequence[SSAValue],
+        axis: int,
+        identities: Sequence[Attribute] | None,
+        combine: Combine,
+    ) -> Sequence[SSAValue]:
+        """Combines the elements of tiles of one shape along a dimension.
+
+        Args:
+            values: The tiles.
+            axis: The dimension.
+            identities: A number for each tile; as a tuple they change no other. None: not known.
+            combine: Emits the combination of two tuples, each with an element of each tile.
+        """
+
+    @abstractmethod
+    def scanned(
+        self,
+        values: Sequence[SSAValue],
+        axis: int,
+        identities: Sequence[Attribute] | None,
+        combine: Combine,
+        *,
+        reverse: bool = False,
+    ) -> Sequence[SSAValue]:
+        """Combines each element with all before it; with `reverse` with all behind it."""
+
+    @abstractmethod
+    def has_matrix_unit(self, factor: Attribute, total: Attribute) -> bool:
+        """Whether products of matrices of a type are computed and added up in another, exactly."""
+
+    @abstractmethod
+    def multiplied(self, a: SSAValue, b: SSAValue, sums: SSAValue) -> SSAValue:
+        """The product of two matrices, or of lists of matrices, and sums, by a matrix unit."""
+
+    @abstractmethod
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """The product of floats and a sum, rounded once."""
+
+    @abstractmethod
+    def extract(self, value: SSAValue, indices: Sequence[Index], shape: Sequence[int]) -> SSAValue:
+        """One of the parts of a shape that a tile is cut into, by its number in each dimension."""
+
+    @abstractmethod
+    def joined(self, first: SSAValue, second: SSAValue) -> SSAValue:
+        """Two tiles of one shape as the parts of a new first dimension."""
 
     # --- shapes ---
 
@@ -135,6 +236,10 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
         """The pointer to numbers at an address, computed once."""
 
     @abstractmethod
+    def pointer_cast(self, pointers: SSAValue, element: Attribute) -> SSAValue:
+        """The same addresses as those of numbers of another type."""
+
+    @abstractmethod
     def load_number(self, pointer: SSAValue) -> SSAValue:
         """A number that a kernel only reads."""
 
@@ -170,8 +275,16 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
         return self.constant(number, value.type)
 
     @override
+    def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.pure_arith(_INDEX_OPERATIONS[operation], a, b)
+
+    @override
     def as_value(self, number: Index) -> SSAValue:
         return self.integer(number) if isinstance(number, int) else number
+
+    def optional_value(self, old: SSAValue | None) -> SSAValue | None:
+        """What a value of the source has become, if there is one."""
+        return None if old is None else self.value(old)
 
     def number(self, old: SSAValue) -> Index:
         """What an index of the source has become; a constant is a number."""
@@ -301,3 +414,17 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
             size_in_bytes(type_.element_type),
             self.alias_set_of(value),
         )
+
+
+_INDEX_OPERATIONS: dict[IndexOperation, str] = {
+    IndexOperation.ADD: "addi",
+    IndexOperation.SUBTRACT: "subi",
+    IndexOperation.MULTIPLY: "muli",
+    IndexOperation.DIVIDE: "divsi",
+    IndexOperation.DIVIDE_UP: "ceildivsi",
+    IndexOperation.REMAINDER: "remsi",
+    IndexOperation.SHIFT_RIGHT: "shrsi",
+    IndexOperation.SMALLER: "minsi",
+    IndexOperation.LARGER: "maxsi",
+}
+"""The operation of `arith` for each of indices."""

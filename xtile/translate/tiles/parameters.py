@@ -44,7 +44,7 @@ def _divisors(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequen
     return [*numbers, *[1] * (rank - len(numbers))][:rank]
 
 
-def _alignment(promises: Mapping[str, Attribute], element: Attribute) -> int:
+def alignment_of(promises: Mapping[str, Attribute], element: Attribute) -> int:
     """Bytes that the address of memory is a multiple of."""
     promised = promises.get(ALIGNMENT_ATTRIBUTE)
     natural = size_in_bytes(element)
@@ -78,7 +78,7 @@ def parameter(
         return Complex(*values)
     pointer = pointer_of(old.type)
     if pointer is not None:
-        alignment = _alignment(promises, pointer.pointee_type)
+        alignment = alignment_of(promises, pointer.pointee_type)
         return _aligned(values[0], alignment, pointer.pointee_type, lowering)
     if not isa(old.type, MemRefType):
         return values[0]
@@ -135,7 +135,7 @@ def _memref(
     ]
     offsets = [value for argument, value in given if argument.role is Role.OFFSET]
     offset = offsets[0] if layout.offset is None else layout.offset
-    alignment = _alignment(promises, element)
+    alignment = alignment_of(promises, element)
     pointer = _aligned(given[0][1], alignment, element, lowering)
     return Descriptor(
         pointer,
@@ -158,5 +158,5 @@ def _group(type_: MemRefType[Attribute], given: Given, promises: Mapping[str, At
         _of_role(given, Role.SIZES, layout.sizes),
         _of_role(given, Role.STRIDES, layout.strides),
         counts[0] if size is None else size,
-        _alignment(promises, element.element_type),
+        alignment_of(promises, element.element_type),
     )

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, ComplexType, IndexType, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i64,
+)
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core.pointers import PointerType, pointer_of
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
@@ -60,3 +71,10 @@ def is_local(type_: MemRefType[Attribute]) -> bool:
 def is_of_pointers(type_: Attribute) -> bool:
     """Whether a type of the source is a pointer or a vector of pointers."""
     return pointer_of(type_) is not None
+
+
+def number_attribute(number: float, type_: Attribute) -> Attribute:
+    """A number of a type."""
+    if isa(type_, IntegerType):
+        return IntegerAttr(int(number), type_)
+    return FloatAttr(float(number), cast("AnyFloat", type_))

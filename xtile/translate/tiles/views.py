@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import gcd
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xtile.dialects.core import ComplexPart, ComplexPartOp
+from xtile.dialects.core import ComplexPart, ComplexPartOp, ViewOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.tiles.descriptors import Descriptor, Group, Window
 from xtile.translate.tiles.lowering import TileLowering
-from xtile.translate.tiles.types import memref_type, part_of, parts_per_element
+from xtile.translate.tiles.types import memref_type, part_of, parts_per_element, size_in_bytes
 
 
 def _subview(operation: Operation, lowering: TileLowering) -> None:
@@ -153,8 +154,44 @@ def complex_part(lowering: TileLowering, source: Descriptor, first: int) -> Desc
     return replace(source, element=part_of(source.element), offset=offset, window=window)
 
 
+def _view(operation: ViewOp, lowering: TileLowering) -> None:
+    """The memory that a pointer points to, of which the type or operands tell the layout."""
+    element = memref_type(operation.result.type).element_type
+    scale = parts_per_element(element)
+    pointer = lowering.value(operation.pointer)
+    numbers = lowering.numbers(operation.operands[1:])
+    (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
+    offset, *strides = (lowering.multiply(number, scale) for number in (offset, *strides))
+    unknown = operation.unknown_extents
+    lowering.define(
+        operation.result,
+        Descriptor(
+            pointer,
+            element,
+            offset,
+            tuple(_ANY_SIZE if i in unknown else size for i, size in enumerate(sizes)),
+            tuple(strides),
+            _alignment(lowering, pointer, size_in_bytes(element)),
+            lowering.alias_set_of(operation.result),
+            unbounded=unknown,
+        ),
+    )
+
+
+_ANY_SIZE = 2**31 - 1
+"""The size of a dimension of whose extent nothing is known, which nobody asks for."""
+
+_LARGEST_ALIGNMENT = 2**20
+
+
+def _alignment(lowering: TileLowering, pointer: SSAValue, natural: int) -> int:
+    """Bytes that an address is known to be a multiple of."""
+    return max(natural, gcd(lowering.facts.divisor(pointer), _LARGEST_ALIGNMENT))
+
+
 RULES: dict[str, Rule] = {
     "core.complex_part": _complex_part,
+    "core.view": _view,
     "memref.assume_alignment": _assume_alignment,
     "memref.cast": _cast,
     "memref.dim": _dim,

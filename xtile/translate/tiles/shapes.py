@@ -8,42 +8,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.dialects.vector import InsertOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
-from xtile.dialects.cuda_tile.ops import core
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import mixed
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.types import tile_of, tile_type
+from xtile.translate.tiles.lowering import TileLowering
 from xtile.translate.tiles.types import shape_of
 
 
-def _broadcast(operation: Operation, lowering: Lowering) -> None:
+def _broadcast(operation: Operation, lowering: TileLowering) -> None:
     """Repeats along new leading dimensions, and along those of size 1."""
     (value,) = lowering.values(operation.operands)
     shape = shape_of(operation.results[0].type)
-    own = tile_type(value).get_shape()
+    own = lowering.shape(value)
     widened = lowering.reshape(value, (*[1] * (len(shape) - len(own)), *own))
     lowering.define(operation.results[0], lowering.broadcast(widened, shape))
 
 
-def _shape_cast(operation: Operation, lowering: Lowering) -> None:
+def _shape_cast(operation: Operation, lowering: TileLowering) -> None:
     (value,) = lowering.values(operation.operands)
     made = lowering.reshape(value, shape_of(operation.results[0].type))
     lowering.define(operation.results[0], made)
 
 
-def _transpose(operation: Operation, lowering: Lowering) -> None:
+def _transpose(operation: Operation, lowering: TileLowering) -> None:
     (value,) = lowering.values(operation.operands)
     order = cast("Sequence[int]", cast(Any, operation.properties["permutation"]).get_values())
     lowering.define(operation.results[0], lowering.permute(value, list(order)))
 
 
-def _step(operation: Operation, lowering: Lowering) -> None:
+def _step(operation: Operation, lowering: TileLowering) -> None:
     (size,) = shape_of(operation.results[0].type)
     lowering.define(operation.results[0], lowering.iota(size, i64))
 
@@ -51,55 +48,47 @@ def _step(operation: Operation, lowering: Lowering) -> None:
 # --- parts ---
 
 
-def _positions(operation: Operation, dynamic: Sequence[SSAValue], lowering: Lowering) -> Any:
+def _positions(operation: Operation, dynamic: Sequence[SSAValue], lowering: TileLowering) -> Any:
     given = cast("Sequence[int]", cast(Any, operation.properties["static_position"]).get_values())
     if any(number == -1 for number in given):
-        raise lowering.error(f"a position of poison cannot be translated to {TARGET}")
+        raise lowering.error(f"a position of poison cannot be translated to {lowering.result_name}")
     return mixed(operation.properties["static_position"], lowering.numbers(dynamic))
 
 
-def _extract(operation: Operation, lowering: Lowering) -> None:
+def _extract(operation: Operation, lowering: TileLowering) -> None:
     source, *dynamic = operation.operands
     positions = _positions(operation, dynamic, lowering)
     value = lowering.value(source)
     lowering.define(operation.results[0], part_at(lowering, value, positions))
 
 
-def part_at(lowering: Lowering, value: SSAValue, positions: Sequence[Index]) -> SSAValue:
+def part_at(lowering: TileLowering, value: SSAValue, positions: Sequence[Index]) -> SSAValue:
     """The part of a tile that has a position along its first dimensions."""
-    shape = tile_type(value).get_shape()
+    shape = lowering.shape(value)
     rest = shape[len(positions) :]
-    indices = [_as_i32(lowering, number) for number in (*positions, *[0] * len(rest))]
+    indices = [*positions, *[0] * len(rest)]
     size = (*[1] * len(positions), *rest)
     if size == shape:
         return lowering.reshape(value, rest)
-    return lowering.reshape(lowering.compute(core.ExtractOp, value, indices, size), rest)
+    return lowering.reshape(lowering.extract(value, indices, size), rest)
 
 
-def _as_i32(lowering: Lowering, number: Index) -> SSAValue:
-    if isinstance(number, int):
-        return lowering.integer(number, i32)
-    return lowering.resize(number, i32)
-
-
-def _insert(operation: Operation, lowering: Lowering) -> None:
+def _insert(operation: Operation, lowering: TileLowering) -> None:
     """Chooses between the part, repeated, and the whole; two halves follow each other."""
     source, target, *dynamic = operation.operands
     positions = _positions(operation, dynamic, lowering)
     whole, part = lowering.value(target), lowering.value(source)
-    shape = tile_type(whole).get_shape()
+    shape = lowering.shape(whole)
     before = _first_half(target)
     if before is not None and list(positions) == [1]:
-        halves = [
-            lowering.reshape(each, (1, *shape[1:])) for each in (lowering.value(before), part)
-        ]
-        lowering.define(operation.results[0], lowering.compute(core.CatOp, *halves, 0))
+        made = lowering.joined(lowering.value(before), part)
+        lowering.define(operation.results[0], made)
         return
     where: SSAValue | None = None
     for axis, position in enumerate(positions):
         index = lowering.iota(shape[axis])
         wanted = lowering.spread(lowering.as_value(position), (shape[axis],))
-        is_it = lowering.compare(ComparisonPredicate.EQUAL, index, wanted)
+        is_it = lowering.cmpi("eq", index, wanted)
         where = lowering.both(where, lowering.along(is_it, axis, shape))
     rest = shape[len(positions) :]
     spread = lowering.reshape(part, (*[1] * len(positions), *rest))
@@ -117,42 +106,40 @@ def _first_half(whole: SSAValue) -> SSAValue | None:
     return operation.source if is_first else None
 
 
-def _extract_strided_slice(operation: Operation, lowering: Lowering) -> None:
+def _extract_strided_slice(operation: Operation, lowering: TileLowering) -> None:
     """A part whose offset is a multiple of its size."""
     value = lowering.value(operation.operands[0])
-    whole, shape = tile_type(value).get_shape(), shape_of(operation.results[0].type)
+    whole, shape = lowering.shape(value), shape_of(operation.results[0].type)
     offsets = [number.value.data for number in cast(Any, operation.properties["offsets"])]
     offsets += [0] * (len(whole) - len(offsets))
     if any(offset % size for offset, size in zip(offsets, shape, strict=True)):
         raise lowering.error(
             f"a part of a tile that is no multiple of its size away from the start cannot be "
-            f"translated to {TARGET}"
+            f"translated to {lowering.result_name}"
         )
-    indices = [
-        lowering.integer(offset // size, i32) for offset, size in zip(offsets, shape, strict=True)
-    ]
-    lowering.define(operation.results[0], lowering.compute(core.ExtractOp, value, indices, shape))
+    indices = [offset // size for offset, size in zip(offsets, shape, strict=True)]
+    lowering.define(operation.results[0], lowering.extract(value, indices, shape))
 
 
-def _create_mask(operation: Operation, lowering: Lowering) -> None:
+def _create_mask(operation: Operation, lowering: TileLowering) -> None:
     numbers = lowering.numbers(operation.operands)
     lowering.define(operation.results[0], _mask(lowering, numbers, operation))
 
 
-def _constant_mask(operation: Operation, lowering: Lowering) -> None:
+def _constant_mask(operation: Operation, lowering: TileLowering) -> None:
     sizes = cast("Sequence[int]", cast(Any, operation.properties["mask_dim_sizes"]).get_values())
     lowering.define(operation.results[0], _mask(lowering, list(sizes), operation))
 
 
-def _mask(lowering: Lowering, sizes: Sequence[Index], operation: Operation) -> SSAValue:
+def _mask(lowering: TileLowering, sizes: Sequence[Index], operation: Operation) -> SSAValue:
     """Which elements have an index below the size in each dimension."""
-    type_ = tile_of(operation.results[0].type)
+    shape = shape_of(operation.results[0].type)
     mask: SSAValue | None = None
-    for axis, (size, length) in enumerate(zip(sizes, type_.get_shape(), strict=True)):
+    for axis, (size, length) in enumerate(zip(sizes, shape, strict=True)):
         limit = lowering.spread(lowering.as_value(size), (length,))
-        below = lowering.compare(ComparisonPredicate.LESS_THAN, lowering.iota(length), limit)
-        mask = lowering.both(mask, lowering.along(below, axis, type_.get_shape()))
-    return lowering.constant(1, type_) if mask is None else mask
+        below = lowering.cmpi("slt", lowering.iota(length), limit)
+        mask = lowering.both(mask, lowering.along(below, axis, shape))
+    return lowering.constant(1, lowering.tile(i1, shape)) if mask is None else mask
 
 
 RULES: dict[str, Rule] = {

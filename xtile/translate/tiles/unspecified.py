@@ -1,6 +1,6 @@
 """What loads give where the core form leaves elements unspecified.
 
-Source: docs/core-form.md, "Unspecified values"; CUDA Tile IR specification, "Views".
+Source: docs/core-form.md, "Unspecified values".
 """
 
 from __future__ import annotations

@@ -15,11 +15,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.cuda_tile.types import is_integer
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
-from xtile.translate.core_to_cuda_tile.arithmetic import FLOATS, INTEGERS, of_integers
-from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.types import element_type
+from xtile.translate.tiles.casts import narrow
+from xtile.translate.tiles.elementwise import arithmetic
+from xtile.translate.tiles.lowering import TileLowering
 
 _INTEGER_NAMES = {
     "add": "addi",
@@ -35,8 +34,12 @@ _INTEGER_NAMES = {
 _FLOAT_NAMES = {"add": "addf", "mul": "mulf"}
 """Names of kinds that differ from those of `arith`."""
 
+_OF_INTEGERS = frozenset(_INTEGER_NAMES.values())
+_OF_FLOATS = frozenset({"addf", "maximumf", "maxnumf", "minimumf", "minnumf", "mulf"})
+"""The operations of `arith` that combine numbers."""
 
-def combine(lowering: Lowering, kind: str, a: SSAValue, b: SSAValue) -> SSAValue:
+
+def combine(lowering: TileLowering, kind: str, a: SSAValue, b: SSAValue) -> SSAValue:
     """Combines two tiles element by element.
 
     Args:
@@ -45,16 +48,14 @@ def combine(lowering: Lowering, kind: str, a: SSAValue, b: SSAValue) -> SSAValue
         a: The first tile.
         b: The second one, of the same type.
     """
-    name = _name(lowering, kind, element_type(a))
-    if is_integer(element_type(a)):
-        return of_integers(name)(lowering, a, b)
-    return FLOATS[name](lowering, a, b)
+    name = _name(lowering, kind, lowering.element(a))
+    return narrow(arithmetic(name))(lowering, a, b)
 
 
-def _name(lowering: Lowering, kind: str, element: Attribute) -> str:
-    names, known = (_INTEGER_NAMES, INTEGERS) if is_integer(element) else (_FLOAT_NAMES, FLOATS)
-    name = names.get(kind, kind)
-    if name not in known:
+def _name(lowering: TileLowering, kind: str, element: Attribute) -> str:
+    of_integers = isa(element, IntegerType)
+    name = (_INTEGER_NAMES if of_integers else _FLOAT_NAMES).get(kind, kind)
+    if name not in (_OF_INTEGERS if of_integers else _OF_FLOATS):
         raise lowering.error(f"<{kind}> cannot combine numbers of type {element}")
     return name
 
@@ -64,7 +65,7 @@ def wide_type(element: Attribute) -> Attribute:
     return f32 if isinstance(element, Float16Type | BFloat16Type) else element
 
 
-def neutral(lowering: Lowering, kind: str, element: Attribute) -> Attribute:
+def neutral(lowering: TileLowering, kind: str, element: Attribute) -> Attribute:
     """The number that changes no other one."""
     name = _name(lowering, kind, element)
     if isa(element, IntegerType):

@@ -1,4 +1,4 @@
-"""What tile blocks have no counterpart of, with the reason."""
+"""What programs on tiles have no counterpart of, with the reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
-from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
+from xtile.translate.tiles.lowering import TileLowering
 
 _LIFTING = "subgroup-level kernels are not lifted to tiles yet"
 _HOST = "it is an operation of the host"
@@ -37,12 +37,13 @@ _REASONS = {
 """For each operation why it is refused."""
 
 
-def _refuse(operation: Operation, lowering: Lowering) -> None:
+def _refuse(operation: Operation, lowering: TileLowering) -> None:
     reason = _REASONS[operation.name]
-    raise lowering.error(f"{spelling_of(operation)} cannot be translated to {TARGET}: {reason}")
+    what, name = spelling_of(operation), lowering.result_name
+    raise lowering.error(f"{what} cannot be translated to {name}: {reason}")
 
 
-def _forget(operation: Operation, lowering: Lowering) -> None:
+def _forget(operation: Operation, lowering: TileLowering) -> None:
     """Nothing but the time depends on it."""
 
 

@@ -1,0 +1,49 @@
+"""From the core form at tile level to Triton's `tt` (docs/core-form.md, "To Triton").
+
+The text has no layouts, so that every release of Triton from 3.4 to 3.9 compiles it, for chips of
+NVIDIA and AMD.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
+
+from xtile.targets.target import Target
+from xtile.text.diagnostics import Diagnostics
+from xtile.text.source import source_of
+from xtile.transforms.cleanup.dead_code import remove_dead_code
+from xtile.transforms.pad import pad
+from xtile.transforms.read_once import read_once
+from xtile.transforms.split_complex import split_complex
+from xtile.translate.core_to_triton.lowering import Lowering
+from xtile.translate.core_to_triton.rules import RULES
+
+
+def translate_module(
+    module: ModuleOp, target: Target, diagnostics: Diagnostics | None = None
+) -> ModuleOp:
+    """Translates kernels at tile level.
+
+    Args:
+        module: The module, with one or more `gpu.module`.
+        target: The chip, whose vendor's library has functions that Triton has no operation for.
+        diagnostics: Where remarks go; None drops them.
+
+    Returns:
+        A module with a public function for each kernel.
+
+    Raises:
+        DiagnosticError: Something cannot be translated.
+    """
+    module = pad(split_complex(module), diagnostics)
+    lowering = Lowering(RULES, target, source_of(module), diagnostics)
+    body = Block()
+    with lowering.at_end_of(body):
+        lowering.translate_block(module.body.block)
+    result = ModuleOp([])
+    result.body.detach_block(result.body.block).erase()
+    result.body.add_block(body)
+    remove_dead_code(result)
+    read_once(result)
+    return result

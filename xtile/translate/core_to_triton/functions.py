@@ -1,0 +1,120 @@
+"""Modules and kernels: public functions with the arguments of the calling convention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32, i64
+from xdsl.ir import Attribute, Block, Region
+
+from xtile.arguments.calling_convention import KernelArgument, keep_signature
+from xtile.dialects.core.arguments import promises_of
+from xtile.dialects.core.signature import Role
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.indices import DimensionOperation, dimension_number
+from xtile.dialects.gpu.modules import ModuleOp
+from xtile.dialects.triton.tt import ops as tt
+from xtile.dialects.triton.tt.types import PointerType
+from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_triton.lowering import Lowering
+from xtile.translate.core_to_triton.types import element_of, pointer_to
+from xtile.translate.tiles.parameters import alignment_of, arguments_of, parameter
+from xtile.translate.tiles.types import INDEX, part_of, size_in_bytes
+
+
+def _module(operation: ModuleOp, lowering: Lowering) -> None:
+    lowering.translate_block(operation.body.block)
+
+
+def _function(function: FuncOp, lowering: Lowering) -> None:
+    name = function.sym_name.data
+    if not function.is_kernel:
+        raise lowering.error(f"@{name} is never launched: write 'kernel'")
+    if function.workgroup_buffers or function.private_buffers:
+        raise lowering.error(f"@{name} must allocate its local memory with memref.alloca")
+    parameters = [arguments_of(argument.type) for argument in function.arguments]
+    types = [_type(own) for several in parameters for own in several]
+    block = Block(arg_types=types)
+    attributes: list[DictionaryAttr] = []
+    with lowering.in_function(block):
+        given = iter(block.args)
+        for index, (old, own) in enumerate(zip(function.arguments, parameters, strict=True)):
+            promises = promises_of(function, index)
+            values = [(argument, next(given)) for argument in own]
+            lowering.define(old, parameter(old, values, promises, lowering))
+            attributes += [_promise(each, promises) for each in own]
+        lowering.translate_block(function.body.block)
+    made = tt.FuncOp(name, (types, []), Region(block), arg_attrs=ArrayAttr(attributes))
+    keep_signature(function, made, splits_complex=True)
+    lowering.emit(made)
+
+
+def _type(argument: KernelArgument) -> Attribute:
+    """The type of an argument; groups are addresses."""
+    if argument.pointer_depth == 0:
+        return element_of(part_of(argument.type))
+    return pointer_to(argument.type) if argument.role is Role.POINTER else PointerType(i64)
+
+
+def _promise(argument: KernelArgument, promises: Mapping[str, Attribute]) -> DictionaryAttr:
+    """What Triton's compiler is told of an argument: the alignment that is promised."""
+    if argument.role is not Role.POINTER:
+        return DictionaryAttr({})
+    alignment = alignment_of(promises, argument.type)
+    power = min(alignment & -alignment, _MOST)
+    if power <= size_in_bytes(argument.type):
+        return DictionaryAttr({})
+    return DictionaryAttr({"tt.divisibility": IntegerAttr(power, i32)})
+
+
+_MOST = 16
+"""The bytes of the longest access of a lane; Triton has no use for a larger alignment."""
+
+
+def _return(operation: Any, lowering: Lowering) -> None:
+    if operation.operands:
+        raise lowering.error("a kernel ends with gpu.return, without values")
+    lowering.emit(tt.ReturnOp())
+
+
+def _leave_out(operation: Any, lowering: Lowering) -> None:
+    """A function of the host, of which a warning tells."""
+
+
+# --- where a program stands in the grid ---
+
+
+def _block_id(operation: DimensionOperation, lowering: Lowering) -> None:
+    _of_grid(operation, lowering, tt.GetProgramIdOp)
+
+
+def _grid_dim(operation: DimensionOperation, lowering: Lowering) -> None:
+    sizes: Any = lowering.old_function().properties.get("known_grid_size")
+    if sizes is None:
+        _of_grid(operation, lowering, tt.GetNumProgramsOp)
+    else:
+        number = int(sizes.get_values()[dimension_number(operation)])
+        lowering.define(operation.results[0], lowering.integer(number))
+
+
+def _of_grid(
+    operation: DimensionOperation,
+    lowering: Lowering,
+    kind: type[tt.GetNumProgramsOp | tt.GetProgramIdOp],
+) -> None:
+    """A number of the grid as an index; it is never negative."""
+    number = lowering.pure(kind, dimension_number(operation))
+    lowering.facts.assume(number, is_not_negative=True)
+    lowering.define(operation.results[0], lowering.resize(number, INDEX))
+
+
+RULES: dict[str, Rule] = {
+    "func.func": _leave_out,
+    "gpu.block_id": _block_id,
+    "gpu.func": _function,
+    "gpu.grid_dim": _grid_dim,
+    "gpu.module": _module,
+    "gpu.return": _return,
+}
+"""The rule of each operation, by name."""

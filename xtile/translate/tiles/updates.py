@@ -1,0 +1,56 @@
+"""Which elements of memory an update of a tile accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.ir import SSAValue
+
+from xtile.dialects.core import AtomicUpdateOp
+from xtile.rewrite.indices import Index
+from xtile.translate.tiles import pointer_tiles
+from xtile.translate.tiles.accesses import Access, pointer_to
+from xtile.translate.tiles.descriptors import Descriptor
+from xtile.translate.tiles.lowering import TileLowering
+from xtile.translate.tiles.types import shape_of
+
+
+def update_of(
+    operation: AtomicUpdateOp, lowering: TileLowering
+) -> tuple[SSAValue, SSAValue | None]:
+    """Points to the elements that are updated, and says which of them memory has; None: all."""
+    checked = cast("Sequence[int]", operation.checked.get_values())
+    shape = shape_of(operation.value.type)
+    memory = lowering.descriptor(operation.memory)
+    starts = tuple(lowering.numbers(operation.indices))
+    if not shape:
+        mask = _is_element_inside(lowering, memory, starts, checked)
+        return pointer_to(lowering, memory, starts), mask
+    first = memory.rank - len(shape)
+    axes = tuple(range(first, memory.rank))
+    if operation.transpose is not None:
+        axes = axes[::-1]
+    inside = tuple(axis not in checked for axis in axes)
+    access = Access(memory, starts, shape, axes, inside)
+    mask = pointer_tiles.is_inside(lowering, access)
+    single = [dimension for dimension in checked if dimension < first]
+    if single:
+        fits = _is_element_inside(lowering, memory, starts, single)
+        mask = lowering.both(mask, None if fits is None else lowering.spread(fits, shape))
+    return pointer_tiles.pointers(lowering, access), mask
+
+
+def _is_element_inside(
+    lowering: TileLowering, memory: Descriptor, starts: Sequence[Index], checked: Sequence[int]
+) -> SSAValue | None:
+    """Whether indices are inside of some dimensions; None if they are known to be."""
+    mask: SSAValue | None = None
+    for dimension in checked:
+        start, size = starts[dimension], memory.sizes[dimension]
+        if isinstance(start, int) and isinstance(size, int) and 0 <= start < size:
+            continue
+        mask = lowering.both(mask, lowering.pure_cmpi("slt", start, size))
+        if not lowering.facts.is_not_negative(start):
+            mask = lowering.both(lowering.pure_cmpi("sge", start, 0), mask)
+    return mask
