@@ -57,6 +57,7 @@ OF_WORK_GROUPS = (
     "xegpu-to-core",
     "xegpu-to-cuda_tile",
     "xegpu-to-tile",
+    "xegpu-to-triton",
     "xegpu-work-group-to-core",
 )
 """The passes that are tried on XeGPU at level work-group."""
@@ -86,6 +87,7 @@ RESULTS = {
     "core-structure": "tile",
     "core-tile-linalg": "tile",
     "cuda_tile": "cuda_tile.entry",
+    "triton": "tt.func",
     "lane": "lane",
     "llvm22": "lane",
     "spirv": "spirv.func",
@@ -104,7 +106,7 @@ RESULTS = {
 
 def found_in(text: str) -> str:
     """What functions there are, or at which level kernels are; those of lanes have no level."""
-    kinds = ("cuda_tile.entry", "spirv.func", "tensorlang.func")
+    kinds = ("cuda_tile.entry", "spirv.func", "tensorlang.func", "tt.func")
     levels = re.findall(r'core.level = "(\w+)"', text)
     return next((kind for kind in kinds if kind in text), levels[0] if levels else "lane")
 

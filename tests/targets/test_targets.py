@@ -74,10 +74,10 @@ def test_each_vendor_has_the_languages_that_steps_are_for() -> None:
     for vendor in VENDORS:
         own = [each for each in languages if vendor in ROUTES.vendors_of(each)]
         assert sorted(own) == sorted(vendor.languages)
-    assert ROUTES.vendors_of("core") == list(COMPILED_VENDORS) == [INTEL, NVIDIA]
+    assert ROUTES.vendors_of("core") == list(COMPILED_VENDORS) == [INTEL, NVIDIA, AMD]
 
 
-@pytest.mark.parametrize("language", ["core", "xegpu", "cuda_tile"])
+@pytest.mark.parametrize("language", ["lane", "xegpu", "cuda_tile"])
 def test_chips_without_a_compiler_are_refused(
     language: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,7 +98,7 @@ def test_help_names_the_chips_that_there_are_compilers_for(
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert "pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx (Intel); sm_80, " in text
-    assert "gfx" not in text
+    assert "gfx90a, gfx942, gfx950, gfx1100, gfx1201, gfx1250 (AMD)" in text
 
 
 # --- sizes ---

@@ -44,6 +44,7 @@ def test_every_route_and_its_steps() -> None:
         "tensorlang -> lane": f"tensorlang-to-core {distributed} subgroup-to-lane",
         "tensorlang -> spirv": f"tensorlang-to-core {distributed} subgroup-to-lane lane-to-spirv",
         "tensorlang -> cuda_tile": f"tensorlang-to-core {tiled} tile-to-cuda_tile",
+        "tensorlang -> triton": f"tensorlang-to-core {tiled} tile-to-triton",
         "linalg -> core": "linalg-to-core",
         "linalg -> subgroup": f"linalg-to-core {distributed}",
         "linalg -> tile": f"linalg-to-core {tiled}",
@@ -51,8 +52,10 @@ def test_every_route_and_its_steps() -> None:
         "linalg -> lane": f"linalg-to-core {distributed} subgroup-to-lane",
         "linalg -> spirv": f"linalg-to-core {distributed} subgroup-to-lane lane-to-spirv",
         "linalg -> cuda_tile": f"linalg-to-core {tiled} tile-to-cuda_tile",
+        "linalg -> triton": f"linalg-to-core {tiled} tile-to-triton",
         "cuda_tile -> core": "cuda_tile-to-core",
         "cuda_tile -> tile": "cuda_tile-to-core",
+        "cuda_tile -> triton": "cuda_tile-to-core core-cleanup tile-to-triton",
         "cuda_tile -> lane": "cuda_tile-to-core core-cleanup tile-to-lane",
         "cuda_tile -> spirv": "cuda_tile-to-core core-cleanup tile-to-lane lane-to-spirv",
         "triton -> core": "triton-to-core",
@@ -72,6 +75,8 @@ def test_every_route_and_its_steps() -> None:
         "core subgroup -> spirv": "core-cleanup subgroup-to-lane lane-to-spirv",
         "core lane -> spirv": "lane-to-spirv",
         "core block -> cuda_tile": f"{tiled} tile-to-cuda_tile",
+        "core block -> triton": f"{tiled} tile-to-triton",
+        "core tile -> triton": "core-cleanup tile-to-triton",
         "core tile -> cuda_tile": "core-cleanup tile-to-cuda_tile",
         "xegpu subgroup -> core": of_subgroups,
         "xegpu subgroup -> subgroup": of_subgroups,
@@ -82,6 +87,7 @@ def test_every_route_and_its_steps() -> None:
         "xegpu work-group -> lane": f"{of_work_groups} tile-to-lane",
         "xegpu work-group -> spirv": f"{of_work_groups} tile-to-lane lane-to-spirv",
         "xegpu work-group -> cuda_tile": f"{of_work_groups} tile-to-cuda_tile",
+        "xegpu work-group -> triton": f"{of_work_groups} tile-to-triton",
         "xegpu lane -> spirv": "lane-to-spirv",
     }
 
@@ -158,7 +164,7 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
         *("xegpu-to-toy", "core-to-toy", "triton-to-toy"),
     }
     assert "tile-to-toy" in table.names
-    assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA"]
+    assert [vendor.name for vendor in table.vendors_of("toy")] == ["Intel", "NVIDIA", "AMD"]
     assert "tile-to-toy               core tile" in list_routes(table)
     module = xtile.parse(KERNEL, language="tensorlang")
     seen: list[str] = []
@@ -172,7 +178,7 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
 
 def test_a_language_that_is_raised_goes_everywhere() -> None:
     table = Table((*STEPS, FROM_TOY))
-    made = ("core", "tile", "cuda_tile", "lane", "spirv")
+    made = ("core", "tile", "cuda_tile", "lane", "spirv", "triton")
     assert {*table.routes} - {*ROUTES.routes} == {f"toy-to-{target}" for target in made}
     result = Run(table, Options()).to(_to_toy(ModuleOp([]), Options(), None), "cuda_tile")
     assert [operation.name for operation in result.body.ops] == ["cuda_tile.module"]
@@ -216,8 +222,11 @@ def test_the_table_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) < 80
     assert lines[0].split() == ["FROM", "TO", "THROUGH", "FOR"]
-    assert "core tile         cuda_tile  core-cleanup, tile-to-cuda_tile           NVIDIA" in lines
-    assert "lane-to-spirv             core lane, xegpu lane         spirv          Intel" in lines
+    assert (
+        "core tile         triton     core-cleanup, tile-to-triton           NVIDIA, AMD" in lines
+    )
+    words = ["lane-to-spirv", "core", "lane,", "xegpu", "lane", "spirv", "Intel"]
+    assert words in [line.split() for line in lines]
 
 
 @pytest.mark.parametrize("source", [None, "core", "lane"])

@@ -142,9 +142,9 @@ def _device_of_architecture(name: str) -> Device:
 
 
 def _known_devices() -> str:
-    from xtile.targets import COMPILED_VENDORS
+    from xtile.targets import LAUNCHED_VENDORS
 
-    names = (*DEVICES, *(name for vendor in COMPILED_VENDORS for name in vendor.chips))
+    names = (*DEVICES, *(name for vendor in LAUNCHED_VENDORS for name in vendor.chips))
     return ", ".join(f"'{name}'" for name in names)
 
 

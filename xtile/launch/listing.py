@@ -12,7 +12,7 @@ from xtile.backends.nvidia.cuda.device import available_devices as available_gpu
 from xtile.backends.nvidia.cuda.device import runs
 from xtile.command import EXIT_OK, print_table, write_standard_output
 from xtile.launch.devices import CUDA, OPENCL, REFERENCE
-from xtile.targets import COMPILED_VENDORS, INTEL, NVIDIA
+from xtile.targets import INTEL, LAUNCHED_VENDORS, NVIDIA
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,7 +98,7 @@ def _chips(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> T
     table = Table(caption="*: the default of its vendor", caption_justify="left")
     for heading in ("chip", "vendor", "what it is", "compiles", "runs"):
         table.add_column(heading, no_wrap=True)
-    for vendor in COMPILED_VENDORS:
+    for vendor in LAUNCHED_VENDORS:
         compiles = vendor is INTEL or cuda_setup.assembler_problem() is None
         for chip, target in vendor.chips.items():
             name = f"{chip} *" if chip == vendor.default else chip

@@ -44,13 +44,16 @@ class Vendor:
 
 INTEL = Vendor("Intel", "pvc", ("tile", "subgroup", "lane", "xegpu", "spirv"))
 NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "subgroup", "cuda_tile", "triton"))
-AMD = Vendor("AMD", "gfx942", ("tile", "triton"))
+AMD = Vendor("AMD", "gfx942", ("tile", "subgroup", "triton"))
 
 VENDORS = (INTEL, NVIDIA, AMD)
 """Every vendor."""
 
 COMPILED_VENDORS = tuple(vendor for vendor in VENDORS if vendor.languages)
-"""Those that there are compilers for."""
+"""Those whose chips kernels are translated for."""
+
+LAUNCHED_VENDORS = (INTEL, NVIDIA)
+"""Those whose chips machine code is compiled for here, and run on."""
 
 
 def find_target(chip: str) -> Target:

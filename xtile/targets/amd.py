@@ -1,4 +1,4 @@
-"""AMD's chips, for which there is no compiler here yet.
+"""AMD's chips, for which Triton compiles.
 
 Sources: AMD's instruction set architecture documents of CDNA 2 (gfx90a), CDNA 3 (gfx942), CDNA 4
 (gfx950), RDNA 3 (gfx1100) and RDNA 4 (gfx1201), chapters on matrix instructions; Triton 3.5,

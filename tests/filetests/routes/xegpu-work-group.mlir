@@ -5,6 +5,7 @@
 // RUN: xtile-opt %s --translate xegpu-to-core | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile --chip sm_90 | filecheck %s --check-prefix=TILE
+// RUN: xtile-opt %s --translate xegpu-to-triton --chip gfx942 | filecheck %s --check-prefix=TRITON
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip cpu | filecheck %s --check-prefix=LANE
 // RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
 #rows = #xegpu.layout<sg_layout = [4, 1], sg_data = [8, 64]>
@@ -49,3 +50,8 @@ gpu.module @kernels {
 // LANE:     math.exp %{{.*}} : vector<16xf32>
 
 // CPU: OpExecutionMode %softmax LocalSize 1 1 1
+// TRITON:     tt.func public @softmax(%x: !tt.ptr<f32>
+// TRITON:       tt.load %{{.*}} : tensor<32x64x!tt.ptr<f32>>
+// TRITON:       "tt.reduce"
+// TRITON:       math.exp
+// TRITON:       tt.store

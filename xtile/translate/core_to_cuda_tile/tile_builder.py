@@ -120,8 +120,11 @@ class TileBuilder(TileLowering):
 
     @override
     def number_of(self, value: SSAValue) -> float | None:
-        number = self.facts.number(value)
-        return number if isinstance(number, int) else None
+        owner = value.owner
+        if not isinstance(owner, core.ConstantOp):
+            return None
+        numbers = cast("Sequence[float]", cast(Any, owner.value).get_values())
+        return numbers[0] if len(set(map(repr, numbers))) == 1 else None
 
     @override
     def arith(self, name: str, *operands: SSAValue) -> SSAValue:

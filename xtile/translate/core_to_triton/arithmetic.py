@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import IRDLOperation
 
+from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
 from xtile.dialects.number_attributes import Rounding, saturates
 from xtile.dialects.triton.tt import ops as tt
 from xtile.rewrite.rebuilder import Rule
@@ -170,7 +170,7 @@ def _convert(operation: Operation, lowering: Lowering) -> None:
 def _compare(operation: Operation, lowering: Lowering) -> None:
     a, b = (in_computed_type(lowering, value) for value in lowering.values(operation.operands))
     properties = operation.properties.copy()
-    kind = cast("type[IRDLOperation]", type(operation))
+    kind = CmpIOp if operation.name == "arith.cmpi" else CmpFOp
     type_ = lowering.tile(i1, lowering.shape(a))
     lowering.define(operation.results[0], lowering.make(kind, type_, a, b, properties=properties))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xtile.dialects.scf.loops import ForOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import TARGET, Lowering
 from xtile.translate.tiles.loop_counter import LoopCounter
@@ -32,7 +33,7 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
         lowering.define_flat(sums, block.args[1:])
         lowering.emit(scf.YieldOp(*_translate_body(operation.body.block, lowering)))
     bounds = counter.lower, counter.upper, counter.step
-    loop = lowering.emit(scf.ForOp(*bounds, initial, Region(block)))
+    loop = lowering.emit(ForOp(*bounds, initial, Region(block)))
     lowering.define_flat(operation.results, loop.results)
 
 
