@@ -23,11 +23,11 @@ from tests.transforms.tile_linalg.from_source import reversed_modes
 from tests.translate.core_to_cuda_tile.entries import (
     CHIPS,
     entry_of,
-    flattened,
     functions_of,
     launch_entry,
     verify,
 )
+from tests.translate.flattened import flattened
 from xtile.dialects.cuda_tile.bytecode import decode, encode
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp as CoreFuncOp
