@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     NoneAttr,
+    i8,
     i64,
 )
 from xdsl.ir import Attribute, Operation
@@ -99,6 +100,17 @@ def kernel_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
         pointee: Attribute = getattr(type, "pointee_type", getattr(type, "pointee", type))
         return (KernelArgument(Role.POINTER, i64 if is_pointer(pointee) else pointee),)
     return (KernelArgument(Role.VALUE, _scalar_type(type)),)
+
+
+def source_arguments(type: Attribute) -> tuple[KernelArgument, ...]:
+    """What a parameter of a kernel's source is passed as.
+
+    As `kernel_arguments`, but for truth values: a translation that takes one passes a byte for it.
+
+    Raises:
+        ValueError: A kernel can have no such parameter; the message says why.
+    """
+    return kernel_arguments(i8 if type == BOOL else type)
 
 
 def _tile_argument(type: Attribute) -> KernelArgument:

@@ -10,6 +10,7 @@ import xtile
 from tests.triton_kernels.case import Case
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.judges import NEWEST, compiled
+from xtile.launch import ArgumentError
 from xtile.translate.route import translate
 
 NOT_COMPILED = {"matmul_block_pointers"}
@@ -77,3 +78,25 @@ def test_functions_that_others_call_are_no_kernels() -> None:
     out = np.full(1, 77, np.int32)
     xtile.run(module, [out, 21])
     assert out.tolist() == [42]
+
+
+@pytest.mark.parametrize("device", ["reference", "opencl"])
+@pytest.mark.parametrize("flag", [True, False])
+def test_truth_values_are_passed_as_bytes(device: str, flag: bool) -> None:
+    text = """
+    tt.func public @k(%out: !tt.ptr<i32>, %flag: i1, %n: i32) {
+      %seven = arith.constant 7 : i32
+      %v = arith.select %flag, %n, %seven : i32
+      tt.store %out, %v : !tt.ptr<i32>
+      tt.return
+    }
+    """
+    module = xtile.parse(text, language="ttir")
+    raised = translate(module, "triton-to-core")
+    assert "gpu.func @k(%out: !core.ptr<i32>, %flag: i8, %n: i32)" in xtile.to_text(raised, "mlir")
+    for each in (module, raised):
+        out = np.full(1, 77, np.int32)
+        xtile.run(each, [out, flag, 5], device=device)
+        assert out.tolist() == [5 if flag else 7]
+    with pytest.raises(ArgumentError, match="expected True or False, given an int"):
+        xtile.run(module, [np.zeros(1, np.int32), 1, 5], device=device)

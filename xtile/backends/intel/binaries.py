@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, VectorTyp
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xtile.arguments.calling_convention import kernel_arguments
+from xtile.arguments.calling_convention import source_arguments
 from xtile.backends.intel.compilation import KernelInterface, Program
 from xtile.dialects.spirv import (
     ArrayType,
@@ -87,7 +87,7 @@ def _subgroup_size(modes: Mapping[str, tuple[int, ...]]) -> int | None:
 
 
 def _check_arguments(kernel: str, type: FunctionType, parameters: Sequence[Attribute]) -> None:
-    expected = [argument for parameter in parameters for argument in kernel_arguments(parameter)]
+    expected = [argument for parameter in parameters for argument in source_arguments(parameter)]
     depths = [1 if isinstance(given, PointerType) else 0 for given in type.inputs]
     if depths != [min(argument.pointer_depth, 1) for argument in expected]:
         raise ValueError(

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from xtile import __version__
-from xtile.arguments.calling_convention import kernel_arguments
+from xtile.arguments.calling_convention import source_arguments
 from xtile.arguments.signature import Signature
 from xtile.arguments.signature_words import signature_of_words, signature_words
 from xtile.backends.nvidia.compilation import Cubin, KernelInterface
@@ -92,7 +92,7 @@ def _slots(signature: Signature) -> str:
     arguments = (
         argument
         for parameter in signature.parameters
-        for argument in kernel_arguments(parameter.type)
+        for argument in source_arguments(parameter.type)
     )
     return " ".join(f"{slot.offset}:{slot.size}" for slot in slots_of(arguments))
 

@@ -118,7 +118,7 @@ class Sanitizer:
                 f"{int(arrives[warp].sum())} of {arrives.shape[1]} threads of warp {warp} reach "
                 "the barrier; all threads of a warp reach it, or none does",
             )
-        counts = some.astype(np.int64)
+        counts = np.asarray(some, dtype=np.int64)
         if self._waits is not None:
             counts += self._waits
         self._waits = counts

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Region
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i1, i8, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
 from xtile.dialects.core.signature import (
@@ -61,7 +62,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     if operation.function_type.outputs.data:
         raise raising.error("a kernel returns nothing; functions that others call are private")
     arguments = operation.body.blocks[0].args
-    body = Block(arg_types=raising.types(arguments))
+    body = Block(arg_types=[_passed(each) for each in raising.types(arguments)])
     promises = operation.arg_attrs
     with raising.in_function(body):
         for position, (was, becomes) in enumerate(zip(arguments, body.args, strict=True)):
@@ -69,7 +70,8 @@ def _function(operation: FuncOp, raising: Raising) -> None:
                 {} if promises is None else promises.data[position].data
             )
             raising.define(was, becomes)
-            raising.define(was, raising.promised(becomes, given))
+            value = _truth(raising, becomes) if was.type == i1 else becomes
+            raising.define(was, raising.promised(value, given))
         run_function(operation, raising)
         raising.emit(GpuReturnOp())
     kernel = raising.emit(
@@ -83,6 +85,16 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     )
     kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
     kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
+
+
+def _passed(type_: Attribute) -> Attribute:
+    """The type of an argument: a truth value is passed as a byte."""
+    return i8 if type_ == i1 else type_
+
+
+def _truth(raising: Raising, byte: SSAValue) -> SSAValue:
+    properties = {"predicate": IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("ne"), i64)}
+    return raising.compute(arith.CmpiOp, [byte, raising.constant(0, i8)], i1, properties)
 
 
 def _signature(function: FuncOp, raising: Raising) -> KernelSignature:

@@ -9,7 +9,7 @@ from functools import cache
 import pyopencl as cl
 from xdsl.ir import Attribute
 
-from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, source_arguments
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.cache import Cache
 from xtile.backends.intel.compilation import KernelInterface, Program
@@ -107,7 +107,7 @@ class Session:
 
 def _convention(name: str, type: Attribute) -> tuple[KernelArgument, ...]:
     try:
-        return kernel_arguments(type)
+        return source_arguments(type)
     except ValueError as error:
         raise ArgumentError(f"@{name}: {error}") from None
 

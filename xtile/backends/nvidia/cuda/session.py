@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from xtile.arguments.calling_convention import KernelArgument, kernel_arguments
+from xtile.arguments.calling_convention import KernelArgument, source_arguments
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.signature import Signature
 from xtile.backends.nvidia.compilation import Cubin
@@ -193,7 +193,7 @@ def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ..
         ArgumentError: A kernel cannot have such a parameter.
     """
     try:
-        return tuple(kernel_arguments(parameter.type) for parameter in signature.parameters)
+        return tuple(source_arguments(parameter.type) for parameter in signature.parameters)
     except ValueError as error:
         raise ArgumentError(f"@{signature.name}: {error}") from None
 
