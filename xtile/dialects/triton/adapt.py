@@ -19,7 +19,7 @@ from xdsl.rewriter import Rewriter
 from xtile.dialects.triton.encodings.encoding import EncodingAttr
 from xtile.dialects.triton.operation import TritonOperation
 from xtile.dialects.triton.ttg.types import MemDescType
-from xtile.dialects.triton.versions import V3_4, V3_5, Release
+from xtile.dialects.triton.versions import V3_4, V3_5, V3_6, Release
 from xtile.dialects.walk import walk
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.source import Source, source_of, span_of
@@ -41,6 +41,10 @@ def adapt(module: Operation, release: Release, diagnostics: Diagnostics) -> None
     """
     source = source_of(module)
     told: set[str] = set()
+    if release >= V3_6:
+        from xtile.dialects.triton.depths import complete_depths
+
+        complete_depths(module)
     for operation in list(walk(module)):
         if release >= V3_5 and _OPERAND_INDEX in operation.attributes:
             operation.attributes.pop(_OPERAND_INDEX)

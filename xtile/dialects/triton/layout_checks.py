@@ -1,20 +1,32 @@
-"""Checks that the layouts in a function are for the blocks, warps and lanes of its module.
+"""Checks that the layouts in a function are for the blocks, warps, lanes and chip of its module.
 
 Source: Triton 3.9, `lib/Dialect/TritonGPU/IR/Dialect.cpp`, `verifyTensorLayout`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.triton.encodings.distributed import SliceEncodingAttr
 from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr, SharedEncodingAttr
+from xtile.dialects.triton.encodings.matrix_units import (
+    AMDWmmaEncodingAttr,
+    DotOperandEncodingAttr,
+)
+from xtile.dialects.triton.matrix_instructions import (
+    chip_of,
+    problem_of_product,
+    wmma_version,
+)
 from xtile.dialects.triton.module_attributes import BLOCKS, LANES, WARPS, number
 from xtile.dialects.triton.operation import encoding_of, shape_of
+from xtile.dialects.triton.tt.ops.products import DotOp
 from xtile.dialects.triton.ttg.types import MemDescType
 from xtile.dialects.verification import VerifyExceptionAt
+from xtile.targets.target import Target
 
 
 def verify_layouts(function: Operation) -> None:
@@ -28,6 +40,7 @@ def verify_layouts(function: Operation) -> None:
         number(module, BLOCKS, 1),
         number(function, WARPS, 0) or number(module, WARPS, 0),
         number(module, LANES, 32),
+        chip_of(module),
     )
     _verify_regions(function, around, {})
 
@@ -40,11 +53,13 @@ class Around:
         blocks: The blocks of a cluster.
         warps: The warps of a block; 0 where nothing says it.
         lanes: The lanes of a warp.
+        chip: The chip of AMD; None for others.
     """
 
     blocks: int
     warps: int
     lanes: int
+    chip: Target | None
 
     def problem(self, type_: Attribute) -> str | None:
         """Why values of a type do not fit; None where they do."""
@@ -70,7 +85,21 @@ class Around:
         ):
             if given != expected:
                 return f"the value is {type_}; its layout is for {given}, but {name} {expected}"
-        return self._blocks(encoding)
+        return self._blocks(encoding) or self._unit(encoding)
+
+    def _unit(self, encoding: Attribute) -> str | None:
+        """Why the chip's matrix unit does not have a layout."""
+        while isinstance(encoding, SliceEncodingAttr | DotOperandEncodingAttr):
+            encoding = encoding.parent
+        if self.chip is None or not isinstance(encoding, AMDWmmaEncodingAttr):
+            return None
+        version = wmma_version(self.chip)
+        if version is None or encoding.version.data == version:
+            return None
+        return (
+            f"the layout {encoding} is for version {encoding.version.data} of WMMA, but "
+            f"{self.chip.name} has version {version}"
+        )
 
     def _blocks(self, encoding: DistributedEncodingAttr | SharedEncodingAttr) -> str | None:
         given = 1 << len(encoding.block_bases)
@@ -100,6 +129,10 @@ def _verify_regions(operation: Operation, around: Around, known: dict[int, Attri
                     if problem is not None:
                         raise VerifyExceptionAt(problem, each)
                     seen[id(type_)] = type_
+                if isinstance(each, DotOp) and inner.chip is not None:
+                    problem = problem_of_product(each, inner.chip)
+                    if problem is not None:
+                        raise VerifyExceptionAt(problem, each)
                 if each.regions:
                     _verify_regions(each, inner, seen)
 
@@ -113,4 +146,4 @@ def _of_partition(operation: Operation, index: int, around: Around) -> Around:
     if not isinstance(counts, DenseArrayBase):
         return around
     warps = list(counts.get_values())
-    return Around(around.blocks, int(warps[index]), around.lanes) if index < len(warps) else around
+    return replace(around, warps=int(warps[index])) if index < len(warps) else around
