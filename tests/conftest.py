@@ -34,7 +34,7 @@ sys.addaudithook(refuse_processes)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the options of tests of Triton."""
+    """Adds the options: more releases of Triton, and all kernels instead of samples."""
     parser.addoption(
         "--triton-all",
         metavar="DIR",
@@ -45,6 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run all kernels of tests at tile level as what they become for Triton, not a sample",
     )
+    parser.addoption(
+        "--all-ports",
+        action="store_true",
+        help="run every kernel of the corpora as the tensor language, and not a sample",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,6 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[RELEASES_VARIABLE] = given
     if config.getoption("--all-on-triton"):
         os.environ[ALL_VARIABLE] = "1"
+    if config.getoption("--all-ports"):
+        os.environ["XTILE_ALL_PORTS"] = "1"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -211,7 +211,7 @@ class XtileOptMain(xDSLOptMain):
         from xtile.translate.route import ROUTES, translate
 
         self._running_step, self._running = f"translation '{route.name}'", self
-        if ROUTES.is_device_code(route.target):
+        if ROUTES.leaves_out_hosts(route.target):
             warn_of_left_out(module, diagnostics)
         wanted = diagnostics if self.args.remarks else None
         result = translate(module, route.name, self._options(), wanted, self._steps.begin)

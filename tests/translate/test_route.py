@@ -128,6 +128,11 @@ def test_messages_point_at_the_source_at_every_step() -> None:
 def test_what_files_begin_with() -> None:
     assert {name: ROUTES.extension_of(route) for name, route in ROUTES.routes.items()} == {
         "tensorlang-to-core": "ir",
+        "linalg-to-tensorlang": "mlir",
+        "cuda_tile-to-tensorlang": "mlir",
+        "triton-to-tensorlang": "ttir",
+        "core-to-tensorlang": "mlir",
+        "xegpu-to-tensorlang": "mlir",
         "tensorlang-to-subgroup": "ir",
         "tensorlang-to-xegpu": "ir",
         "core-to-subgroup": "mlir",

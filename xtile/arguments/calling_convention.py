@@ -241,6 +241,9 @@ def _flattened(
             for each in kernel_arguments(type):
                 modes = () if each.mode is None else (piece.modes[each.mode],)
                 yield Piece(each.role, modes)
+        elif piece.role is Role.ELEMENTS:
+            for each in kernel_arguments(type):
+                yield Piece(Role.POINTER if each.role is Role.POINTER else Role.COUNT)
         elif piece.role is Role.VALUE and splits_complex and isinstance(type, ComplexType):
             yield from (Piece(Role.REAL), Piece(Role.IMAGINARY))
         else:

@@ -16,6 +16,7 @@ from xtile.arguments.memory_types import scalar_type_of
 from xtile.arguments.signature import Parameter
 from xtile.dialects.core.signature import KernelSignature, Piece, Role
 from xtile.dialects.reading import parse
+from xtile.dialects.tensorlang.types import MemrefType
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,
@@ -31,6 +32,7 @@ _KERNEL = "gpu.module @source {{\ngpu.func @source({parameters}) kernel {{\ngpu.
 
 _SOURCES: Mapping[str, tuple[Literal["mlir", "tensorlang"], str]] = {
     "tensorlang": ("tensorlang", "func @source({parameters}) {{\n}}\n"),
+    "core": ("mlir", _KERNEL),
     "linalg": ("mlir", _KERNEL),
     "xegpu": ("mlir", _KERNEL),
     "cuda_tile": (
@@ -120,11 +122,21 @@ def _piece(piece: Piece, type: Attribute, argument: Argument) -> Argument:
         case ScalarArgument():
             return _of_number(piece.role, type, argument)
         case MemrefArgument():
-            return _of_memref(piece, argument)
+            return _as_bytes(type, _of_memref(piece, argument))
         case GroupArgument():
             return _of_group(piece, argument)
         case _:
             return argument
+
+
+def _as_bytes(type: Attribute, argument: Argument) -> Argument:
+    """The memory of truth values as bytes, where a kernel of the tensor language has these."""
+    if not isinstance(type, MemrefType) or not isinstance(argument, MemrefArgument):
+        return argument
+    base = argument.base
+    if base is None or base.dtype.kind != "b":
+        return argument
+    return replace(argument, base=base.view(np.int8))
 
 
 def _of_number(role: Role, type: Attribute, number: ScalarArgument) -> Argument:
@@ -140,8 +152,13 @@ def _of_number(role: Role, type: Attribute, number: ScalarArgument) -> Argument:
 def _of_memref(piece: Piece, memref: MemrefArgument) -> Argument:
     if piece.role is Role.MEMREF:
         return _turned(piece, memref)
-    if piece.role is Role.POINTER:
+    if piece.role is Role.ELEMENTS and memref.base is None:
+        return MemrefArgument(None, (0,), (1,))
+    if piece.role in (Role.POINTER, Role.ELEMENTS):
         return _pointer(memref)
+    if piece.role is Role.COUNT:
+        base = memref.base
+        return ScalarArgument(np.int64(0 if base is None else base.size))
     if piece.role is Role.VALUE:
         # The kernel takes its address as a number.
         return memref

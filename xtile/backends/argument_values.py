@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
@@ -41,6 +42,8 @@ def size_or_stride(part: KernelArgument, view: AnyView | None) -> int:
         case Role.OFFSET:
             # An array begins with the memref's first element.
             return 0
+        case Role.COUNT:
+            return 0 if view is None else math.prod(view.shape)
         case _:
             raise AssertionError(f"{part.role} is no number of a memref")
 
@@ -65,7 +68,7 @@ def words_of(
 def size_or_stride_of_words(part: KernelArgument, words: WordsView) -> int:
     """A size, stride or offset of the memref that a list is given for; it has no gaps."""
     match part.role:
-        case Role.SIZE:
+        case Role.SIZE | Role.COUNT:
             return len(words.entries)
         case Role.STRIDE:
             return 1

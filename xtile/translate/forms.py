@@ -30,6 +30,7 @@ class Form:
         operation: The name of the operation that is one.
         extension: How the names of its files end, without the dot.
         is_device_code: Whether a module of it has no room for anything else.
+        leaves_out_hosts: Whether functions of the host are left out where it is made of kernels.
     """
 
     language: str
@@ -38,6 +39,7 @@ class Form:
     operation: str
     extension: str = "mlir"
     is_device_code: bool = False
+    leaves_out_hosts: bool = False
 
     @property
     def name(self) -> str:
@@ -61,7 +63,10 @@ def _kernel(language: str, level: str) -> Form:
     return Form(language, level, f'a kernel {of}at level "{level}"', "gpu.func")
 
 
-TENSORLANG = Form("tensorlang", None, "a function of the tensor language", "tensorlang.func", "ir")
+TENSORLANG = Form(
+    *("tensorlang", None, "a function of the tensor language", "tensorlang.func", "ir"),
+    leaves_out_hosts=True,
+)
 LINALG = Form("linalg", None, "a kernel of linalg and affine loops", "gpu.func")
 BLOCK = _kernel(CORE, "block")
 TILE = _kernel(CORE, "tile")
@@ -74,10 +79,16 @@ XEGPU_WORK_GROUP = _kernel("xegpu", "work-group")
 XEGPU_SUBGROUP = _kernel("xegpu", "subgroup")
 XEGPU_LANE = _kernel("xegpu", "lane")
 CUDA_TILE = Form(
-    "cuda_tile", None, "a module of CUDA Tile IR", "cuda_tile.module", is_device_code=True
+    *("cuda_tile", None, "a module of CUDA Tile IR", "cuda_tile.module"),
+    is_device_code=True,
+    leaves_out_hosts=True,
 )
 TRITON = Form("triton", None, "a kernel of Triton", "tt.func", "ttir")
-SPIRV = Form("spirv", None, "a module of SPIR-V", "spirv.module", is_device_code=True)
+SPIRV = Form(
+    *("spirv", None, "a module of SPIR-V", "spirv.module"),
+    is_device_code=True,
+    leaves_out_hosts=True,
+)
 HOST = Form("host", None, "a function of the host", "func.func")
 CALLED = Form("called", None, "a function for kernels to call", "func.func")
 

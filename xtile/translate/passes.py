@@ -40,7 +40,7 @@ class TranslationPass(ModulePass):
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if _gives_device_code(self.name):
+        if _leaves_out_hosts(self.name):
             warn_of_left_out(op)
         try:
             new = translate(op, self.name, self.options)
@@ -141,9 +141,9 @@ def _steps_of(name: str) -> list[Step]:
     return ROUTES.steps_of(ROUTES.ways_to(route.target, route.source).values())
 
 
-def _gives_device_code(name: str) -> bool:
+def _leaves_out_hosts(name: str) -> bool:
     gives = [step.gives for step in _steps_of(name) if step.gives is not None]
-    return bool(gives) and gives[-1].is_device_code
+    return bool(gives) and gives[-1].leaves_out_hosts
 
 
 def _replace_content(module: ModuleOp, new: ModuleOp) -> None:

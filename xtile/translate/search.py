@@ -195,6 +195,10 @@ class Table:
         """Whether a module in a language holds kernels only."""
         return any(form.is_device_code for form in self.goals_of(target))
 
+    def leaves_out_hosts(self, target: str) -> bool:
+        """Whether functions of the host are left out where kernels become of a language."""
+        return any(form.leaves_out_hosts for form in self.goals_of(target))
+
     # --- contracts ---
 
     def contract_of(self, name: str, vendor: Vendor | None = None) -> Contract:

@@ -226,6 +226,22 @@ def _lower_to_triton(
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 
+def _lower_to_tensorlang(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_tensorlang import translate_module
+
+    return translate_module(module, diagnostics)
+
+
+def _lower_tiles_to_tensorlang(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.core_to_tensorlang import translate_module
+
+    return translate_module(_structure(module, options, diagnostics), diagnostics)
+
+
 def _verify_tensorlang(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -419,6 +435,36 @@ STEPS: Sequence[Step] = (
         vendors=(NVIDIA, AMD),
         options=_OVERLAPS,
         first=_CLEANUP,
+    ),
+    Step(
+        "block-to-tensorlang",
+        _lower_to_tensorlang,
+        takes=(BLOCK,),
+        gives=TENSORLANG,
+        words="Translates the core form at block level to the tensor language.",
+    ),
+    Step(
+        "subgroup-to-tensorlang",
+        _lower_to_tensorlang,
+        takes=(SUBGROUP,),
+        gives=TENSORLANG,
+        words="Translates the core form at subgroup level to the tensor language.",
+        first=_CLEANUP,
+    ),
+    Step(
+        "tile-to-tensorlang",
+        _lower_tiles_to_tensorlang,
+        takes=(TILE,),
+        gives=TENSORLANG,
+        words="Translates the core form at tile level to the tensor language.",
+        first=_CLEANUP,
+    ),
+    Step(
+        "lane-to-tensorlang",
+        _lower_to_tensorlang,
+        takes=(LANE, XEGPU_LANE),
+        gives=TENSORLANG,
+        words="Translates the core form at lane level to the tensor language.",
     ),
 )
 """The steps. A new one is a row here; its routes follow."""

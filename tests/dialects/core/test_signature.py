@@ -103,12 +103,16 @@ WRONG = {
     ('"offset"', '"stride"'): (
         "'stride' of 'G' is argument 3 of type index, but it needs the number of a mode"
     ),
+    ('"memref 1 0"', '"elements"'): (
+        "'elements' of 'A' is argument 1 of type memref<?x4xf32>, but only a memref of one "
+        "dimension can be it"
+    ),
     ('"memref 1 0"', '"value"'): (
         "'value' of 'A' is argument 1 of type memref<?x4xf32>, but memory cannot be it"
     ),
     ('"offset"', '"place"'): (
-        "'G' becomes \"place\"; expected one of value, real, imaginary, memref, pointer, size, "
-        "stride, offset, pointers, sizes, strides, count, and modes behind it"
+        "'G' becomes \"place\"; expected one of value, real, imaginary, memref, pointer, elements, "
+        "size, stride, offset, pointers, sizes, strides, count, and modes behind it"
     ),
     ('name = "A", ', ""): "a parameter must be a dictionary of becomes, name, type",
     ('name = "A"', "name = 1"): "name must be a string, given 1 : i64",

@@ -7,6 +7,7 @@
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip cpu | filecheck %s --check-prefix=LANE
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip pvc | filecheck %s --check-prefix=PVC
 // RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
+// RUN: xtile-opt %s --translate xegpu-to-tensorlang -t tensorlang | filecheck %s --check-prefix=TENSORS
 gpu.module @kernels {
   gpu.func @product(%A: memref<16x64xf16>, %B: memref<64x32xf16>, %C: memref<16x16xf32>) kernel
       attributes {known_block_size = array<i32: 32, 1, 1>} {
@@ -48,3 +49,6 @@ gpu.module @kernels {
 // PVC: xegpu.dpas
 
 // CPU: OpExecutionMode %product LocalSize 1 2 1
+
+// TENSORS: cooperative_matrix_load.both_checked %A{{.*}} : coopmatrix<f16x16x8,matrix_b>
+// TENSORS: cooperative_matrix_mul_add

@@ -8,6 +8,7 @@
 // RUN: xtile-opt %s --translate xegpu-to-triton --chip gfx942 | filecheck %s --check-prefix=TRITON
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip cpu | filecheck %s --check-prefix=LANE
 // RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
+// RUN: xtile-opt %s --translate xegpu-to-tensorlang -t tensorlang | filecheck %s --check-prefix=TENSORS
 #rows = #xegpu.layout<sg_layout = [4, 1], sg_data = [8, 64]>
 gpu.module @kernels {
   gpu.func @softmax(%x: memref<32x64xf32>, %y: memref<32x64xf32>) kernel
@@ -55,3 +56,7 @@ gpu.module @kernels {
 // TRITON:       "tt.reduce"
 // TRITON:       math.exp
 // TRITON:       tt.store
+
+// TENSORS: func @softmax(%x: memref<f32x64x32>, %y: memref<f32x64x32>)
+// TENSORS: foreach
+// TENSORS: exp

@@ -38,11 +38,13 @@ class Role(Enum):
     REAL, IMAGINARY: a part of a complex scalar.
     MEMREF: a memref, or a group as a memref of memrefs, with the mode that each dimension is.
     POINTER: a pointer, or the memory of a memref.
+    ELEMENTS: the memory of a pointer or a memref from its first element on, as a memref with one
+        dimension.
     SIZE, STRIDE: a dynamic size or stride of a memref.
     OFFSET: the dynamic offset of a memref, or of a group.
     POINTERS: the pointers of a group.
     SIZES, STRIDES: a dynamic size or stride of each memref of a group.
-    COUNT: the dynamic number of pointers of a group.
+    COUNT: the dynamic number of pointers of a group, or of the elements behind a pointer.
     """
 
     VALUE = "value"
@@ -50,6 +52,7 @@ class Role(Enum):
     IMAGINARY = "imaginary"
     MEMREF = "memref"
     POINTER = "pointer"
+    ELEMENTS = "elements"
     SIZE = "size"
     STRIDE = "stride"
     OFFSET = "offset"
@@ -297,6 +300,10 @@ def _problem_of(piece: Piece, type: Attribute) -> str | None:
         if sorted(modes) != list(range(rank)):
             return f"each of its {rank} dimensions is a mode of its own"
         return None
+    if role is Role.ELEMENTS:
+        return (
+            None if _rank(type) == 1 and not modes else "only a memref of one dimension can be it"
+        )
     if len(modes) != (role in _OF_A_MODE):
         return "it needs the number of a mode" if role in _OF_A_MODE else "it has no mode"
     if role in _POINTERS and not _is_pointer(type):

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     StringAttr,
+    UnitAttr,
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
@@ -296,6 +297,8 @@ def attribute_text(attribute: Attribute) -> str:
         return _quoted(attribute.data)
     if isinstance(attribute, IntegerAttr):
         return constant_text(cast("Attribute", attribute))
+    if isinstance(attribute, UnitAttr):
+        return "true"
     raise _InexpressibleError(f"the attribute {attribute} has no tensor language text")
 
 

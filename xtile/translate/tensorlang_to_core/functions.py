@@ -28,12 +28,14 @@ from xtile.dialects.core.arguments import (
     STRIDE_GCD_ATTRIBUTE,
 )
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
     KernelSignature,
     Piece,
     Role,
     SourceParameter,
+    source_signature,
 )
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
@@ -89,6 +91,9 @@ def _func(operation: ops.FuncOp, r: Rebuilder) -> None:
         function.arg_attrs = ArrayAttr(attributes)
     function.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.BLOCK.value)
     function.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation).attribute()
+    checks = operation.attributes.get(CHECKS_ATTRIBUTE)
+    if checks is not None:
+        function.attributes[CHECKS_ATTRIBUTE] = checks
     size = positive_integer(operation.subgroup_size)
     if size is not None:
         function.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(size, i32)
@@ -109,7 +114,13 @@ def _add_parameter(parameter: BlockArgument, body: Block, r: Rebuilder) -> None:
 
 
 def _signature(operation: ops.FuncOp) -> KernelSignature:
-    """What becomes of each parameter; what is called as nothing is called by its place."""
+    """What becomes of each parameter; what is called as nothing is called by its place.
+
+    A function that says what it was in its source goes on to say so, with the modes reversed.
+    """
+    source = source_signature(operation)
+    if source is not None:
+        return source.split(lambda number, piece: [_reversed(piece)])
     names = unique_names(
         parameter.name_hint or str(index) for index, parameter in enumerate(operation.parameters)
     )
@@ -125,6 +136,12 @@ def _signature(operation: ops.FuncOp) -> KernelSignature:
             for index, (name, parameter) in enumerate(zip(names, operation.parameters, strict=True))
         ),
     )
+
+
+def _reversed(piece: Piece) -> Piece:
+    """What an argument is whose modes are counted from the other end."""
+    is_memref = piece.role is Role.MEMREF
+    return Piece(Role.MEMREF, tuple(reversed(piece.modes))) if is_memref else piece
 
 
 def _pieces(type: Attribute) -> Iterator[Piece]:
