@@ -89,6 +89,20 @@ def compiled(release: str, source: Source, chip: str, stage: str = "ttgir") -> V
     return _verdict(release, question, code)
 
 
+def assembled(release: str, text: str, chip: str) -> Verdict:
+    """Has a release compile the text of a module of `tt` with one kernel to machine code.
+
+    Args:
+        release: One of `releases()`.
+        text: The module.
+        chip: Such as "gfx942", or "90" for NVIDIA's.
+
+    Returns:
+        A verdict whose metadata have the names of what was made, such as "cubin", under `kinds`.
+    """
+    return _verdict(release, {"ask": "assemble", "text": text, "chip": chip})
+
+
 def interpreted(
     source: Source, arguments: Mapping[str, Any], grid: tuple[int, ...]
 ) -> dict[str, Any]:

@@ -7,6 +7,7 @@ file descriptor ANSWERS. What Triton itself writes to the descriptors 1 and 2 is
 
 `judge`     parses and verifies the text of a module.
 `compile`   compiles a function up to a stage, such as `source`, `ttir` or `ttgir`.
+`assemble`  compiles the text of a module to machine code.
 `interpret` runs a function with Triton's interpreter, where TRITON_INTERPRET is set.
 """
 
@@ -110,6 +111,13 @@ def _compile(question: Question) -> Answer:
     return {**answer, "metadata": json.loads(json.dumps(metadata, default=_plain))}
 
 
+def _assemble(question: Question) -> Answer:
+    """Compiles the text of a module of `tt` with one kernel to machine code."""
+    Path("input.ttir").write_text(question["text"])
+    made = _triton("compiler").compile("input.ttir", target=_target(question["chip"]))
+    return {"metadata": {"kinds": sorted(made.asm)}}
+
+
 def _plain(value: Any) -> Any:
     fields: Any = getattr(value, "__dict__", None)
     return sorted(value) if fields is None else fields
@@ -173,7 +181,7 @@ def _interpret(question: Question) -> Answer:
     return {"arrays": interpret(_function(question), question["grid"], arguments, arrays, types)}
 
 
-_ANSWERS = {"judge": _judge, "compile": _compile, "interpret": _interpret}
+_ANSWERS = {"judge": _judge, "compile": _compile, "assemble": _assemble, "interpret": _interpret}
 
 
 def _answered(question: Question) -> Answer:

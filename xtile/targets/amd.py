@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from xtile.targets.target import BufferAccess, MatrixUnit, Number, Target
+from xtile.targets.target import BufferAccess, MatrixUnit, Number, ProductTile, Target, TilePolicy
 
 _OCP: tuple[Number, ...] = ("f8E4M3FN", "f8E5M2")
 _FNUZ: tuple[Number, ...] = ("f8E4M3FNUZ", "f8E5M2FNUZ")
@@ -91,6 +91,20 @@ _GFX1250 = (
     *_wmma(3, ("i8",), ("i32",), (64,)),
 )
 
+_HALF = (ProductTile(128, 128, 64), ProductTile(64, 64, 64), ProductTile(32, 32, 32))
+_WIDE = (ProductTile(64, 64, 32), ProductTile(32, 32, 16))
+_TILES = TilePolicy(
+    {
+        **dict.fromkeys(("f16", "bf16", "i8", "f8E4M3FN", "f8E5M2"), _HALF),
+        **dict.fromkeys(("f8E4M3FNUZ", "f8E5M2FNUZ"), _HALF),
+        **dict.fromkeys(("f32", "f64"), _WIDE),
+    }
+)
+"""Tiles that fit twice into the 64 KiB of local memory that all of these chips have.
+
+Nothing of it is measured: there is no such chip here.
+"""
+
 _BUFFER_ACCESS = BufferAccess(sizes=(1, 2, 4, 8, 12, 16), offset_bits=32, most_extent=2**31 - 1)
 
 
@@ -115,6 +129,7 @@ def _chip(
         register_size=lanes * 4,
         matrix_units=matrix_units,
         buffer_access=_BUFFER_ACCESS,
+        tiles=_TILES,
     )
 
 

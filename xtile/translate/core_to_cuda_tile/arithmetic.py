@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from xdsl.dialects.builtin import f32, i1
+from xdsl.dialects.builtin import f32
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate, RoundingMode
-from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
+from xtile.dialects.cuda_tile.enumerations import RoundingMode
+from xtile.dialects.cuda_tile.ops import floating_point, mathematics
 from xtile.dialects.number_attributes import (
     ROUNDED,
     Rounding,
@@ -143,57 +143,8 @@ def _integer(name: str) -> Rule:
     return rule
 
 
-# --- results of twice the width ---
-
-
-def _extended(sides: Callable[[Lowering, SSAValue, SSAValue], tuple[SSAValue, SSAValue]]) -> Rule:
-    """The rule of an operation with two results, from what emits them."""
-
-    def rule(operation: Operation, lowering: Lowering) -> None:
-        made = sides(lowering, *lowering.values(operation.operands))
-        for result, value in zip(operation.results, made, strict=True):
-            lowering.define(result, value)
-
-    return rule
-
-
-def _sum_and_carry(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The sum, and whether it does not fit: it is less than an operand then."""
-    total = lowering.arith("addi", a, b)
-    if element_type(a) == i1:
-        return total, lowering.arith("andi", a, b)
-    return total, lowering.compare(ComparisonPredicate.LESS_THAN, total, a, is_signed=False)
-
-
-def _product(is_signed: bool) -> Callable[..., tuple[SSAValue, SSAValue]]:
-    """The lower and the upper half of a product."""
-
-    def sides(lowering: Lowering, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
-        if element_type(a) == i1:
-            # (-1) (-1) is 1, too.
-            return lowering.arith("andi", a, b), lowering.like(0, a)
-        low = lowering.compute(integer.MulIOp, a, b)
-        high = lowering.compute(integer.MulhiIOp, a, b)
-        return low, _signed_upper_half(lowering, high, a, b) if is_signed else high
-
-    return sides
-
-
-def _signed_upper_half(lowering: Lowering, high: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-    """A negative number is 2^n too large as an unsigned one, and adds the other to the half."""
-    zero = lowering.like(0, a)
-    for number, other in ((a, b), (b, a)):
-        is_negative = lowering.compare(ComparisonPredicate.LESS_THAN, number, zero)
-        excess = lowering.select(is_negative, other, zero)
-        high = lowering.compute(integer.SubIOp, high, excess)
-    return high
-
-
 RULES: dict[str, Rule] = {
     **named("arith", {name: _integer(name) for name in INTEGERS}),
     **named("arith", {name: _float(name) for name in FLOATS}),
-    "arith.addui_extended": _extended(_sum_and_carry),
-    "arith.mulsi_extended": _extended(_product(is_signed=True)),
-    "arith.mului_extended": _extended(_product(is_signed=False)),
 }
 """The rule of each operation, by name."""

@@ -141,6 +141,10 @@ class TileBuilder(TileLowering):
         return self.pure(kind, *operands, **properties)
 
     @override
+    def upper_half(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.compute(integer.MulhiIOp, a, b)
+
+    @override
     def cmpi(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         kind, is_signed = _PREDICATES[predicate]
         return self.compare(kind, a, b, is_signed)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from math import lcm
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32, i64
-from xdsl.ir import Attribute, Block, Region
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, i32, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Region
 
 from xtile.arguments.calling_convention import KernelArgument, keep_signature
+from xtile.dialects.core import AssumeOp
 from xtile.dialects.core.arguments import promises_of
 from xtile.dialects.core.signature import Role
 from xtile.dialects.gpu.functions import FuncOp
@@ -16,14 +18,26 @@ from xtile.dialects.gpu.indices import DimensionOperation, dimension_number
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.types import PointerType
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import Lowering
 from xtile.translate.core_to_triton.types import element_of, pointer_to
 from xtile.translate.tiles.parameters import alignment_of, arguments_of, parameter
-from xtile.translate.tiles.types import INDEX, part_of, size_in_bytes
+from xtile.translate.tiles.types import (
+    INDEX,
+    memref_type,
+    part_of,
+    parts_per_element,
+    size_in_bytes,
+)
 
 
 def _module(operation: ModuleOp, lowering: Lowering) -> None:
+    kernels = [each for each in operation.body.ops if isinstance(each, FuncOp) and each.is_kernel]
+    for kernel in kernels[1:]:
+        lowering.remark(
+            "Triton compiles one kernel of a module; give it a module of its own", kernel
+        )
     lowering.translate_block(operation.body.block)
 
 
@@ -43,7 +57,8 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
             promises = promises_of(function, index)
             values = [(argument, next(given)) for argument in own]
             lowering.define(old, parameter(old, values, promises, lowering))
-            attributes += [_promise(each, promises) for each in own]
+            divisor = _assumed(old)
+            attributes += [_promise(each, old.type, promises, divisor) for each in own]
         lowering.translate_block(function.body.block)
     made = tt.FuncOp(name, (types, []), Region(block), arg_attrs=ArrayAttr(attributes))
     keep_signature(function, made, splits_complex=True)
@@ -57,19 +72,56 @@ def _type(argument: KernelArgument) -> Attribute:
     return pointer_to(argument.type) if argument.role is Role.POINTER else PointerType(i64)
 
 
-def _promise(argument: KernelArgument, promises: Mapping[str, Attribute]) -> DictionaryAttr:
-    """What Triton's compiler is told of an argument: the alignment that is promised."""
-    if argument.role is not Role.POINTER:
-        return DictionaryAttr({})
-    alignment = alignment_of(promises, argument.type)
-    power = min(alignment & -alignment, _MOST)
-    if power <= size_in_bytes(argument.type):
-        return DictionaryAttr({})
-    return DictionaryAttr({"tt.divisibility": IntegerAttr(power, i32)})
+def _assumed(argument: BlockArgument) -> int:
+    """What divides a parameter wherever the kernel is: it is assumed before anything branches."""
+    divisors = [
+        use.operation.divisor
+        for use in argument.uses
+        if isinstance(use.operation, AssumeOp)
+        and use.operation.run is None
+        and use.operation.parent_block() is argument.owner
+    ]
+    return lcm(*divisors)
+
+
+def _promise(
+    argument: KernelArgument, type_: Attribute, promises: Mapping[str, Attribute], divisor: int
+) -> DictionaryAttr:
+    """What Triton's compiler is told of an argument.
+
+    Args:
+        argument: The argument.
+        type_: The type of the kernel's parameter.
+        promises: What the kernel promises of the parameter.
+        divisor: What is assumed to divide the parameter, if that is a number or a pointer.
+    """
+    known: dict[str, Attribute] = {}
+    is_pointer = argument.role is Role.POINTER
+    if is_pointer:
+        divisor = lcm(divisor, alignment_of(promises, argument.type))
+    if is_pointer or argument.role is Role.VALUE:
+        power = min(divisor & -divisor, _MOST)
+        if power > (size_in_bytes(argument.type) if is_pointer else 1):
+            known["tt.divisibility"] = IntegerAttr(power, i32)
+    if is_pointer and _is_in_reach(type_):
+        known["tt.pointer_range"] = IntegerAttr(32, i32)
+    return DictionaryAttr(known)
 
 
 _MOST = 16
 """The bytes of the longest access of a lane; Triton has no use for a larger alignment."""
+
+
+def _is_in_reach(type_: Attribute) -> bool:
+    """Whether memory certainly ends below 2 GB, so that offsets in bytes have 32 bits."""
+    if not isinstance(type_, MemRefType):
+        return False
+    memref = memref_type(cast("Attribute", type_))
+    layout, element = layout_of(memref), memref.element_type
+    if layout.unknowns or isinstance(element, MemRefType):
+        return False
+    count = parts_per_element(element) * layout.allocated_elements()
+    return count * size_in_bytes(element) < 2**31
 
 
 def _return(operation: Any, lowering: Lowering) -> None:

@@ -160,6 +160,16 @@ class TensorBuilder(TileLowering):
         return self.shared((name, *operands), operands, lambda: self.arith(name, *operands))
 
     @override
+    def upper_half(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        element = self.element(a)
+        width = _width(element)
+        if width >= i32.width.data:
+            return self.emit(tt.MulhiUIOp(a, b)).results[0]
+        wide = [self.resize(each, i32, is_signed=False) for each in (a, b)]
+        product = self.arith("muli", *wide)
+        return self.resize(self.arith("shrui", product, self.like(width, product)), element)
+
+    @override
     def cmpi(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         number = IntegerAttr(_INTEGER_PREDICATES.index(predicate), i64)
         type_ = with_element(a.type, i1)

@@ -89,6 +89,10 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
         """The same, computed once."""
 
     @abstractmethod
+    def upper_half(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The upper half of a product of integers without a sign."""
+
+    @abstractmethod
     def cmpi(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """A comparison of integers, such as `slt`."""
 

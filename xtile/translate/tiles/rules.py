@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SHARED = {
-    "arith": ("casts", "divisions"),
+    "arith": ("casts", "divisions", "extended"),
     "core": ("reductions", "refusals", "views"),
     "gpu": ("refusals",),
     "math": ("bits",),

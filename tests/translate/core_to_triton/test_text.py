@@ -1,0 +1,138 @@
+"""What kernels at tile level become for Triton: their text, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import xtile
+from tests.transforms.distribute.kernels import printed, read
+from tests.translate.core_to_cuda_tile.entries import tile_kernel
+from xtile.targets import AMD, NVIDIA
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.translate.core_to_triton import translate_module
+
+
+def lowered(parameters: str, body: str, chip: str = "gfx942") -> str:
+    """The text of what a kernel becomes; it is read again."""
+    chips = {**AMD.chips, **NVIDIA.chips}
+    text = printed(translate_module(read(tile_kernel(parameters, body)), chips[chip]))
+    assert printed(read(text)) == text
+    return text
+
+
+PRODUCT = """
+    %zeros = arith.constant dense<0.0> : vector<{m}x{n}xf32>
+    %c0 = arith.constant 0 : index
+    %a = vector.load %A[%c0, %c0] : memref<{m}x{k}x{t}>, vector<{m}x{k}x{t}>
+    %b = vector.load %B[%c0, %c0] : memref<{k}x{n}x{t}>, vector<{k}x{n}x{t}>
+    {cast}
+    %c = vector.contract {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}}
+        %{f}a, %{f}b, %zeros
+        : vector<{m}x{k}x{u}>, vector<{k}x{n}x{u}> into vector<{m}x{n}xf32>
+    vector.store %c, %C[%c0, %c0] : memref<{m}x{n}xf32>, vector<{m}x{n}xf32>
+"""
+
+
+def product(m: int, n: int, k: int, type_: str, *, is_tf32: bool = False) -> str:
+    """The text of what a product of matrices becomes."""
+    cast = "\n".join(
+        f"%t{name} = arith.truncf %{name} : vector<{shape}xf32> to vector<{shape}xtf32>"
+        for name, shape in (("a", f"{m}x{k}"), ("b", f"{k}x{n}"))
+    )
+    values = {"m": m, "n": n, "k": k, "t": type_, "u": "tf32" if is_tf32 else type_}
+    body = PRODUCT.format(cast=cast if is_tf32 else "", f="t" if is_tf32 else "", **values)
+    sizes = f"%A: memref<{m}x{k}x{type_}>, %B: memref<{k}x{n}x{type_}>, %C: memref<{m}x{n}xf32>"
+    return lowered(sizes, body)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "type_", "wanted"),
+    [
+        (16, 32, 64, "f16", "tensor<16x64xf16> * tensor<64x32xf16> -> tensor<16x32xf32>"),
+        (4, 8, 2, "bf16", "tensor<16x16xbf16> * tensor<16x16xbf16> -> tensor<16x16xf32>"),
+        (16, 16, 16, "f8E5M2", "tensor<16x32xf8E5M2> * tensor<32x16xf8E5M2>"),
+    ],
+)
+def test_products_have_the_least_size(m: int, n: int, k: int, type_: str, wanted: str) -> None:
+    text = product(m, n, k, type_)
+    assert wanted in text
+    assert "inputPrecision" not in text
+
+
+def test_only_factors_of_tf32_are_multiplied_as_such() -> None:
+    assert "inputPrecision = tf32" in product(16, 16, 16, "f32", is_tf32=True)
+    assert "inputPrecision" not in product(16, 16, 16, "f32")
+
+
+COPY = """
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %z = arith.constant 0.0 : f32
+    %v = vector.transfer_read %A[%c1, %c0], %z {in_bounds = [true]} : {type}, vector<8xf32>
+    vector.transfer_write %v, %A[%c0, %c0] {in_bounds = [true]} : vector<8xf32>, {type}
+"""
+
+
+def copied(type_: str, promises: str = "") -> str:
+    """The text of what a copy of a row of memory becomes."""
+    return lowered(f"%A: {type_} {promises}", COPY.replace("{type}", type_))
+
+
+def test_offsets_have_64_bits_unless_32_are_proved() -> None:
+    dynamic = copied("memref<?x8xf32, strided<[?, 1]>>")
+    assert "tt.addptr %A, %A_stride0 : !tt.ptr<f32>, i64" in dynamic
+    assert "tt.pointer_range" not in dynamic
+    assert "{tt.pointer_range = 32 : i32}" in copied("memref<4x8xf32>")
+    # 2^29 rows of 32 bytes.
+    assert "tt.pointer_range" not in copied("memref<536870912x8xf32>")
+
+
+def test_alignment_is_told() -> None:
+    text = copied("memref<4x8xf32>", "{core.alignment = 64 : i64}")
+    assert "%A: !tt.ptr<f32> {tt.divisibility = 16 : i32, tt.pointer_range = 32 : i32}" in text
+    assert "tt.divisibility" not in copied("memref<4x8xf32>")
+
+
+def test_functions_are_of_the_vendors_library() -> None:
+    body = """
+    %c0 = arith.constant 0 : index
+    %v = vector.load %A[%c0] : memref<8xf32>, vector<8xf32>
+    %t = math.tan %v : vector<8xf32>
+    vector.store %t, %A[%c0] : memref<8xf32>, vector<8xf32>
+    """
+    assert 'libname = "ocml"' in lowered("%A: memref<8xf32>", body)
+    assert 'symbol = "__ocml_tan_f32"' in lowered("%A: memref<8xf32>", body, "gfx1100")
+    assert 'symbol = "__nv_tanf"' in lowered("%A: memref<8xf32>", body, "sm_90")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("%m = memref.alloca() : memref<8xf32>", "memref.alloca cannot be translated to Triton"),
+        (
+            (
+                "%z = arith.constant 0.0 : f32\n"
+                '%y = arith.addf %z, %z {core.rounding = "upward"} : f32'
+            ),
+            "arith.addf with core.rounding cannot be translated to Triton",
+        ),
+        (
+            "%z = arith.constant dense<0.0> : vector<8xf8E8M0FNU>",
+            "Triton has no tensors of f8E8M0FNU",
+        ),
+    ],
+)
+def test_refused(body: str, message: str) -> None:
+    with pytest.raises(DiagnosticError, match=rf"\d+\.\d+.*error: {message}"):
+        lowered("%A: memref<8xf32>", body)
+
+
+def test_a_second_kernel_of_a_module_is_remarked() -> None:
+    body = "func @f(%A: memref<f32x8>) {\n}\nfunc @g(%A: memref<f32x8>) {\n}\n"
+    diagnostics = Diagnostics()
+    xtile.translate(
+        xtile.parse(body, language="tensorlang"), "triton", chip="gfx942", diagnostics=diagnostics
+    )
+    assert "Triton compiles one kernel of a module" in diagnostics.render()
