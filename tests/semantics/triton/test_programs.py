@@ -278,6 +278,25 @@ def test_promises_of_numbers(attribute: str, start: int, holds: bool) -> None:
         xtile.run(module, [start], sanitize=True)
 
 
+@pytest.mark.parametrize(("factor", "holds"), [(1, True), (2, False)])
+def test_promises_of_pointers(factor: int, holds: bool) -> None:
+    """Pointers count up by elements, and what divides them is of bytes."""
+    body = f"""
+    %r = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+    %f = arith.constant dense<{factor}> : tensor<8xi32>
+    %o = arith.muli %r, %f : tensor<8xi32>
+    %s = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+    %p = tt.addptr %s, %o {{tt.contiguity = dense<8> : tensor<1xi32>,
+      tt.divisibility = dense<16> : tensor<1xi32>}} : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    """
+    module, x = _kernel("%x: !tt.ptr<f32>", body), np.zeros(16, np.float32)
+    if holds:
+        xtile.run(module, [x], sanitize=True)
+        return
+    with pytest.raises(SanitizerError, match="contiguity = 8 is promised in dimension 0"):
+        xtile.run(module, [x], sanitize=True)
+
+
 def test_assumption() -> None:
     body = """
     %zero = arith.constant 0 : i32
