@@ -1,7 +1,7 @@
 """Tells an observer of values that are not what attributes of their operations promise.
 
-A tensor is cut into groups of `tt.contiguity` numbers that count up by 1, or of pointers to elements
-that follow each other, and into groups of `tt.constancy` equal ones, along each dimension.
+A tensor is cut into groups of `tt.contiguity` numbers that count up by 1, or of pointers to
+elements that follow each other, and into groups of `tt.constancy` equal ones, along each dimension.
 `tt.divisibility` divides the first one of each group; without `tt.contiguity`, where they do not go
 on counting.
 
