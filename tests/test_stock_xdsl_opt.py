@@ -21,6 +21,9 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 ROUTES = Path(__file__).parent / "filetests" / "routes"
 KERNELS = ("axpby", "fused_kernel", "reductions")
+OF_GROUPS = "fused_kernel"
+"""The kernel with addresses in memory once it is CUDA Tile IR; the tensor language has none."""
+
 LINALG = """
 gpu.module @kernels {
   gpu.func @k(%a: memref<8x16xf32>, %b: memref<16x8xf32>, %c: memref<8x8xf32>) kernel {
@@ -34,6 +37,7 @@ gpu.module @kernels {
 }
 """
 FIRST = {
+    "block": ("tensorlang-to-core",),
     "core": ("tensorlang-to-core",),
     "cuda_tile": ("tensorlang-to-cuda_tile",),
     "lane": ("tensorlang-to-lane",),
@@ -56,6 +60,7 @@ OF_SUBGROUPS = ("xegpu-subgroup-to-core", "xegpu-to-lane", "xegpu-to-subgroup")
 OF_WORK_GROUPS = (
     "xegpu-to-core",
     "xegpu-to-cuda_tile",
+    "xegpu-to-tensorlang",
     "xegpu-to-tile",
     "xegpu-to-triton",
     "xegpu-work-group-to-core",
@@ -92,6 +97,7 @@ RESULTS = {
     "llvm22": "lane",
     "spirv": "spirv.func",
     "subgroup": "subgroup",
+    "tensorlang": "tensorlang.func",
     "tensorlang-verify": "tensorlang.func",
     "tile": "tile",
     "triton-to-core": "tile",
@@ -153,6 +159,8 @@ def taken_by(name: str) -> str:
 @pytest.mark.parametrize("name", XTILE_UNIVERSE.all_passes)
 def test_what_passes_print_is_read_again(name: str, tmp_path: Path) -> None:
     for number, kernel in enumerate(inputs(taken_by(name), tmp_path)):
+        if name == "cuda_tile-to-tensorlang" and OF_GROUPS in kernel:
+            continue
         path, printed = kernel, ""
         for step in (*FIRST[taken_by(name)], name):
             printed = xdsl_opt(path, "-p", step)

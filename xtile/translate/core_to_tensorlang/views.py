@@ -22,7 +22,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.literals import numbers_of
-from xtile.translate.core_to_tensorlang.lowering import Lowering, refuse_because
+from xtile.translate.core_to_tensorlang.lowering import Lowering
 from xtile.translate.core_to_tensorlang.memory import (
     Deferred,
     Group,
@@ -93,6 +93,18 @@ def _for_each_work_item(r: Lowering, local: MemrefType) -> MemrefType:
     elements = local.allocated_elements or 1
     shape, strides = [*local.shape, math.prod(r.block_size)], [*local.strides, elements]
     return MemrefType.get(local.element_type, shape, strides, AddressSpace.LOCAL)
+
+
+def _get_global(operation: Operation, r: Lowering) -> None:
+    """A variable in local memory is memory that the function allocates."""
+    type_ = memref_of(operation.results[0].type)
+    if not is_local(type_):
+        raise r.error("the tensor language has no variables of modules")
+    name = str(operation.properties["name"])
+    key = ("variable", name, r.outside)
+    with r.at_end_of(r.outside):
+        memory = r.shared(key, (), lambda: allocate(r, type_, None, "local"))
+    r.define(operation.results[0], memory)
 
 
 # --- accesses ---
@@ -713,7 +725,7 @@ RULES: dict[str, Rule] = {
     "memref.expand_shape": _expand_shape,
     "memref.extract_aligned_pointer_as_index": _address,
     "memref.extract_strided_metadata": _metadata,
-    "memref.get_global": refuse_because("the tensor language has no variables of modules"),
+    "memref.get_global": _get_global,
     "memref.load": _load,
     "memref.memory_space_cast": _same,
     "memref.prefetch": _nothing,
