@@ -394,7 +394,7 @@ class XtileOptMain(xDSLOptMain):
             arguments.translate is None or not self._reads("xegpu_level")
         ):
             self._usage_error(
-                "argument --xegpu-level: is for kernels of XeGPU that --translate translates"
+                "argument --xegpu-level: is for kernels of XeGPU that --translate takes or makes"
             )
         if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")

@@ -131,8 +131,8 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--xegpu-level",
         choices=("work-group", "subgroup", "vc", "lane"),
-        help="who holds the vectors of kernels of XeGPU that --translate takes, where these do not "
-        "say so; vc: each work-item is a subgroup",
+        help="who holds the vectors of kernels of XeGPU that --translate makes, or takes where "
+        "these do not say so; vc: each work-item is a subgroup",
     )
     _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at its location")
     group.add_argument(

@@ -118,13 +118,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-to-tensorlang": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
     "core-to-tile": {BLOCK},
     "core-to-triton": {BLOCK, TILE},
-    "core-to-xegpu": {BLOCK, SUBGROUP},
+    "core-to-xegpu": {BLOCK, SUBGROUP, TILE},
     "cuda_tile-to-core": {CUDA_TILE},
     "cuda_tile-to-lane": {CUDA_TILE},
     "cuda_tile-to-spirv": {CUDA_TILE},
     "cuda_tile-to-tensorlang": {CUDA_TILE},
     "cuda_tile-to-tile": {CUDA_TILE},
     "cuda_tile-to-triton": {CUDA_TILE},
+    "cuda_tile-to-xegpu": {CUDA_TILE},
     "lane-to-spirv": {LANE, XEGPU_LANE},
     "lane-to-tensorlang": {LANE, XEGPU_LANE},
     "linalg-to-core": {LINALG},
@@ -152,12 +153,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "tile-to-lane": {TILE},
     "tile-to-triton": {TILE},
     "tile-to-tensorlang": {TILE},
+    "tile-to-xegpu": {TILE},
     "triton-to-core": {TRITON},
     "triton-to-cuda_tile": {TRITON},
     "triton-to-lane": {TRITON},
     "triton-to-spirv": {TRITON},
     "triton-to-tensorlang": {TRITON},
     "triton-to-tile": {TRITON},
+    "triton-to-xegpu": {TRITON},
     "xegpu-rfc-to-llvm22": {*_OF_XEGPU, XEGPU_FUNCTION},
     "xegpu-subgroup-to-core": {XEGPU_SUBGROUP},
     "xegpu-to-core": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
@@ -232,10 +235,10 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
         ),
         (
             TILE,
-            "core-to-xegpu",
+            "core-to-subgroup",
             (
-                '<text>:3.1-8.1: error: @k is a kernel at level "tile", but core-to-xegpu takes '
-                'kernels at level "block" or "subgroup"; no pass makes them of it'
+                '<text>:3.1-8.1: error: @k is a kernel at level "tile", but core-to-subgroup takes '
+                'kernels at level "block"; no pass makes them of it'
             ),
         ),
         (
@@ -283,7 +286,7 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
             "core-to-xegpu",
             (
                 "<text>:2.1-6.1: error: @k is a module of CUDA Tile IR, but core-to-xegpu takes "
-                'kernels at level "block" or "subgroup"; no pass makes them of it'
+                'kernels at level "block", "tile" or "subgroup"; run cuda_tile-to-core first'
             ),
         ),
         (
@@ -431,7 +434,7 @@ def test_a_kernel_that_is_refused_stands_beside_others() -> None:
     text = _module(_kernel("block", "good"), _kernel("tile", "bad"))
     module = xtile.parse(text, language="mlir")
     with pytest.raises(DiagnosticError) as raised:
-        _pass("core-to-xegpu").apply(Context(), module)
+        _pass("core-to-subgroup").apply(Context(), module)
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message.startswith('@bad is a kernel at level "tile"')
 

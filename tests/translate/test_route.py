@@ -143,6 +143,7 @@ def test_what_files_begin_with() -> None:
         "core-to-spirv": "mlir",
         "cuda_tile-to-lane": "mlir",
         "cuda_tile-to-spirv": "mlir",
+        "cuda_tile-to-xegpu": "mlir",
         "xegpu-to-core": "mlir",
         "xegpu-to-cuda_tile": "mlir",
         "xegpu-to-lane": "mlir",
@@ -172,6 +173,7 @@ def test_what_files_begin_with() -> None:
         "triton-to-lane": "ttir",
         "triton-to-spirv": "ttir",
         "triton-to-tile": "ttir",
+        "triton-to-xegpu": "ttir",
     }
 
 
@@ -404,10 +406,10 @@ def test_garbage_is_collected_again_afterwards() -> None:
             "pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx",
         ),
         (
-            "tensorlang-to-tile",
+            "tensorlang-to-cuda_tile",
             "pvc",
             "Intel",
-            "tile",
+            "cuda_tile",
             "sm_80, sm_86, sm_89, sm_90, sm_100",
         ),
     ],

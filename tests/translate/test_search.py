@@ -56,10 +56,12 @@ def test_every_route_and_its_steps() -> None:
         "cuda_tile -> core": "cuda_tile-to-core",
         "cuda_tile -> tile": "cuda_tile-to-core",
         "cuda_tile -> triton": "cuda_tile-to-core core-cleanup tile-to-triton",
+        "cuda_tile -> xegpu": "cuda_tile-to-core core-cleanup tile-to-xegpu",
         "cuda_tile -> lane": "cuda_tile-to-core core-cleanup tile-to-lane",
         "cuda_tile -> spirv": "cuda_tile-to-core core-cleanup tile-to-lane lane-to-spirv",
         "triton -> core": "triton-to-core",
         "triton -> tile": "triton-to-core",
+        "triton -> xegpu": "triton-to-core core-cleanup tile-to-xegpu",
         "triton -> lane": "triton-to-core core-cleanup tile-to-lane",
         "triton -> spirv": "triton-to-core core-cleanup tile-to-lane lane-to-spirv",
         "triton -> cuda_tile": "triton-to-core core-cleanup tile-to-cuda_tile",
@@ -67,6 +69,7 @@ def test_every_route_and_its_steps() -> None:
         "core block -> tile": tiled,
         "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
         "core subgroup -> xegpu": "subgroup-to-xegpu",
+        "core tile -> xegpu": "core-cleanup tile-to-xegpu",
         "core block -> lane": f"{distributed} subgroup-to-lane",
         "core tile -> lane": "core-cleanup tile-to-lane",
         "core tile -> spirv": "core-cleanup tile-to-lane lane-to-spirv",
@@ -188,7 +191,7 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
 
 def test_a_language_that_is_raised_goes_everywhere() -> None:
     table = Table((*STEPS, FROM_TOY))
-    made = ("core", "tile", "cuda_tile", "lane", "spirv", "triton", "tensorlang")
+    made = ("core", "tile", "cuda_tile", "lane", "spirv", "triton", "tensorlang", "xegpu")
     assert {*table.routes} - {*ROUTES.routes} == {f"toy-to-{target}" for target in made}
     result = Run(table, Options()).to(_to_toy(ModuleOp([]), Options(), None), "cuda_tile")
     assert [operation.name for operation in result.body.ops] == ["cuda_tile.module"]
@@ -232,9 +235,9 @@ def test_the_table_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) < 80
     assert lines[0].split() == ["FROM", "TO", "THROUGH", "FOR"]
-    words = ["core", "tile", "triton", "core-cleanup,", "tile-to-triton", "NVIDIA,", "AMD"]
-    assert words in [line.split() for line in lines]
     words = ["lane-to-spirv", "core", "lane,", "xegpu", "lane", "spirv", "Intel"]
+    assert words in [line.split() for line in lines]
+    words = ["core", "tile", "triton", "core-cleanup,", "tile-to-triton", "NVIDIA,", "AMD"]
     assert words in [line.split() for line in lines]
 
 
@@ -275,12 +278,12 @@ def test_where_nothing_can_be_translated_to(target: str, chip: str | None, messa
 def test_a_kernel_without_a_way() -> None:
     module = xtile.translate(KERNEL, "tile")
     with pytest.raises(DiagnosticError) as raised:
-        translate_to(module, "xegpu")
+        translate_to(module, "subgroup")
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message == (
-        '@f is a kernel at level "tile", but the translation to xegpu takes functions of the '
-        'tensor language, kernels of linalg and affine loops or kernels at level "block" or '
-        '"subgroup"; run tile-to-tensorlang first'
+        '@f is a kernel at level "tile", but the translation to subgroup takes functions of the '
+        'tensor language, kernels of linalg and affine loops, kernels at level "block" or '
+        'kernels of XeGPU at level "subgroup"; run tile-to-tensorlang first'
     )
     assert diagnostic.span is not None
 

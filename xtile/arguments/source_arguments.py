@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.memory_types import scalar_type_of
 from xtile.arguments.signature import Parameter
-from xtile.dialects.core.signature import KernelSignature, Piece, Role
+from xtile.dialects.core.signature import KernelSignature, Piece, Role, is_address
 from xtile.dialects.reading import parse
 from xtile.dialects.tensorlang.types import MemrefType
 from xtile.semantics.arguments import (
@@ -122,7 +122,7 @@ def _piece(piece: Piece, type: Attribute, argument: Argument) -> Argument:
         case ScalarArgument():
             return _of_number(piece.role, type, argument)
         case MemrefArgument():
-            return _as_bytes(type, _of_memref(piece, argument))
+            return _as_bytes(type, _of_memref(piece, type, argument))
         case GroupArgument():
             return _of_group(piece, argument)
         case _:
@@ -149,9 +149,12 @@ def _of_number(role: Role, type: Attribute, number: ScalarArgument) -> Argument:
     return ScalarArgument(value.real if role is Role.REAL else value.imag)
 
 
-def _of_memref(piece: Piece, memref: MemrefArgument) -> Argument:
+def _of_memref(piece: Piece, type: Attribute, memref: MemrefArgument) -> Argument:
     if piece.role is Role.MEMREF:
         return _turned(piece, memref)
+    if piece.role is Role.VALUE or is_address(piece, type):
+        # The kernel takes its address as a number.
+        return memref
     if piece.role is Role.ELEMENTS and memref.base is None:
         return MemrefArgument(None, (0,), (1,))
     if piece.role in (Role.POINTER, Role.ELEMENTS):
@@ -159,9 +162,6 @@ def _of_memref(piece: Piece, memref: MemrefArgument) -> Argument:
     if piece.role is Role.COUNT:
         base = memref.base
         return ScalarArgument(np.int64(0 if base is None else base.size))
-    if piece.role is Role.VALUE:
-        # The kernel takes its address as a number.
-        return memref
     return ScalarArgument(np.int64(_size_or_stride(piece, memref)))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
+    FunctionType,
     IndexType,
     MemRefType,
     TensorType,
@@ -24,15 +25,29 @@ _Sources: TypeAlias = "dict[SSAValue, frozenset[int]]"
 
 def written_parameters(function: Operation) -> frozenset[int]:
     """The indices of the memref and group parameters that an operation may write to."""
-    if any(is_pointer(value.type) for value in _values(function)):
-        return written_pointers(function)
+    if any(is_pointer(value.type) for value in _values(function)) or _writes_addresses(function):
+        return _of_parameters(function, written_pointers(function))
     written: set[int] = set()
     for operation in function.walk():
         for target in _written_memrefs(operation):
             root = _root(target)
             if isinstance(root, BlockArgument) and root.owner.parent_op() is function:
                 written.add(root.index)
-    return frozenset(written)
+    return _of_parameters(function, written)
+
+
+def _of_parameters(function: Operation, arguments: Iterable[int]) -> frozenset[int]:
+    """Those of the body's arguments that are parameters; behind them local memory may be some."""
+    type = function.get_attr_or_prop("function_type")
+    if not isinstance(type, FunctionType):
+        return frozenset(arguments)
+    return frozenset(index for index in arguments if index < len(type.inputs))
+
+
+def _writes_addresses(function: Operation) -> bool:
+    """Whether an operation writes to an address that is a number, as those of XeGPU may."""
+    targets = (target for each in function.walk() for target in written_operands(each))
+    return any(target.type == i64 for target in targets)
 
 
 def _values(function: Operation) -> Iterator[SSAValue]:

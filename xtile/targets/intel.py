@@ -17,8 +17,10 @@ from xtile.targets.target import (
     BlockShapes,
     MatrixUnit,
     Number,
+    ProductTile,
     RowAccess,
     Target,
+    TilePolicy,
     VectorUnit,
 )
 
@@ -79,6 +81,17 @@ _XE2_BLOCK_ACCESS = BlockAccess(
 
 _ROW_ACCESS = RowAccess(counts=(1, 2, 4, 8), load_alignment=4, alignment=16)
 
+_SIZES = ((128, 128), (64, 64), (32, 32), (16, 16))
+
+_TILES = TilePolicy(
+    products={
+        "f16": tuple(ProductTile(rows, columns, 32) for rows, columns in _SIZES),
+        "bf16": tuple(ProductTile(rows, columns, 32) for rows, columns in _SIZES),
+        "i8": tuple(ProductTile(rows, columns, 64) for rows, columns in _SIZES),
+    }
+)
+"""Tiles of a work-group, of which each subgroup holds whole products of the matrix unit."""
+
 PVC = Target(
     name="pvc",
     description="Ponte Vecchio, Data Center GPU Max",
@@ -94,6 +107,7 @@ PVC = Target(
     block_access=_XE2_BLOCK_ACCESS,
     row_access=_ROW_ACCESS,
     matrix_spelling=FUNCTIONS_AND_VISA,
+    tiles=_TILES,
 )
 
 BMG = replace(PVC, name="bmg", description="Battlemage, Arc B")
@@ -111,6 +125,7 @@ DG2 = Target(
     row_access=_ROW_ACCESS,
     missing_types=("f64",),
     matrix_spelling=FUNCTIONS,
+    tiles=_TILES,
 )
 
 CPU = Target(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity, SourceWarning
 from xtile.text.source import source_of, span_of, spelling_of
 from xtile.translate.forms import (
     BESIDE,
@@ -114,6 +114,28 @@ def check_result(
             raise ContractError(f"{name} gave {each.form.words}, but declares {gives.words}")
     if not any(each.form.is_like(gives) for each in after):
         raise ContractError(f"{name} gave nothing that is {gives.words}, as it declares")
+
+
+def refuse_level(module: ModuleOp, found: Found, levels: Sequence[str], asked: str) -> None:
+    """Says that a kernel does not become XeGPU at the level that is asked for.
+
+    Args:
+        module: The module.
+        found: The kernel.
+        levels: The levels that it becomes.
+        asked: The one that is asked for.
+
+    Raises:
+        DiagnosticError: Always, at the kernel.
+    """
+    source = source_of(module)
+    becomes = _either([f'"{level}"' for level in levels])
+    message = (
+        f"{_told(found)}, which becomes XeGPU at level {becomes} so far and not at level "
+        f'"{asked}"; ask for level {becomes}, or for none'
+    )
+    position = span_of(found.operation, source)
+    raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, position)])
 
 
 def several(forms: Sequence[Form]) -> str:

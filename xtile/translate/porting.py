@@ -36,8 +36,9 @@ def translate(
             where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
         may_overlap: Whether arguments of a kernel may overlap although it writes to one of them,
             where its language or its attributes exclude it.
-        xegpu_level: Who holds the vectors of kernels of XeGPU that do not say so; "vc" is the form
-            in which each work-item is a subgroup. None where their operations tell.
+        xegpu_level: Who holds the vectors of kernels of XeGPU: of those that are given and do not
+            say so, or of those that are made; "vc" is the form in which each work-item is a
+            subgroup. None where operations tell, and for the level that a route makes by default.
         diagnostics: Collects remarks that tell why the translation chose what it did.
 
     Returns:

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 
 from xtile.garbage import without_collections
 from xtile.targets import OptionError, Vendor, check_chip
-from xtile.translate.contracts import check_result
-from xtile.translate.forms import BESIDE, Form, Found, forms_of, insist_on_xegpu_level
+from xtile.translate.contracts import check_result, refuse_level
+from xtile.translate.forms import (
+    BESIDE,
+    XEGPU_WORK_GROUP,
+    Form,
+    Found,
+    forms_of,
+    insist_on_xegpu_level,
+)
 from xtile.translate.search import Table
 from xtile.translate.steps import STEPS, Options, Step
 
@@ -192,11 +199,32 @@ class Run:
             source: The language that it begins with; None for any.
         """
         kernels = [each.form for each in found]
-        ways = self.table.ways_to(target, source, self._vendor(target, source, kernels))
+        vendor = self._vendor(target, source, kernels)
+        level = self.options.xegpu_level if target == XEGPU_WORK_GROUP.language else None
+        ways = self.table.ways_to(target, source, vendor, level)
+        for each in found:
+            if level is not None and each.form not in ways:
+                self._check_level(module, each, target, vendor, level)
         self.table.contract_of_ways(name, target, ways).check(module, found)
         forms = dict.fromkeys(each.form for each in found)
         steps = self.table.steps_of(ways[form] for form in forms if form in ways)
         return self._steps(module, found, steps)
+
+    def _check_level(
+        self, module: ModuleOp, found: Found, target: str, vendor: Vendor, level: str
+    ) -> None:
+        """Checks that a kernel which has no way to a level has none to the language.
+
+        Raises:
+            DiagnosticError: It has a way to other levels only.
+        """
+        levels = [
+            form.level or ""
+            for form in self.table.goals_of(target)
+            if found.form in self.table.ways_to(target, None, vendor, form.level)
+        ]
+        if levels:
+            refuse_level(module, found, levels, level)
 
     def _vendor(self, target: str, source: str | None, kernels: Sequence[Form]) -> Vendor:
         """Whose chips a route is for: those of the chip, or of whom the most kernels have a way."""

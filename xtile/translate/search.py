@@ -109,7 +109,7 @@ class Table:
         while layer:
             found = [way for end, way in layer if way and end in ends]
             if found:
-                return found
+                return [way for way in found if not any(step.gives_way for step in way)] or found
             layer = [
                 (step.gives, (*way, step))
                 for last, way in layer
@@ -121,16 +121,21 @@ class Table:
             seen.update(last for last, _ in layer)
         return []
 
-    def goals_of(self, target: str) -> list[Form]:
-        """The forms that a language or a level of the core form has."""
+    def goals_of(self, target: str, level: str | None = None) -> list[Form]:
+        """The forms that a language, or one level of it, or a level of the core form has."""
         return [
             form
             for form in self.forms
-            if target == form.language or (target == form.level and form.language == CORE)
+            if (target == form.language and level in (None, form.level))
+            or (target == form.level and form.language == CORE)
         ]
 
     def ways_to(
-        self, target: str, source: str | None = None, vendor: Vendor | None = None
+        self,
+        target: str,
+        source: str | None = None,
+        vendor: Vendor | None = None,
+        level: str | None = None,
     ) -> Mapping[Form, Way]:
         """The way of each form that has one, and is not there yet.
 
@@ -138,14 +143,17 @@ class Table:
             target: The language, or the level of the core form.
             source: The language that the forms belong to; None for any.
             vendor: Whose chips the ways are for; None for anybody's.
+            level: The level of the language that the ways end with; None for any.
         """
-        key = (target, source, None if vendor is None else vendor.name)
+        key = (target, source, None if vendor is None else vendor.name, level)
         if key not in self._ways:
-            self._ways[key] = self._search(target, source, vendor)
+            self._ways[key] = self._search(target, source, vendor, level)
         return self._ways[key]
 
-    def _search(self, target: str, source: str | None, vendor: Vendor | None) -> dict[Form, Way]:
-        goals = self.goals_of(target)
+    def _search(
+        self, target: str, source: str | None, vendor: Vendor | None, level: str | None
+    ) -> dict[Form, Way]:
+        goals = self.goals_of(target, level)
         own = [form for form in self.forms if source in (None, form.language)]
         begins = [form for form in self.forms if form.is_one_of(own) and not form.is_one_of(goals)]
         ways = {form: self.shortest_ways(form, goals, vendor) for form in begins}

@@ -44,8 +44,9 @@ class Options:
             `xtile.targets.spellings`; None for the chip's own.
         may_overlap: Whether arguments of kernels may overlap although one of them is written, where
             the kernel's language or its attributes exclude it.
-        xegpu_level: Who holds the vectors of kernels of XeGPU that do not say so themselves, one of
-            `XEGPU_LEVELS`; None where their operations tell.
+        xegpu_level: Who holds the vectors of kernels of XeGPU: of those that come in and do not say
+            so themselves, one of `XEGPU_LEVELS`, and of those that come out. None where operations
+            tell, and for the level that there is a shortest way to.
         compiler: What compiles the code of work-items that comes out; None where none comes out. A
             route sets it.
         may_wrap: Whether offsets of pointers may wrap around unless it is proved that they do
@@ -92,6 +93,7 @@ class Step:
         default_chip: The chip where none is named, if it is not its vendor's default one.
         first: The pass that a route runs on what the step takes.
         then: The pass that a route runs on what the step gives.
+        gives_way: Whether a route takes another way that is as short, if there is one.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Step:
     default_chip: str | None = None
     first: str | None = None
     then: str | None = None
+    gives_way: bool = False
 
     def is_for(self, vendor: Vendor | None) -> bool:
         """Whether it is for a vendor's chips; None is anybody's."""
@@ -201,6 +204,15 @@ def _lower_tiles(module: ModuleOp, options: Options, diagnostics: Diagnostics | 
     return translate_module(module, options.lane_target, diagnostics, Level.TILE)
 
 
+def _lower_tiles_to_xegpu(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.tiles_to_xegpu import translate_module
+
+    module = _structure(module, options, diagnostics)
+    return translate_module(module, options.lane_target, diagnostics)
+
+
 def _lower_to_spirv(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -270,7 +282,7 @@ _OVERLAPS = ("may_overlap",)
 """The option of steps that set or read whether arguments may overlap."""
 
 _XEGPU_LEVEL = ("xegpu_level",)
-"""The option of steps that take kernels of XeGPU at some level."""
+"""The option of steps that take or make kernels of XeGPU at some level."""
 
 STEPS: Sequence[Step] = (
     Step(
@@ -343,9 +355,10 @@ STEPS: Sequence[Step] = (
         takes=(BLOCK,),
         gives=TILE,
         words="Rewrites block-level kernels as loops over tiles.",
-        vendors=(NVIDIA, AMD),
+        vendors=(INTEL, NVIDIA, AMD),
         options=_OVERLAPS,
         then=_CLEANUP,
+        gives_way=True,
     ),
     Step(
         _CLEANUP,
@@ -375,6 +388,7 @@ STEPS: Sequence[Step] = (
         gives=XEGPU_LANE,
         words="Translates the core form at subgroup level to XeGPU for LLVM's pipeline.",
         vendors=(INTEL,),
+        options=_XEGPU_LEVEL,
         compiler=LLVM,
     ),
     Step(
@@ -397,6 +411,18 @@ STEPS: Sequence[Step] = (
         vendors=(INTEL,),
         compiler=XTILE,
         default_chip="cpu",
+        first=_CLEANUP,
+    ),
+    Step(
+        "tile-to-xegpu",
+        _lower_tiles_to_xegpu,
+        takes=(TILE,),
+        gives=XEGPU_WORK_GROUP,
+        words="Translates the core form at tile level to XeGPU whose vectors are a work-group's.",
+        vendors=(INTEL,),
+        options=_XEGPU_LEVEL,
+        compiler=LLVM,
+        default_chip="pvc",
         first=_CLEANUP,
     ),
     Step(

@@ -1,8 +1,10 @@
 // A column of maxima for a CPU: a loop over rows, in it vectors that are folded half with half. A row is
-// read where it is, and nothing of it is stored.
+// read where it is, and nothing of it is stored. For a GPU's work-group the tile is one vector, and a slice of
+// its layout says which subgroup holds which of the maxima.
 //
 // RUN: xtile-opt %s --translate core-to-lane --chip cpu | filecheck %s
 // RUN: xtile-opt %s --translate core-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
+// RUN: xtile-opt %s --translate core-to-xegpu --chip pvc | filecheck %s --check-prefix=XEGPU
 gpu.module @kernels {
   gpu.func @largest(%A: memref<4x64xf32>, %most: memref<4xf32>) kernel
       attributes {core.level = "tile", known_block_size = array<i32: 1, 1, 1>} {
@@ -25,3 +27,6 @@ gpu.module @kernels {
 // CHECK:      arith.maximumf %{{.*}} : f32
 // SPIRV:      LoopMerge
 // SPIRV:      "spirv.Load"
+// XEGPU:      xegpu.load_nd %{{.*}}[0, 0]
+// XEGPU:      vector.multi_reduction <maximumf>, %{{.*}} {layout_result_0 = #xegpu.slice<#xegpu.layout<
+// XEGPU:      xegpu.store %

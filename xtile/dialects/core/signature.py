@@ -37,7 +37,8 @@ class Role(Enum):
     VALUE: the scalar itself.
     REAL, IMAGINARY: a part of a complex scalar.
     MEMREF: a memref, or a group as a memref of memrefs, with the mode that each dimension is.
-    POINTER: a pointer, or the memory of a memref.
+    POINTER: a pointer, or the memory of a memref; or the address of these as an i64, where the
+        language of the kernel has no pointers.
     ELEMENTS: the memory of a pointer or a memref from its first element on, as a memref with one
         dimension.
     SIZE, STRIDE: a dynamic size or stride of a memref.
@@ -306,7 +307,7 @@ def _problem_of(piece: Piece, type: Attribute) -> str | None:
         )
     if len(modes) != (role in _OF_A_MODE):
         return "it needs the number of a mode" if role in _OF_A_MODE else "it has no mode"
-    if role in _POINTERS and not _is_pointer(type):
+    if role in _POINTERS and not _is_pointer(type) and not is_address(piece, type):
         return "only a pointer can be it"
     if role in _INTEGERS and not _is_integer(type):
         return "only an index or an i64 can be it"
@@ -325,6 +326,11 @@ def _rank(type: Attribute) -> int | None:
 
 def _is_pointer(type: Attribute) -> bool:
     return _scalar(type).name.rpartition(".")[2] in ("ptr", "pointer")
+
+
+def is_address(piece: Piece, type: Attribute) -> bool:
+    """Whether an argument of a type is a pointer of the source as a number."""
+    return piece.role is Role.POINTER and type == i64
 
 
 def _is_integer(type: Attribute) -> bool:

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnrankedMemRefType,
     VectorType,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -133,9 +134,9 @@ def _bind(type: Attribute, name: str, argument: Argument, buffers: Buffers) -> V
             return buffers.view(buffers.words(argument, name), number_of(type).dtype, name)
         case IntegerType() | IndexType(), MemrefArgument() if argument.base is not None:
             return _address(type, name, argument, buffers)
-        case _, MemrefArgument() if is_pointer(type):
+        case _, MemrefArgument() if is_pointer(type) or type == i64:
             return _address(type, name, argument, buffers)
-        case _, WordsArgument() if is_pointer(type):
+        case _, WordsArgument() if is_pointer(type) or type == i64:
             return _address(type, name, buffers.words(argument, name), buffers)
         case _, ScalarArgument() if not isinstance(type, MemRefType | UnrankedMemRefType):
             return number_of(type).number(argument.value)

@@ -114,6 +114,11 @@ def root_of(value: SSAValue) -> Root:
     return value if isinstance(value.owner.parent_op(), FuncOp) else Space.LOCAL
 
 
+def memory_behind(value: SSAValue) -> Root:
+    """The memory of a memref, of a pointer or of a tile of pointers."""
+    return root_of(value) if isinstance(value.type, MemRefType) else _private_or_global(value)
+
+
 def _private_or_global(value: SSAValue) -> Root:
     """What memory without a space is: an `alloca` is a work-item's own, all else is global."""
     while not isinstance(value.owner, Block):

@@ -20,7 +20,12 @@ from xdsl.dialects.memref import ExtractStridedMetaDataOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core.pointers import IntegerToPointerOp, PointerType
+from xtile.dialects.core.pointers import (
+    IntegerToPointerOp,
+    PointerCastOp,
+    PointerToIntegerOp,
+    PointerType,
+)
 from xtile.dialects.core.views import UNKNOWN_EXTENT, ViewOp
 from xtile.dialects.memref.views import ReinterpretCastOp
 from xtile.dialects.xegpu.operation import tensor_desc
@@ -161,9 +166,7 @@ def _view(
     type_ = PointerType.to(element)
 
     def emit() -> SSAValue:
-        pointer = raising.emit(
-            IntegerToPointerOp.build(operands=[address], result_types=[type_])
-        ).results[0]
+        pointer = raising.emit(_pointer(address, type_)).results[0]
         operation = ViewOp.build(
             operands=[pointer, [], _unknown(sizes), _unknown(strides)],
             result_types=[_memref_type(element, 0, sizes, strides, None)],
@@ -177,6 +180,14 @@ def _view(
 
     operands = (address, *_unknown(sizes), *_unknown(strides))
     return raising.shared((ViewOp, element, address, *sizes, *strides), operands, emit)
+
+
+def _pointer(address: SSAValue, type_: PointerType) -> Operation:
+    """The pointer of an address, which is that of a parameter if the address is."""
+    owner = address.owner
+    if isinstance(owner, PointerToIntegerOp):
+        return PointerCastOp.build(operands=[owner.operands[0]], result_types=[type_])
+    return IntegerToPointerOp.build(operands=[address], result_types=[type_])
 
 
 def reinterpreted(

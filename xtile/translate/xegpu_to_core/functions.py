@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
-from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, own_signature
+from xtile.dialects.core.pointers import PointerToIntegerOp, PointerType
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    is_address,
+    own_signature,
+    source_signature,
+)
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
@@ -27,6 +41,7 @@ from xtile.dialects.xegpu.operation import is_for_workgroup
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
+from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_core import matrices
 from xtile.translate.xegpu_to_core.control import has_descriptors
 from xtile.translate.xegpu_to_core.raising import Raising
@@ -56,15 +71,18 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     )
     raising.unpacked = {}
     old, count = operation.body.block, len(operation.function_type.inputs)
-    block = Block(arg_types=operation.function_type.inputs)
-    for was, becomes in zip(old.args[:count], block.args, strict=True):
-        raising.define(was, becomes)
+    types = _parameter_types(operation)
+    block = Block(arg_types=types)
     with raising.in_function(block):
+        for was, becomes in zip(old.args[:count], block.args, strict=True):
+            give_name(becomes, was.name_hint)
+            raising.define(was, _parameter(raising, becomes))
         for buffer in old.args[count:]:
             raising.define(buffer, matrices.local_memory(buffer, raising))
         raising.translate_block(old)
-    result = FuncOp(operation.sym_name.data, operation.function_type, Region([block]))
-    result.properties |= operation.properties
+    type_ = FunctionType.from_lists(types, [])
+    result = FuncOp(operation.sym_name.data, type_, Region([block]))
+    result.properties |= {**operation.properties, "function_type": type_}
     result.attributes |= {
         name: attribute for name, attribute in operation.attributes.items() if name not in _OF_XEGPU
     }
@@ -78,6 +96,27 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     if block_size is not None:
         result.known_block_size = DenseArrayBase.from_list(i32, block_size)
     raising.emit(result)
+
+
+def _parameter_types(function: FuncOp) -> list[Attribute]:
+    """The types of a kernel's parameters; what were pointers in its source are some again."""
+    types = list(function.function_type.inputs)
+    signature = source_signature(function)
+    if signature is None:
+        return types
+    pieces = [piece for each in signature.parameters for piece in each.becomes]
+    return [
+        PointerType.to(i8) if is_address(piece, type_) else type_
+        for piece, type_ in zip(pieces, types, strict=True)
+    ]
+
+
+def _parameter(raising: Raising, value: SSAValue) -> SSAValue:
+    """What a parameter is in the kernel: a pointer is its address."""
+    if not isinstance(value.type, PointerType):
+        return value
+    address = PointerToIntegerOp.build(operands=[value], result_types=[i64])
+    return raising.emit(address).results[0]
 
 
 def _check(function: FuncOp, raising: Raising, level: Level) -> None:
@@ -110,7 +149,7 @@ def level_to_take(function: FuncOp) -> Level | None:
     if level_of(function) is not None:
         return None
     operations = [each for each in walk(function) if each.dialect_name() == XEGPU]
-    if not operations:
+    if not operations and LEVEL not in function.attributes:
         return None
     return _LEVELS[level_of_kernel(function, operations)[0]]
 

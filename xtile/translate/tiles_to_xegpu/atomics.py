@@ -1,0 +1,89 @@
+"""Atomic updates of memory: of boxes, of single elements and of points, with an order."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import MemoryOrder, MemoryScope
+from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.xegpu.attributes import (
+    FenceScope,
+    FenceScopeAttr,
+    MemorySpace,
+    MemorySpaceAttr,
+)
+from xtile.dialects.xegpu.ops.barriers import FenceOp
+from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of
+from xtile.text.source import spelling_of
+from xtile.translate.tiles_to_xegpu.lowering import Lowering
+from xtile.translate.tiles_to_xegpu.points import access_of, update
+from xtile.translate.tiles_to_xegpu.transfers import box_access
+
+_BEFORE = (MemoryOrder.RELEASE, MemoryOrder.ACQUIRE_RELEASE)
+_AFTER = (MemoryOrder.ACQUIRE, MemoryOrder.ACQUIRE_RELEASE)
+
+
+def _atomic_rmw(operation: AtomicRMWOp, lowering: Lowering) -> None:
+    """An update of points; accesses of all subgroups come before a release and after an acquire."""
+    if operation.scope.data is MemoryScope.SYSTEM:
+        raise lowering.error(
+            "XeGPU's fences are for the work-group and for the GPU, none for the system; use the "
+            "scope device"
+        )
+    type_, order = operation.value.type, operation.order.data
+    access = access_of(lowering, operation.memory, operation.indices, operation.mask, type_)
+    value = lowering.value(operation.value)
+    if order in _BEFORE:
+        _fence(lowering)
+        lowering.barrier()
+    old = update(lowering, kind_of(operation.kind), value, access)
+    if order in _AFTER:
+        _fence(lowering)
+        lowering.barrier()
+    lowering.define(operation.result, old)
+
+
+def _fence(lowering: Lowering) -> None:
+    properties = {
+        "memory_kind": MemorySpaceAttr(MemorySpace.GLOBAL),
+        "fence_scope": FenceScopeAttr(FenceScope.GPU),
+    }
+    lowering.emit(FenceOp.build(properties=properties))
+
+
+def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+    """An update of a box of memory, or of one element."""
+    if operation.transpose is not None:
+        raise lowering.error(f"{spelling_of(operation)} of a transposed block has no XeGPU yet")
+    rank = len(shape_of(operation.value.type))
+    checked = set(operation.checked.get_values())
+    first = lowering.memory(operation.memory).rank - rank
+    access = box_access(
+        lowering,
+        operation.memory,
+        operation.indices,
+        operation.value,
+        [first + i in checked for i in range(rank)],
+    )
+    kind = AtomicRMWKind[operation.kind.data.value]
+    value = lowering.value(operation.value)
+    lowering.define(operation.result, update(lowering, kind, value, access))
+
+
+def _memref_atomic(operation: Operation, lowering: Lowering) -> None:
+    """An update of one element, which the work-group does once."""
+    value, target, *indices = operation.operands
+    access = box_access(lowering, target, indices, value, [])
+    kind = kind_of(operation.properties["kind"])
+    lowering.define(operation.results[0], update(lowering, kind, lowering.value(value), access))
+
+
+RULES: dict[str, Rule] = {
+    "core.atomic_rmw": _atomic_rmw,
+    "core.atomic_update": _atomic_update,
+    "memref.atomic_rmw": _memref_atomic,
+}
+"""The rule of each operation, by name."""

@@ -1,0 +1,112 @@
+"""Modules and kernels: arguments, the size of a work-group, local memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xtile.dialects.core.attributes import (
+    LEVEL_ATTRIBUTE,
+    TILE_HINTS_ATTRIBUTE,
+    Level,
+    level_of,
+)
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    source_signature,
+)
+from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.gpu.modules import ModuleOp
+from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
+from xtile.dialects.walk import walk
+from xtile.dialects.xegpu.levels import LEVEL
+from xtile.rewrite.rebuilder import Rule
+from xtile.text.value_names import give_name
+from xtile.translate.tiles_to_xegpu.barriers import place_barriers
+from xtile.translate.tiles_to_xegpu.layouts import Layouts
+from xtile.translate.tiles_to_xegpu.lowering import Lowering
+from xtile.translate.tiles_to_xegpu.memory import local_memory, local_type, memory_of
+
+
+def _module(operation: ModuleOp, lowering: Lowering) -> None:
+    body = Block()
+    with lowering.at_end_of(body):
+        for each in operation.body.block.ops:
+            lowering.translate(each) if isinstance(each, FuncOp) else lowering.keep(each)
+    result = lowering.emit(ModuleOp(operation.sym_name.data, Region(body)))
+    result.attributes |= operation.attributes
+
+
+def _function(operation: FuncOp, lowering: Lowering) -> None:
+    """A kernel of tiles; others stay what they are."""
+    if level_of(operation) is not Level.TILE:
+        lowering.keep(operation)
+        return
+    chip = lowering.target.chip
+    lowering.layouts = Layouts(operation, chip)
+    lowering.waits = place_barriers(operation)
+    old = operation.body.block
+    types = [lowering.type_of(argument.type) for argument in old.args]
+    block = Block(arg_types=types)
+    with lowering.in_function(block):
+        for was, becomes in zip(old.args, block.args, strict=True):
+            give_name(becomes, was.name_hint)
+            lowering.define(was, _parameter(lowering, becomes))
+        local = _define_local_memory(operation, block, lowering)
+        lowering.translate_block(old)
+    items = lowering.layouts.subgroups * chip.subgroup_size
+    result = FuncOp(
+        operation.sym_name.data,
+        FunctionType.from_lists(types, []),
+        Region([block]),
+        kernel=operation.is_kernel,
+        workgroup_attributions=local,
+    )
+    result.known_block_size = DenseArrayBase.from_list(i32, [items, 1, 1])
+    result.known_grid_size = operation.known_grid_size
+    result.attributes |= _attributes(operation)
+    result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(chip.subgroup_size, i32)
+    lowering.emit(result)
+
+
+def _parameter(lowering: Lowering, value: SSAValue) -> object:
+    return memory_of(lowering, value) if isinstance(value.type, MemRefType) else value
+
+
+def _attributes(kernel: FuncOp) -> dict[str, Attribute]:
+    """The attributes of a kernel, with what it has become at another level."""
+    gone = {LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, *kernel.get_irdl_definition().attributes}
+    kept = {name: each for name, each in kernel.attributes.items() if name not in gone}
+    signature = source_signature(kernel)
+    if signature is not None:
+        kept[SIGNATURE_ATTRIBUTE] = signature.relying_on(kernel).attribute()
+    return {**kept, LEVEL: StringAttr("work-group")}
+
+
+def _define_local_memory(kernel: FuncOp, block: Block, lowering: Lowering) -> int:
+    """What a kernel allocates, as arguments of its body, and how many these are."""
+    allocations = [each for each in walk(kernel) if each.name == "memref.alloca"]
+    for allocation in allocations:
+        (result,) = allocation.results
+        buffer = block.insert_arg(local_type(result.type), len(block.args))
+        give_name(buffer, result.name_hint)
+        lowering.define(result, local_memory(result.type, buffer))
+    return len(allocations)
+
+
+def _return(operation: Operation, lowering: Lowering) -> None:
+    lowering.emit(ReturnOp())
+
+
+RULES: dict[str, Rule] = {
+    FuncOp.name: _function,
+    ModuleOp.name: _module,
+    ReturnOp.name: _return,
+}

@@ -1,0 +1,140 @@
+"""What stays what it is, with layouts, and what XeGPU has no words for."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.core.pointers import PointerType, pointer_of
+from xtile.dialects.number_attributes import says_how_to_round
+from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of, with_shape
+from xtile.text.source import spelling_of
+from xtile.translate.tiles_to_xegpu import numbers
+from xtile.translate.tiles_to_xegpu.lowering import ONE_BASE, TARGET, Lowering, Points, bytes_of
+
+_REASONS = {
+    "core.atomic_compare_and_swap": "XeGPU has no compare-and-swap; use core.atomic_rmw",
+    "core.print": "XeGPU has no printing of a work-group",
+    "func.call": "XeGPU's vectors have layouts within one function; inline the function",
+    "gpu.printf": "XeGPU has no printing of a work-group",
+    "memref.copy": "XeGPU copies vectors; load and store them",
+}
+"""For each operation why it is refused."""
+
+_STAYING = frozenset({"arith", "cf", "gpu", "math", "scf", "ub", "vector"})
+"""Dialects whose operations stay what they are, unless a rule says otherwise."""
+
+
+def copy(operation: Operation, lowering: Lowering) -> None:
+    """Emits an operation of vectors and numbers again."""
+    if operation.dialect_name() not in _STAYING:
+        raise lowering.error(f"{spelling_of(operation)} cannot be translated to {TARGET}")
+    if says_how_to_round(operation):
+        numbers.computed(operation, lowering)
+        return
+    if any(pointer_of(result.type) is not None for result in operation.results):
+        _move_pointers(operation, lowering)
+        return
+    lowering.replace(
+        operation,
+        type(operation).create(
+            operands=lowering.values(operation.operands),
+            result_types=operation.result_types,
+            properties=operation.properties.copy(),
+            attributes=operation.attributes.copy(),
+            regions=[lowering.region(region) for region in operation.regions],
+        ),
+    )
+
+
+def _refuse(operation: Operation, lowering: Lowering) -> None:
+    reason = _REASONS[operation.name]
+    raise lowering.error(f"{spelling_of(operation)} cannot be translated to {TARGET}: {reason}")
+
+
+def _poison(operation: Operation, lowering: Lowering) -> None:
+    """Any number, or a vector of some; the text has no `ub.poison`, so it is 0."""
+    (result,) = operation.results
+    lowering.define(result, lowering.constant(0, lowering.type_of(result.type)))
+
+
+def _assume(operation: Operation, lowering: Lowering) -> None:
+    """The same value; nothing in XeGPU says what is known of it."""
+    lowering.define(operation.results[0], lowering.meaning(operation.operands[0]))
+
+
+def _nothing(operation: Operation, lowering: Lowering) -> None:
+    """Nothing but the time depends on it."""
+
+
+# --- tiles of pointers ---
+
+
+def _move_pointers(operation: Operation, lowering: Lowering) -> None:
+    """An operation that gives pointers other positions, or chooses among some.
+
+    Raises:
+        DiagnosticError: They are not counted from one pointer.
+    """
+    (result,) = operation.results
+    given = [lowering.meaning(operand) for operand in operation.operands]
+    if not shape_of(result.type) and not any(isinstance(each, Points) for each in given):
+        made = _made(operation, lowering, given, lowering.type_of(result.type))
+        lowering.define(result, made)
+        return
+    are_pointers = [pointer_of(operand.type) is not None for operand in operation.operands]
+    pairs = list(zip(given, are_pointers, strict=True))
+    bases = {_base(each, lowering) for each, is_pointer in pairs if is_pointer}
+    if len(bases) != 1:
+        raise lowering.error(
+            "these pointers are counted from several pointers, and XeGPU's loads and stores have "
+            "one base; choose among the values that are loaded"
+        )
+    operands = [_offsets(each, lowering) if is_pointer else each for each, is_pointer in pairs]
+    offsets = _made(operation, lowering, operands, with_shape(IndexType(), shape_of(result.type)))
+    (base,) = bases
+    if shape_of(result.type):
+        lowering.define(result, Points(base, offsets))
+    else:
+        size = bytes_of(cast("PointerType", result.type).pointee_type)
+        moved = lowering.from_index(lowering.multiply(offsets, size), i64)
+        lowering.define(result, lowering.emit(arith.AddiOp(base, moved)).result)
+
+
+def _base(meaning: Any, lowering: Lowering) -> SSAValue:
+    """The address that pointers are counted from."""
+    if isinstance(meaning, Points):
+        return meaning.base
+    if shape_of(meaning.type):
+        raise lowering.error(ONE_BASE)
+    return meaning
+
+
+def _offsets(meaning: Any, lowering: Lowering) -> SSAValue:
+    """How far from there they are; a pointer itself is there."""
+    return meaning.offsets if isinstance(meaning, Points) else lowering.index(0)
+
+
+def _made(
+    operation: Operation, lowering: Lowering, operands: list[SSAValue], type_: Attribute
+) -> SSAValue:
+    made = type(operation).create(
+        operands=operands,
+        result_types=[type_],
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+    )
+    return lowering.emit(made).results[0]
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_REASONS, _refuse),
+    "core.assume": _assume,
+    "core.prefetch": _nothing,
+    "ub.poison": _poison,
+}
+"""The rule of each operation, by name."""
