@@ -1,4 +1,4 @@
-"""LLVM 22's own passes deal the text out to subgroups, and take products down to the matrix unit."""
+"""LLVM 22 deals the text out to subgroups, and takes products down to the matrix unit."""
 
 from __future__ import annotations
 
