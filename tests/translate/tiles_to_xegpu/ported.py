@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
 from xtile.translate.route import Options, translate_to
+
+TAKES_ALL = os.environ.get("XTILE_WHOLE_CORPUS") == "1"
+"""Whether tests run whole collections of kernels in place of samples."""
 
 
 def as_xegpu(

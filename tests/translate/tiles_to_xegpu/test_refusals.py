@@ -91,11 +91,6 @@ def test_what_triton_says_and_xegpu_has_not(body: str, message: str) -> None:
             ),
         ),
         (
-            "%g: memref<?xmemref<4xf32>>",
-            "%m = memref.load %g[%c0] : memref<?xmemref<4xf32>>",
-            "XeGPU has no memory of memrefs; give the kernel one memref in place of the group",
-        ),
-        (
             "%a: memref<4xf32>, %b: memref<4xf32>, %p: i1",
             """%m = scf.if %p -> (memref<4xf32>) { scf.yield %a : memref<4xf32> }
                 else { scf.yield %b : memref<4xf32> }

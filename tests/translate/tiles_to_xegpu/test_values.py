@@ -5,7 +5,6 @@ A sample runs each time; `XTILE_WHOLE_CORPUS=1` in the environment takes all ker
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import xtile
 from tests.mlir_opt import run_mlir_opt
 from tests.seeds import fresh_generator
 from tests.translate.cuda_tile_to_core.test_cutile_kernels import CASES as OF_CUTILE
-from tests.translate.tiles_to_xegpu.ported import as_xegpu, text_of
+from tests.translate.tiles_to_xegpu.ported import TAKES_ALL, as_xegpu, text_of
 from tests.triton_kernels.corpus import CASES as OF_TRITON
 from tests.triton_releases.judges import NEWEST, compiled
 from xtile.text.diagnostics import DiagnosticError
@@ -46,8 +45,6 @@ REFUSED_OF_CUTILE = {
 
 NOT_COMPILED = {"inline_assembly", "matmul_block_pointers"}
 """What Triton does not compile, or cannot be raised."""
-
-TAKES_ALL = os.environ.get("XTILE_WHOLE_CORPUS") == "1"
 
 SAMPLE_OF_TRITON = ("histogram_by_atomics", "matmul_f16", "prefix_sums", "softmax")
 SAMPLE_OF_CUTILE = ("attention", "extremes", "gather_scatter", "split_k_matmul")
@@ -114,6 +111,11 @@ def test_a_product_of_the_tensor_language(device: str) -> None:
     c = np.full((32, 8), np.nan, np.float32, order="F")
     xtile.run(made, {"A": a, "B": b, "C": c}, device=device)
     np.testing.assert_allclose(c, a.astype(np.float32) @ b, rtol=0, atol=1e-4)
+
+
+def test_a_group_of_matrices() -> None:
+    made = as_xegpu(xtile.parse(EXAMPLES / "batched_gemm.ir"))
+    assert "memref<?xmemref<" in text_of(made)
 
 
 LINALG = """

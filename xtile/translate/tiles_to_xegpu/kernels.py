@@ -32,7 +32,7 @@ from xtile.text.value_names import give_name
 from xtile.translate.tiles_to_xegpu.barriers import place_barriers
 from xtile.translate.tiles_to_xegpu.layouts import Layouts
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
-from xtile.translate.tiles_to_xegpu.memory import local_memory, local_type, memory_of
+from xtile.translate.tiles_to_xegpu.memory import is_group, local_memory, local_type, memory_of
 
 
 def _module(operation: ModuleOp, lowering: Lowering) -> None:
@@ -77,7 +77,9 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
 
 
 def _parameter(lowering: Lowering, value: SSAValue) -> object:
-    return memory_of(lowering, value) if isinstance(value.type, MemRefType) else value
+    if is_group(value.type) or not isinstance(value.type, MemRefType):
+        return value
+    return memory_of(lowering, value)
 
 
 def _attributes(kernel: FuncOp) -> dict[str, Attribute]:

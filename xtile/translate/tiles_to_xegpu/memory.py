@@ -15,15 +15,17 @@ from xdsl.dialects.memref import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core import ComplexPart, ComplexPartOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
+from xtile.dialects.memref.access import LoadOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, copy
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, bytes_of, storage_type
 
 AnyMemRef = MemRefType[Attribute]
@@ -37,10 +39,6 @@ def type_of(memory: SSAValue) -> AnyMemRef:
 def memory_of(lowering: Lowering, base: SSAValue) -> Memory:
     """A memref of the result, as the memory that it is."""
     type_ = type_of(base)
-    if isinstance(type_.element_type, MemRefType):
-        raise lowering.error(
-            "XeGPU has no memory of memrefs; give the kernel one memref in place of the group"
-        )
     layout, rank = layout_of(type_), type_.get_num_dims()
     read: list[SSAValue] = []
     if layout.unknowns:
@@ -176,7 +174,15 @@ def _same(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], lowering.meaning(operation.operands[0]))
 
 
+def is_group(type_: Attribute) -> bool:
+    """Whether a type is that of a memref of memrefs, which stays what it is."""
+    return isa(type_, MemRefType) and isinstance(type_.element_type, MemRefType)
+
+
 def _dim(operation: Operation, lowering: Lowering) -> None:
+    if is_group(operation.operands[0].type):
+        copy(operation, lowering)
+        return
     sizes = lowering.memory(operation.operands[0]).sizes
     number = lowering.number(operation.operands[1])
     if not isinstance(number, int) or not 0 <= number < len(sizes):
@@ -255,8 +261,16 @@ def _get_global(operation: Operation, lowering: Lowering) -> None:
 
 
 def _load(operation: Operation, lowering: Lowering) -> None:
+    """An element of memory, or the memref that is an entry of a group."""
     source, *indices = operation.operands
     (result,) = operation.results
+    if isa(result.type, MemRefType):
+        copied = [lowering.value(source), *lowering.values(indices)]
+        entry = lowering.emit(
+            LoadOp.build(operands=[copied[0], copied[1:]], result_types=[result.type])
+        )
+        lowering.define(result, memory_of(lowering, entry.results[0]))
+        return
     value = load_one(lowering, lowering.memory(source), lowering.numbers(indices))
     lowering.define(result, lowering.from_memory(value, lowering.type_of(result.type)))
 
