@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
+from xtile.targets import COMPILED_VENDORS
 from xtile.translate.forms import Form
 from xtile.translate.search import Table, Way
 
@@ -46,8 +47,9 @@ def _names(forms: Iterable[Form]) -> str:
 def _chips(way: Way) -> str:
     """Whose chips a way is for: those that every step of it is for."""
     given = [step.vendors for step in way if step.vendors]
-    shared = [vendor.name for vendor in (given or [()])[0] if all(vendor in own for own in given)]
-    return ", ".join(shared) if given else "any chip"
+    shared = [vendor for vendor in COMPILED_VENDORS if all(vendor in own for own in given)]
+    is_for_any = len(shared) == len(COMPILED_VENDORS)
+    return "any chip" if is_for_any else ", ".join(vendor.name for vendor in shared)
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> str:
