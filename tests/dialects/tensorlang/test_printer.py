@@ -218,7 +218,7 @@ def test_another_dialect_in_a_function_is_located() -> None:
     ("attributes", "reason"),
     [
         ("{x = 1.5 : f32}", "the attribute 1.500000e+00 : f32 has no tensor language text"),
-        ("{x}", "the attribute unit has no tensor language text"),
+        ("{x = i32}", "the attribute i32 has no tensor language text"),
         (
             '{x = "a \\"b\\""}',
             "a string with quotes or line ends has no tensor language text: 'a \"b\"'",
@@ -233,6 +233,11 @@ def test_attributes_without_text(attributes: str, reason: str) -> None:
     module = module_from_mlir(f"tensorlang.func @f() attributes {attributes} {{\n}}\n")
     message, *_ = error_of(module).splitlines()
     assert message.partition("error: ")[2] == reason
+
+
+def test_an_attribute_that_only_is_there_is_true() -> None:
+    module = module_from_mlir("tensorlang.func @f() attributes {x} {\n}\n")
+    assert ir_text(module) == 'func @f() attributes {"x"=true} {\n}\n'
 
 
 def test_a_function_whose_name_is_none() -> None:
