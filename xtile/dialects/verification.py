@@ -6,10 +6,17 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import cast
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    UnregisteredOp,
+)
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.extensions import verify_operation
@@ -69,7 +76,7 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     for function in operations:
         for name in sorted(_ATTRIBUTE_VERIFIERS.keys() & function.attributes.keys()):
             _ATTRIBUTE_VERIFIERS[name](function, diagnostics, source)
-        if "arg_attrs" in function.properties:
+        if _says_more_of_arguments(function):
             _verify_arguments(function, diagnostics, source)
     for dialect in special:
         verifier = cast(DialectVerifier, import_module(_DIALECT_VERIFIERS[dialect]).verify)
@@ -109,6 +116,14 @@ _ATTRIBUTE_VERIFIERS = {
     "core.signature": _verify_signature,
 }
 """What checks an attribute of a kernel in core form."""
+
+
+def _says_more_of_arguments(function: Operation) -> bool:
+    """Whether the core form says something of an argument; for others nothing of it is loaded."""
+    given = function.properties.get("arg_attrs")
+    if not isa(given, ArrayAttr[DictionaryAttr]):
+        return False
+    return any(name.startswith("core.") for attributes in given for name in attributes.data)
 
 
 def _verify_arguments(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
