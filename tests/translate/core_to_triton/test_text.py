@@ -136,3 +136,57 @@ def test_a_second_kernel_of_a_module_is_remarked() -> None:
         xtile.parse(body, language="tensorlang"), "triton", chip="gfx942", diagnostics=diagnostics
     )
     assert "Triton compiles one kernel of a module" in diagnostics.render()
+
+
+ROWS = """
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %v = vector.load %A[%c0, %c0] : memref<4x8xf32>, vector<8xf32>
+    %w = arith.addf %v, %v : vector<8xf32>
+    vector.store {value}, {memory}[{row}, %c0] : memref<4x8xf32>, vector<8xf32>
+    {more}
+"""
+
+AGAIN = """%x = vector.load {0}[%c0, %c0] : memref<4x8xf32>, vector<8xf32>
+    vector.store %x, %B[%c0, %c0] : memref<4x8xf32>, vector<8xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("value", "memory", "row", "more", "count"),
+    [
+        # Each thread writes what it read, or other memory.
+        ("%w", "%A", "%c0", "", 0),
+        ("%w", "%B", "%c0", "", 0),
+        # What is written is not computed of what was read, or is elsewhere.
+        ("%u", "%A", "%c0", "", 1),
+        ("%w", "%A", "%c1", "", 1),
+        # What was written is read.
+        ("%w", "%A", "%c0", AGAIN.format("%A"), 1),
+        ("%w", "%B", "%c0", AGAIN.format("%A"), 1),
+    ],
+)
+def test_threads_wait_for_each_other(
+    value: str, memory: str, row: str, more: str, count: int
+) -> None:
+    body = ROWS.format(value=value, memory=memory, row=row, more=more)
+    text = lowered(
+        "%A: memref<4x8xf32>, %B: memref<4x8xf32>",
+        "%u = arith.constant dense<1.0> : vector<8xf32>" + body,
+    )
+    assert text.count("gpu.barrier") == count
+
+
+@pytest.mark.parametrize(("attributes", "count"), [("", 1), (" {core.independent}", 0)])
+def test_iterations_wait_for_each_other_unless_they_are_independent(
+    attributes: str, count: int
+) -> None:
+    body = f"""
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    scf.for %i = %c0 to %c4 step %c1 {{
+      %v = vector.load %A[%i, %c0] : memref<4x8xf32>, vector<8xf32>
+      vector.store %v, %A[%i, %c0] : memref<4x8xf32>, vector<8xf32>
+    }}{attributes}
+    """
+    assert lowered("%A: memref<4x8xf32>", body).count("gpu.barrier") == count

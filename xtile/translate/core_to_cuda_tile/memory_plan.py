@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from xtile.dialects.core.arguments import is_noalias, leads_to_memory, source_of
+from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
-from xtile.dialects.core.extents import carried
-from xtile.dialects.effects import changes_memory, read_operands, synchronizes, written_operands
+from xtile.dialects.effects import changes_memory, synchronizes
 from xtile.dialects.walk import walk
 from xtile.translate.tiles.descriptors import GLOBAL_MEMORY
-from xtile.translate.tiles.types import memref_type
+from xtile.translate.tiles.roots import is_group, memory_of, root_of
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})
@@ -79,7 +78,7 @@ class MemoryPlan:
             for operation in self._operations
             if operation.name in _LOOPS | _BRANCHES
             for value in operation.results
-        ) or any(_root(memory) is None for memory in self._accessed())
+        ) or any(root_of(memory) is None for memory in self._accessed())
 
     def alias_set_of(self, memory: SSAValue) -> Hashable:
         """The alias set of a memref or of pointers.
@@ -88,21 +87,21 @@ class MemoryPlan:
         """
         if self._has_one_alias_set:
             return GLOBAL_MEMORY
-        root = _root(memory)
+        root = root_of(memory)
         is_shared = isinstance(root, BlockArgument) and not is_noalias(root)
         return GLOBAL_MEMORY if root is None or is_shared else root
 
     def _accessed(self) -> Iterator[SSAValue]:
         """The memrefs and pointers through which operations read or write."""
         for operation in self._operations:
-            yield from _memory_of(operation)
+            yield from memory_of(operation)
 
     def _find(self) -> Iterator[_Access]:
         for number, operation in enumerate(self._operations):
             if operation.name in _PRINTS:
                 yield _Access(operation, OUTPUT, number, True, tuple(_around(operation)))
-            for memory in _memory_of(operation):
-                if _is_group(memory.type):
+            for memory in memory_of(operation):
+                if is_group(memory.type):
                     continue  # The addresses of a group do not change.
                 around = tuple(_around(operation))
                 # What follows an acquire comes after it, reads as well.
@@ -141,53 +140,9 @@ class MemoryPlan:
         return effects
 
 
-def _memory_of(operation: Operation) -> list[SSAValue]:
-    """The memrefs and pointers that an operation reads or writes."""
-    accessed = written_operands(operation) or read_operands(operation)
-    return [memory for memory in accessed if leads_to_memory(memory.type)]
-
-
-def _is_group(type_: Attribute) -> bool:
-    if type(type_) is not MemRefType:
-        return False
-    return type(memref_type(type_).element_type) is MemRefType
-
-
 def _repeats(region: Operation) -> bool:
     """Whether one iteration of a loop may access what another one does."""
     return region.name in _LOOPS and INDEPENDENT_ATTRIBUTE not in region.attributes
-
-
-def _root(memory: SSAValue) -> SSAValue | None:
-    """What a memref or pointers are a part of: an argument or what is allocated.
-
-    None if it is not known, or if it may be one of several.
-    """
-    found: set[SSAValue] = set()
-    seen: set[SSAValue] = set()
-    left = [memory]
-    while left:
-        value = left.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        sources = _sources(value)
-        if sources is None:
-            return None
-        if not sources:
-            found.add(value)
-        left += sources
-    return found.pop() if len(found) == 1 else None
-
-
-def _sources(value: SSAValue) -> list[SSAValue] | None:
-    """What a memref or pointers are made of; nothing for memory itself, None if not known."""
-    sources = list(carried(value))
-    owner = value.owner
-    if sources or isinstance(owner, Block) or owner.name == "memref.alloca":
-        return sources
-    source = source_of(owner)
-    return None if source is None else [source]
 
 
 def _around(operation: Operation) -> Iterator[Operation]:

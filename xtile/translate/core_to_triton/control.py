@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.scf.loops import ForOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_triton.barriers import State
 from xtile.translate.core_to_triton.lowering import TARGET, Lowering
 from xtile.translate.tiles.loop_counter import LoopCounter
 
@@ -28,10 +29,13 @@ def _for(operation: scf.ForOp, lowering: Lowering) -> None:
     counter = LoopCounter(operation, lowering)
     initial = lowering.flat(operation.iter_args)
     block = Block(arg_types=[counter.lower.type, *(value.type for value in initial)])
+    before = lowering.barriers.state()
+    lowering.barriers.enter(operation)
     with lowering.at_end_of(block):
         lowering.define(variable, counter.variable(block.args[0]))
         lowering.define_flat(sums, block.args[1:])
         lowering.emit(scf.YieldOp(*_translate_body(operation.body.block, lowering)))
+    lowering.barriers.join(before)
     bounds = counter.lower, counter.upper, counter.step
     loop = lowering.emit(ForOp(*bounds, initial, Region(block)))
     lowering.define_flat(operation.results, loop.results)
@@ -41,6 +45,8 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
     initial = lowering.flat(operation.arguments)
     old_before, old_after = operation.before_region.block, operation.after_region.block
     before = Block(arg_types=[value.type for value in initial])
+    state = lowering.barriers.state()
+    lowering.barriers.enter(operation)
     with lowering.at_end_of(before):
         lowering.define_flat(old_before.args, before.args)
         condition, *handed = _translate_body(old_before, lowering)
@@ -50,6 +56,7 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
     with lowering.at_end_of(after):
         lowering.define_flat(old_after.args, after.args)
         lowering.emit(scf.YieldOp(*_translate_body(old_after, lowering)))
+    lowering.barriers.join(state)
     loop = lowering.emit(scf.WhileOp(initial, types, Region(before), Region(after)))
     lowering.define_flat(operation.results, loop.results)
 
@@ -57,14 +64,20 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
 def _if(operation: scf.IfOp, lowering: Lowering) -> None:
     condition = lowering.value(operation.cond)
     regions: list[Region] = []
+    before = lowering.barriers.state()
+    ends: list[State] = []
     for old in (operation.true_region, operation.false_region):
         if old.blocks.first is None:
             regions.append(Region())
+            ends.append(before)
             continue
         block = Block()
+        lowering.barriers.restore(before)
         with lowering.at_end_of(block):
             lowering.emit(scf.YieldOp(*_translate_body(old.block, lowering)))
         regions.append(Region(block))
+        ends.append(lowering.barriers.state())
+    lowering.barriers.join(*ends)
     types: list[Attribute] = [
         type_ for result in operation.results for type_ in lowering.flat_types(result.type)
     ]

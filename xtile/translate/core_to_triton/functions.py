@@ -20,6 +20,7 @@ from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_triton.barriers import Barriers
 from xtile.translate.core_to_triton.lowering import Lowering
 from xtile.translate.core_to_triton.types import element_of, pointer_to
 from xtile.translate.tiles.parameters import alignment_of, arguments_of, parameter
@@ -51,6 +52,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
     types = [_type(own) for several in parameters for own in several]
     block = Block(arg_types=types)
     attributes: list[DictionaryAttr] = []
+    lowering.barriers = Barriers()
     with lowering.in_function(block):
         given = iter(block.args)
         for index, (old, own) in enumerate(zip(function.arguments, parameters, strict=True)):

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.number_attributes import saturates, says_how_to_round
 from xtile.dialects.triton.tt.enumerations import InputPrecision
 from xtile.rewrite.rebuilder import RuleTable, refuse_rounding
@@ -27,6 +28,7 @@ from xtile.targets import vendor_of
 from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
+from xtile.translate.core_to_triton.barriers import Barriers
 from xtile.translate.core_to_triton.dots import dot
 from xtile.translate.core_to_triton.tensor_builder import TensorBuilder
 
@@ -45,6 +47,7 @@ class Lowering(TensorBuilder):
     Attributes:
         target: What the code is for.
         precision: How factors of f32 are multiplied.
+        barriers: Where threads of a program wait for each other.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Lowering(TensorBuilder):
         super().__init__(rules, TARGET, source, diagnostics)
         self.target = target
         self.precision = InputPrecision.IEEE
+        self.barriers = Barriers()
 
     @contextmanager
     def multiplying(self, precision: InputPrecision) -> Generator[None]:
@@ -77,6 +81,8 @@ class Lowering(TensorBuilder):
         if says_how_to_round(operation) and not saturates(operation):
             # Directions, and zeros for subnormal numbers, have no word.
             refuse_rounding(operation, self)
+        if self.barriers.is_before(operation):
+            self.emit(BarrierOp())
         super().translate(operation)
 
     # --- products ---
