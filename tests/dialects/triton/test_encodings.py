@@ -11,6 +11,9 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
+from tests.triton_releases.folders import releases
+from tests.triton_releases.judges import NEWEST as NEWEST_TRITON
+from tests.triton_releases.judges import judge
 from xtile.dialects.triton.encodings import distributed, matrix_units, shared
 from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr, EncodingAttr
 from xtile.dialects.triton.encodings.shared import SwizzledSharedEncodingAttr
@@ -203,111 +206,136 @@ def test_what_a_release_cannot_say(text: str, release: str, message: str) -> Non
     assert message in lost
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("#ttg.blocked<{order = [0]}>", "sizePerThread is missing"),
-        (f"#ttg.blocked<{{{BLOCKED}, color = 1}}>", "'color' is no key of this layout"),
-        (f"#ttg.blocked<{{{BLOCKED}, order = [0, 1]}}>", "'order' is there twice"),
+WRONG: list[tuple[str, str]] = [
+    ("#ttg.blocked<{order = [0]}>", "sizePerThread is missing"),
+    (f"#ttg.blocked<{{{BLOCKED}, color = 1}}>", "'color' is no key of this layout"),
+    (f"#ttg.blocked<{{{BLOCKED}, order = [0, 1]}}>", "'order' is there twice"),
+    (
+        f"#ttg.blocked<{{{BLOCKED.replace('[1, 0]', '[1, 1]')}}}>",
+        r"order is \[1, 1\]; it must name each of the dimensions 0 to 1 once",
+    ),
+    (
+        f"#ttg.blocked<{{{BLOCKED.replace('[1, 4]', '[1, 3]')}}}>",
+        r"sizePerThread is \[1, 3\]; these must be powers of two",
+    ),
+    (
+        f"#ttg.blocked<{{{BLOCKED.replace('[1, 4]', '[4]')}}}>",
+        "sizePerThread has 1, threadsPerWarp has 2",
+    ),
+    (f"#ttg.blocked<{{{BLOCKED}, CTAsPerCGA = [1, 1]}}>", "given together or not at all"),
+    (f"#ttg.blocked<{{{BLOCKED}, CGALayout = [[3, 0]]}}>", "a power of two in one dimension"),
+    (
+        f"#ttg.amd_mfma<{{version = 0, {MFMA}, 8], isTransposed = true}}>",
+        "there is no version 0 of MFMA",
+    ),
+    (
         (
-            f"#ttg.blocked<{{{BLOCKED.replace('[1, 0]', '[1, 1]')}}}>",
-            r"order is \[1, 1\]; it must name each of the dimensions 0 to 1 once",
+            "#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [8, 8, 8], "
+            "isTransposed = true}>"
         ),
+        "M and N are 32 and 32",
+    ),
+    (
+        "#ttg.amd_wmma<{version = 1, ctaLayout = {warp = []}, instrShape = [16, 16, 32]}>",
+        "version 1 has",
+    ),
+    (
+        f"#ttg.dot_op<{{opIdx = 2, parent = #ttg.blocked<{{{BLOCKED}}}>}}>",
+        "opIdx is 2; operands are 0 and 1",
+    ),
+    (
+        f"#ttg.dot_op<{{opIdx = 1, kWidth = 2, parent = #ttg.blocked<{{{BLOCKED}}}>}}>",
+        "kWidth is 2",
+    ),
+    (
         (
-            f"#ttg.blocked<{{{BLOCKED.replace('[1, 4]', '[1, 3]')}}}>",
-            r"sizePerThread is \[1, 3\]; these must be powers of two",
+            "#ttg.dot_op<{opIdx = 1, kWidth = 2, parent = "
+            "#ttg.amd_wmma<{version = 2, warpsPerCTA = [1, 1]}>}>"
         ),
+        "it is 4, 8, 16",
+    ),
+    (
         (
-            f"#ttg.blocked<{{{BLOCKED.replace('[1, 4]', '[4]')}}}>",
-            "sizePerThread has 1, threadsPerWarp has 2",
+            f"#ttg.dot_op<{{opIdx = 1, parent = #ttg.amd_mfma<{{version = 3, {MFMA}, 8], "
+            "isTransposed = true}>}>"
         ),
-        (f"#ttg.blocked<{{{BLOCKED}, CTAsPerCGA = [1, 1]}}>", "given together or not at all"),
-        (f"#ttg.blocked<{{{BLOCKED}, CGALayout = [[3, 0]]}}>", "a power of two in one dimension"),
+        "kWidth is missing",
+    ),
+    (
+        "#ttg.dot_op<{opIdx = 1, parent = #ttg.shared_memory}>",
+        "expected a layout of results of products",
+    ),
+    (f"#ttg.slice<{{dim = 2, parent = #ttg.blocked<{{{BLOCKED}}}>}}>", "dim is 2; parent has"),
+    ("#ttg.slice<{dim = 0, parent = #ttg.shared_memory}>", "expected a layout of values"),
+    (
+        "#ttg.linear<{register = [[0, 1]], lane = [[0, 1]], warp = [], block = []}>",
+        "is the image of two bits",
+    ),
+    (
+        "#ttg.linear<{register = [[0, 2]], lane = [], warp = [], block = []}>",
+        "no bit's image is 1 in dimension 1",
+    ),
+    ("#ttg.linear<{register = [], lane = [], warp = [], block = []}>", "there is no image"),
+    (
+        "#ttg.generic_linear<{register = [[1, 1]], lane = [], warp = [], block = []}>",
+        "only images of warps move in several dimensions",
+    ),
+    (
+        "#ttg.generic_linear<{register = [], lane = [], warp = [[1, 1]], block = []}>",
+        "some index has no number",
+    ),
+    ("#ttg.padded_shared<[3:+2] {order = [0], shape = [8]}>", "these must be powers of two"),
+    ("#ttg.padded_shared<[] {order = [0], shape = [8]}>", "there is at least one"),
+    ("#ttg.padded_shared<[4:+1] {offset = [[1], [0]], block = []}>", "an image of 0"),
+    ("#ttg.shared_linear<{offset = [[1], [3]]}, alignment = 12>", "alignment is 12"),
+    ("#ttg.shared_linear<{offset = [[1], [1]]}, alignment = 16>", "each index must be"),
+    (
         (
-            f"#ttg.amd_mfma<{{version = 0, {MFMA}, 8], isTransposed = true}}>",
-            "there is no version 0 of MFMA",
+            "#ttg.partitioned_shared<{numPartitions = 1, numGroups = 1, partitionDim = 0, "
+            "partitionLayout = #ttg.padded_shared<[4:+1] {order = [0], shape = [8]}>}>"
         ),
-        (
-            (
-                "#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [8, 8, 8], "
-                "isTransposed = true}>"
-            ),
-            "M and N are 32 and 32",
-        ),
-        (
-            "#ttg.amd_wmma<{version = 1, ctaLayout = {warp = []}, instrShape = [16, 16, 32]}>",
-            "version 1 has",
-        ),
-        (
-            f"#ttg.dot_op<{{opIdx = 2, parent = #ttg.blocked<{{{BLOCKED}}}>}}>",
-            "opIdx is 2; operands are 0 and 1",
-        ),
-        (
-            f"#ttg.dot_op<{{opIdx = 1, kWidth = 2, parent = #ttg.blocked<{{{BLOCKED}}}>}}>",
-            "kWidth is 2",
-        ),
-        (
-            (
-                "#ttg.dot_op<{opIdx = 1, kWidth = 2, parent = "
-                "#ttg.amd_wmma<{version = 2, warpsPerCTA = [1, 1]}>}>"
-            ),
-            "it is 4, 8, 16",
-        ),
-        (
-            (
-                f"#ttg.dot_op<{{opIdx = 1, parent = #ttg.amd_mfma<{{version = 3, {MFMA}, 8], "
-                "isTransposed = true}>}>"
-            ),
-            "kWidth is missing",
-        ),
-        (
-            "#ttg.dot_op<{opIdx = 1, parent = #ttg.shared_memory}>",
-            "expected a layout of results of products",
-        ),
-        (f"#ttg.slice<{{dim = 2, parent = #ttg.blocked<{{{BLOCKED}}}>}}>", "dim is 2; parent has"),
-        ("#ttg.slice<{dim = 0, parent = #ttg.shared_memory}>", "expected a layout of values"),
-        (
-            "#ttg.linear<{register = [[0, 1]], lane = [[0, 1]], warp = [], block = []}>",
-            "is the image of two bits",
-        ),
-        (
-            "#ttg.linear<{register = [[0, 2]], lane = [], warp = [], block = []}>",
-            "no bit's image is 1 in dimension 1",
-        ),
-        ("#ttg.linear<{register = [], lane = [], warp = [], block = []}>", "there is no image"),
-        (
-            "#ttg.generic_linear<{register = [[1, 1]], lane = [], warp = [], block = []}>",
-            "only images of warps move in several dimensions",
-        ),
-        (
-            "#ttg.generic_linear<{register = [], lane = [], warp = [[1, 1]], block = []}>",
-            "some index has no number",
-        ),
-        ("#ttg.padded_shared<[3:+2] {order = [0], shape = [8]}>", "these must be powers of two"),
-        ("#ttg.padded_shared<[] {order = [0], shape = [8]}>", "there is at least one"),
-        ("#ttg.padded_shared<[4:+1] {offset = [[1], [0]], block = []}>", "an image of 0"),
-        ("#ttg.shared_linear<{offset = [[1], [3]]}, alignment = 12>", "alignment is 12"),
-        ("#ttg.shared_linear<{offset = [[1], [1]]}, alignment = 16>", "each index must be"),
-        (
-            (
-                "#ttg.partitioned_shared<{numPartitions = 1, numGroups = 1, partitionDim = 0, "
-                "partitionLayout = #ttg.padded_shared<[4:+1] {order = [0], shape = [8]}>}>"
-            ),
-            "numPartitions is 1",
-        ),
-        (
-            "#ttg.nvmma_shared<{swizzlingByteWidth = 48, transposed = true, elementBitWidth = 8}>",
-            "it is 0, 32, 64 or 128",
-        ),
-        (
-            "!ttg.memdesc<8x8xf16, #ttg.shared_memory, #ttg.shared_memory>",
-            "expected one of local memory",
-        ),
-    ],
-)
+        "numPartitions is 1",
+    ),
+    (
+        "#ttg.nvmma_shared<{swizzlingByteWidth = 48, transposed = true, elementBitWidth = 8}>",
+        "it is 0, 32, 64 or 128",
+    ),
+    (
+        "!ttg.memdesc<8x8xf16, #ttg.shared_memory, #ttg.shared_memory>",
+        "expected one of local memory",
+    ),
+]
+"""Layouts that there are not, and what is said of them."""
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
 def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(ParseError, match=message):
         read(text)
+
+
+def _judged(release: str, attribute: str) -> bool:
+    """Whether a release reads an attribute."""
+    return judge(release, f"module attributes {{ttg.layout = {attribute}}} {{}}\n").accepted
+
+
+@pytest.mark.parametrize("release", releases())
+def test_tritons_read_the_layouts(release: str) -> None:
+    version = parse_release(release)
+    layouts = [read(example(kind)) for kind in ATTRIBUTES]
+    layouts += [encoding(next(iter(texts.values()))) for _, texts in SPELLINGS]
+    for layout in layouts:
+        lost = layout.lost_in(version) if isinstance(layout, EncodingAttr) else None
+        assert lost is not None or _judged(release, written(layout, version)), layout
+
+
+TAKEN = {"there is no version 0 of MFMA"}
+"""What Triton takes: it reads `versionMajor = 3` of 3.4 so."""
+
+
+def test_triton_refuses_them_too() -> None:
+    for text, message in WRONG:
+        assert _judged(NEWEST_TRITON, text) == (message in TAKEN), text
 
 
 SWIZZLED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
