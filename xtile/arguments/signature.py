@@ -114,6 +114,14 @@ class Signature:
             self, parameters=tuple(replace(each, is_noalias=False) for each in self.parameters)
         )
 
+    def without_overlaps(self, numbers: Sequence[int]) -> Signature:
+        """The signature of the kernel compiled for some arguments that do not overlap others."""
+        parameters = [
+            replace(each, is_noalias=each.is_noalias or i in numbers)
+            for i, each in enumerate(self.parameters)
+        ]
+        return replace(self, parameters=tuple(parameters))
+
     def with_checks(self, checks: Sequence[LaunchCheck]) -> Signature:
         """The signature of the kernel compiled to code that relies on something more."""
         return replace(self, checks=tuple(dict.fromkeys((*self.checks, *checks))))

@@ -155,7 +155,8 @@ def _assembled(
     code = build_cubin(
         program.bytecode, chip, cache, seconds=kernel.build_seconds, source=text.source
     )
-    cubin = Cubin(code, chip, str(find_tileiras()), compiled.signatures, program.kernels)
+    signatures = program.signatures(compiled.signatures)
+    cubin = Cubin(code, chip, str(find_tileiras()), signatures, program.kernels)
     return MachineCode(cubin, compiled.hosts, compiled.warnings, is_from_text=True)
 
 

@@ -28,6 +28,14 @@ bits; its remark is "hardware coordinate limits exceeded".
 GREATEST_STRIDE = 2**37 - 1
 """No stride is larger: 2^40 bytes are what the tensor memory accelerator takes at most."""
 
+LONGEST_ROW = 256
+"""Elements of a row that the tensor memory accelerator fetches at once.
+
+Longer ones are fetched in parts, which tileiras 13.5 does one after the other: rows of 8192
+elements of f32 as tiles of views have half of the rate of tiles of pointers (H100, softmax, layer
+norm).
+"""
+
 _FEW = Hints(num_worker_warps_per_cta=4)
 _SMALL = Hints(num_worker_warps_per_cta=4, occupancy=4)
 _WIDE = Hints(num_worker_warps_per_cta=8)

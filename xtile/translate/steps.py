@@ -224,9 +224,18 @@ def _lower_to_spirv(
 def _lower_to_cuda_tile(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
+    from xtile.targets.nvidia import LONGEST_ROW
+    from xtile.transforms.structure import structure
     from xtile.translate.core_to_cuda_tile import translate_module
 
-    module = _structure(module, options, diagnostics)
+    module = structure(
+        module,
+        diagnostics,
+        may_wrap=options.may_wrap,
+        common_memory=True,
+        disjoint=not options.may_overlap,
+        longest_row=LONGEST_ROW,
+    )
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 

@@ -30,9 +30,11 @@ def raised(text: str) -> ModuleOp:
     return translate(xtile.parse(text, language="mlir"), "cuda_tile-to-core")
 
 
-def structured(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+def structured(
+    module: ModuleOp, diagnostics: Diagnostics | None = None, *, common_memory: bool = True
+) -> ModuleOp:
     """What the pass makes of a module; it is verified, printed and read again."""
-    made = structure(module, diagnostics)
+    made = structure(module, diagnostics, common_memory=common_memory)
     found = Diagnostics()
     verify_module(made, found)
     assert not found.has_errors, found.render()

@@ -84,9 +84,14 @@ def test_hints_are_for_the_chip(chip: str) -> None:
     assert f"optimization_hints=<{chip} = {{occupancy = 2}}>" in text
 
 
-def _product(columns: int, attributes: str = "") -> str:
+def _products(columns: int, count: int, attributes: str) -> str:
     types = f"vector<128x64xf16>, vector<64x{columns}xf16>, vector<128x{columns}xf32>"
     a, b, c = types.split(", ")
+    products = "\n".join(
+        f"""%d{i} = vector.contract {{indexing_maps = [#a, #b, #c], iterator_types = ["parallel",
+          "parallel", "reduction"], kind = #vector.kind<add>}} %a, %b, %c : {a}, {b} into {c}"""
+        for i in range(count)
+    )
     return f"""
     #a = affine_map<(i, j, k) -> (i, k)>
     #b = affine_map<(i, j, k) -> (k, j)>
@@ -96,8 +101,7 @@ def _product(columns: int, attributes: str = "") -> str:
         %a = vector.broadcast %x : f16 to {a}
         %b = vector.broadcast %x : f16 to {b}
         %c = arith.constant dense<0.0> : {c}
-        %d = vector.contract {{indexing_maps = [#a, #b, #c], iterator_types = ["parallel",
-          "parallel", "reduction"], kind = #vector.kind<add>}} %a, %b, %c : {a}, {b} into {c}
+        {products}
         gpu.return
       }}
     }}"""
@@ -108,20 +112,22 @@ _FROM_CUDA_TILE = """, core.signature = {language = "cuda_tile", parameters = [
 
 
 @pytest.mark.parametrize(
-    ("chip", "columns", "attributes", "warps"),
+    ("chip", "columns", "count", "attributes", "warps"),
     [
-        ("sm_90", 256, "", 8),
+        ("sm_90", 256, 1, "", 8),
         # tileiras's own choice holds these, and those of Blackwell have memory of their own.
-        ("sm_90", 128, "", None),
-        ("sm_100", 256, "", None),
-        ("sm_80", 128, "", 8),
-        ("sm_90", 256, _FROM_CUDA_TILE, None),
+        ("sm_90", 128, 1, "", None),
+        ("sm_100", 256, 1, "", None),
+        ("sm_80", 128, 1, "", 8),
+        ("sm_90", 128, 2, "", 8),
+        ("sm_90", 256, 1, _FROM_CUDA_TILE, None),
     ],
 )
 def test_warps_for_large_products(
-    chip: str, columns: int, attributes: str, warps: int | None
+    chip: str, columns: int, count: int, attributes: str, warps: int | None
 ) -> None:
-    text = printed(translate_module(read(_product(columns, attributes)), NVIDIA.chips[chip]))
+    module = read(_products(columns, count, attributes))
+    text = printed(translate_module(module, NVIDIA.chips[chip]))
     found = re.findall(r"optimization_hints=<(\w+) = \{num_worker_warps_per_cta = (\d+)\}>", text)
     assert found == ([] if warps is None else [(chip, str(warps))])
     assert ("optimization_hints" in text) == (warps is not None)

@@ -19,6 +19,7 @@ from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.dialects.core.launch_checks import check_words
+from xtile.dialects.core.signature import source_signature
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
@@ -37,11 +38,13 @@ class KernelInterface:
         hints: What the kernel told the assembler, as MLIR text.
         heap: Bytes that each tile block allocates while it runs.
         checks: What it relies on that only a launch can tell.
+        disjoint: The numbers of the parameters that it relies on not to overlap others.
     """
 
     hints: str = ""
     heap: int = 0
     checks: tuple[LaunchCheck, ...] = ()
+    disjoint: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,13 @@ class Program:
 
     bytecode: bytes
     kernels: Mapping[str, KernelInterface]
+
+    def signatures(self, of_source: Mapping[str, Signature]) -> dict[str, Signature]:
+        """The signatures of the source's kernels with what the code relies on of overlaps."""
+        return {
+            name: signature.without_overlaps(self.kernels[name].disjoint)
+            for name, signature in of_source.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ def compile_to_cubin(
     )
     checked = {
         name: signature.with_checks(program.kernels[name].checks)
-        for name, signature in signatures.items()
+        for name, signature in program.signatures(signatures).items()
     }
     return Cubin(code, chip, str(find_tileiras()), checked, program.kernels)
 
@@ -161,7 +171,10 @@ def _interface(entry: Operation) -> KernelInterface:
     hints = entry.properties.get("optimization_hints")
     heap = sum(_bytes(operation) for operation in entry.walk() if isinstance(operation, AllocaOp))
     checks = tuple(map(check_of, check_words(entry)))
-    return KernelInterface("" if hints is None else str(hints), heap, checks)
+    source = source_signature(entry)
+    parameters = enumerate(source.parameters if source is not None else ())
+    disjoint = tuple(i for i, parameter in parameters if parameter.is_noalias)
+    return KernelInterface("" if hints is None else str(hints), heap, checks, disjoint)
 
 
 def _bytes(allocation: AllocaOp) -> int:

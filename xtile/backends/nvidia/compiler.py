@@ -51,4 +51,5 @@ def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) 
 
 
 def _interface(words: dict[str, Any]) -> KernelInterface:
-    return KernelInterface(words["hints"], words["heap"], tuple(map(check_of, words["checks"])))
+    checks = tuple(map(check_of, words["checks"]))
+    return KernelInterface(words["hints"], words["heap"], checks, tuple(words["disjoint"]))

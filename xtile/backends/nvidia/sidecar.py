@@ -143,13 +143,20 @@ def decode(source: Source, code: bytes) -> Cubin:
     try:
         signatures = _read_kernels(source, words["kernels"])
         kernels = {
-            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel["heap"]))
+            name: _interface(kernel, signatures[name])
             for kernel in words["kernels"]
+            for name in [str(kernel["name"])]
         }
         return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, kernels)
     # What is missing, or no list or object where there must be one.
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise _error(source, f"it is damaged: {_reason(error)}") from None
+
+
+def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
+    parameters = enumerate(signature.parameters)
+    disjoint = tuple(i for i, parameter in parameters if parameter.is_noalias)
+    return KernelInterface(str(words["hints"]), _heap(words["heap"]), signature.checks, disjoint)
 
 
 def _heap(size: object) -> int:

@@ -104,6 +104,15 @@ def forget_noalias(module: Operation) -> None:
             function.arg_attrs = ArrayAttr(map(DictionaryAttr, left)) if any(left) else None
 
 
+def promise_noalias(function: FuncOp) -> None:
+    """Lets a kernel rely on it that its arguments do not overlap."""
+    attributes = [dict(promises_of(function, i)) for i in range(len(function.arguments))]
+    for argument, own in zip(function.arguments, attributes, strict=True):
+        if leads_to_memory(argument.type):
+            own[NOALIAS_ATTRIBUTE] = UnitAttr()
+    function.arg_attrs = ArrayAttr(map(DictionaryAttr, attributes))
+
+
 def _given(function: Operation) -> Iterator[Mapping[str, Attribute]]:
     """The attributes of each argument of a function of any dialect."""
     arguments = function.properties["arg_attrs"]

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import FloatTF32Type
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatTF32Type
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
+from xtile.arguments.launch_checks import LaunchCheck
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.shapes import as_vector
+from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.facts import constant_of
 from xtile.transforms.structure.affine import Affine, NotAffineError
 from xtile.transforms.structure.bounds import Bounds, Needs
 from xtile.transforms.structure.boxes import Bound, Box
@@ -24,12 +31,14 @@ from xtile.transforms.structure.provenance import Provenance
 
 Scattered: TypeAlias = GatherLoadOp | ScatterStoreOp
 
+Transfer: TypeAlias = TransferReadOp | TransferWriteOp
+
 RequireWithin: TypeAlias = Callable[[SSAValue, Sequence[Bound]], Needs | None]
 
 SCATTERED = (GatherLoadOp, ScatterStoreOp)
 
 GREATEST_SIZE = (1 << 31) - 1
-_GREATEST_STRIDE = (1 << 37) - 1
+GREATEST_STRIDE = (1 << 37) - 1
 """What views have at most, in whatever language."""
 
 
@@ -47,6 +56,7 @@ class Dimension:
         start: The index that a tile begins at in memory that begins at another one, whose ends are
             indices of that.
         length: How long the memory is where the tile is certainly inside; None is as long as it.
+        may_begin_outside: Whether the index may be beyond the end.
     """
 
     size: int
@@ -55,6 +65,7 @@ class Dimension:
     ends: tuple[Polynomial, ...]
     start: Polynomial = ZERO
     length: Polynomial | None = None
+    may_begin_outside: bool = False
 
     @property
     def is_checked(self) -> bool:
@@ -68,6 +79,19 @@ class Dimension:
 
 
 @dataclass(frozen=True)
+class Further:
+    """A dimension of memory, of which a tile has one element.
+
+    Attributes:
+        stride: How many elements of memory lie between two neighbours.
+        index: Which one the tile has.
+    """
+
+    stride: Polynomial
+    index: Polynomial
+
+
+@dataclass(frozen=True)
 class Access:
     """A tile that is a box of strided memory.
 
@@ -78,6 +102,8 @@ class Access:
         box: What the mask lets through; its conditions empty the memory.
         is_partial: Whether elements that do not matter are beyond it, which the mask lets through.
         needs: What a launch must find for this to be so.
+        further: More dimensions of the memory.
+        is_guarded: Whether nothing may be accessed where its conditions do not hold.
     """
 
     base: SSAValue
@@ -86,16 +112,24 @@ class Access:
     box: Box
     is_partial: bool
     needs: Needs
+    further: tuple[Further, ...] = ()
+    is_guarded: bool = False
 
     @property
     def has_conditions(self) -> bool:
-        """Whether something may leave out all elements."""
-        return bool(self.box.conditions or self.box.not_negative)
+        """Whether the memory is empty where something does not hold."""
+        return bool(self.box.conditions or self.box.not_negative) and not self.is_guarded
 
 
 def accessed_value(operation: Scattered) -> SSAValue:
     """The tile that an operation reads or writes."""
     return operation.result if isinstance(operation, GatherLoadOp) else operation.value
+
+
+def loaded_tile(operation: Scattered | Transfer) -> SSAValue | None:
+    """The tile that an operation reads; None if it writes one."""
+    is_load = isinstance(operation, GatherLoadOp | TransferReadOp)
+    return operation.result if is_load else None
 
 
 def access_of(
@@ -132,6 +166,75 @@ def access_of(
         )
     is_partial = bool(offsets.only)
     return Access(pointers.base, offsets.base, tuple(dimensions), box, is_partial, needs)
+
+
+def is_of_tile_view(operation: Operation) -> bool:
+    """Whether an operation is a transfer from or to a view that begins where a tile does."""
+    is_transfer = isinstance(operation, TransferReadOp | TransferWriteOp)
+    return is_transfer and view_of(operation) is not None
+
+
+def view_of(transfer: Transfer) -> ViewOp | None:
+    """The view that a transfer is from or to, if that begins where a tile does."""
+    view = transfer.operands[0 if isinstance(transfer, TransferReadOp) else 1].owner
+    if not isinstance(view, ViewOp) or view.unknown_extents or not view.offsets:
+        return None
+    return None if BEGINS_INSIDE_ATTRIBUTE in transfer.attributes else view
+
+
+def access_of_transfer(transfer: Transfer, view: ViewOp, provenance: Provenance) -> Access:
+    """The box that a transfer from or to a view accesses.
+
+    Raises:
+        NotAffineError: It may begin before the view, or is masked, or repeats elements.
+    """
+    is_read = isinstance(transfer, TransferReadOp)
+    vector = as_vector(transfer.result.type if is_read else transfer.vector.type)
+    map_ = transfer.permutation_map.data
+    along = [each.position for each in map_.results if isinstance(each, AffineDimExpr)]
+    if vector is None or transfer.mask is not None or len(along) != len(map_.results):
+        raise NotAffineError("it is masked, or repeats elements")
+    offsets, sizes, strides = (
+        _numbers_of(static, dynamic, provenance)
+        for static, dynamic in (
+            (view.static_offsets, view.offsets),
+            (view.static_sizes, view.sizes),
+            (view.static_strides, view.strides),
+        )
+    )
+    offset, needs = offsets[0], frozenset[LaunchCheck]()
+    indices = [provenance.number(index) for index in transfer.indices]
+    dimensions: list[Dimension] = []
+    for index, stride in zip(indices, strides, strict=True):
+        offset += index * stride
+    flags: Any = transfer.in_bounds
+    for size, flag, i in zip(vector.get_shape(), flags.data, along, strict=True):
+        if provenance.bounds.range_of_number(indices[i])[0] < 0:
+            raise NotAffineError("it may begin before the view")
+        ends = () if flag.value.data else (sizes[i] - indices[i],)
+        needs |= _needs_of_stride(strides[i], i, provenance.bounds)
+        dimensions.append(Dimension(size, strides[i], (ZERO,), ends))
+    return Access(view.pointer, offset, tuple(dimensions), Box(), False, needs)
+
+
+def _numbers_of(
+    static: Any, dynamic: Sequence[SSAValue], provenance: Provenance
+) -> list[Polynomial]:
+    values = iter(dynamic)
+    return [
+        Polynomial.of(int(number))
+        if number != DYNAMIC_INDEX
+        else provenance.number(_unclamped(next(values)))
+        for number in static.get_values()
+    ]
+
+
+def _unclamped(size: SSAValue) -> SSAValue:
+    """The number that a size is where it is not negative; what is negative is empty, too."""
+    owner = size.owner
+    if isinstance(owner, arith.MaxSIOp) and constant_of(owner.rhs) == 0:
+        return owner.lhs
+    return size
 
 
 def _check_elements(operation: Scattered) -> None:
@@ -171,7 +274,7 @@ def _needs_of_stride(stride: Polynomial, dimension: int, bounds: Bounds) -> Need
     """What a launch must find for a stride that is not known to be positive."""
     if stride.constant is not None:
         return frozenset()
-    needs = bounds.require(Affine.of((), stride), 1, _GREATEST_STRIDE)
+    needs = bounds.require(Affine.of((), stride), 1, GREATEST_STRIDE)
     if needs is None:
         raise NotAffineError(
             f"its stride along dimension {dimension} may be 0 or negative, as far as it is known"

@@ -74,6 +74,11 @@ class Bounds:
             low, high = low + min(0, *ends), high + max(0, *ends)
         return low, high
 
+    def divisor(self, value: SSAValue) -> int:
+        """A power of two that certainly divides a number, also where that wraps around."""
+        divisor = self._facts.divisor(value)
+        return divisor & -divisor or 1 << width_of(value)
+
     def range_of_number(self, number: Polynomial) -> Range:
         """Between which numbers a number lies for certain."""
         low = high = 0
@@ -93,10 +98,8 @@ class Bounds:
         if isinstance(atom, Rounds | Trips):
             return 0, 1 << width_of(atom.loop.lb)
         low, high = range_of(atom)
-        divisor = self._facts.divisor(atom)
-        # The powers of two in a divisor stay where a number wraps around.
-        power = divisor & -divisor
-        return (-(-low // power) * power, high // power * power) if power else (0, 0)
+        power = self.divisor(atom)
+        return -(-low // power) * power, high // power * power
 
 
 # --- expressions, of which a launch finds the range ---

@@ -22,7 +22,9 @@ from xtile.dialects.core import ScatterStoreOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import as_vector
+from xtile.dialects.vector.transfers import TransferWriteOp
 from xtile.dialects.walk import walk
+from xtile.transforms.structure.accesses import access_of_transfer, view_of
 from xtile.transforms.structure.affine import NotAffineError, broadcast_dimensions, regrouped
 from xtile.transforms.structure.bounds import NOTHING, Needs
 from xtile.transforms.structure.boxes import Bound, moved
@@ -136,6 +138,22 @@ def _store(operation: ScatterStoreOp, demand: Demand) -> Uses:
             bounds = _ALL
     for operand in operation.operands:
         yield operand, bounds if operand is operation.value else _ALL
+
+
+def _transfer_write(operation: TransferWriteOp, demand: Demand) -> Uses:
+    view, bounds = view_of(operation), _ALL
+    if view is not None:
+        try:
+            access = access_of_transfer(operation, view, demand.provenance)
+            bounds = frozenset(
+                Bound(i, True, end)
+                for i, dimension in enumerate(access.dimensions)
+                for end in dimension.ends
+            )
+        except NotAffineError:
+            bounds = _ALL
+    for operand in operation.operands:
+        yield operand, bounds if operand is operation.vector else _ALL
 
 
 # --- operations whose elements come from one element of each operand ---
@@ -291,6 +309,7 @@ _RULES: Mapping[str, Rule] = {
     "vector.multi_reduction": _reduction,
     "vector.shape_cast": _shape_cast,
     "vector.splat": _broadcast,
+    "vector.transfer_write": _transfer_write,
     "vector.transpose": _transpose,
 }
 """What an operation uses, by its name; all of its operands if it is not here."""

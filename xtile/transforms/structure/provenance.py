@@ -16,6 +16,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.shapes import as_vector, bits_of
 from xtile.dialects.upstream import value_type
@@ -68,6 +69,7 @@ class Provenance:
         self._box_of = box_of
         self._integers: dict[SSAValue, Affine | NotAffineError] = {}
         self._pointers: dict[SSAValue, Pointers | NotAffineError] = {}
+        self._of_arguments: dict[SSAValue, bool] = {}
         self._boxes: dict[SSAValue, Box | NotAffineError] = {}
 
     def integers(self, value: SSAValue) -> Affine:
@@ -93,6 +95,20 @@ class Provenance:
             NotAffineError: They are no box.
         """
         return _once(self._boxes, mask, lambda mask: self._box_of(mask, self))
+
+    def is_of_arguments(self, atom: Atom) -> bool:
+        """Whether a number is the same for all tile blocks, because it comes from arguments."""
+        if not isinstance(atom, SSAValue):
+            bounds = atom.loop.lb, atom.loop.ub, atom.loop.step
+            return isinstance(atom, Trips) and all(map(self.is_of_arguments, bounds))
+        if atom not in self._of_arguments:
+            owner = atom.owner
+            self._of_arguments[atom] = (
+                isinstance(owner.parent_op(), FuncOp)
+                if isinstance(owner, Block)
+                else _is_arithmetic(owner) and all(map(self.is_of_arguments, owner.operands))
+            )
+        return self._of_arguments[atom]
 
     def fitting(self, tile: Affine, value: SSAValue, operation: Operation) -> Affine:
         """Integers that an operation computes, if they do not wrap around.
@@ -245,6 +261,10 @@ class Provenance:
         if step is None:
             return start
         return replace(start, offsets=start.offsets + self._added(step, carried))
+
+
+def _is_arithmetic(operation: Operation) -> bool:
+    return operation.name.startswith("arith.") or operation.name in ("core.assume", "gpu.grid_dim")
 
 
 def _once(found: dict[SSAValue, Any], value: SSAValue, find: Callable[[SSAValue], Any]) -> Any:

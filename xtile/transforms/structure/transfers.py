@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import cast
 
 from xdsl.dialects import arith, ub
@@ -18,7 +20,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
@@ -45,16 +47,19 @@ from xtile.transforms.structure.accesses import (
     Access,
     Dimension,
     Scattered,
+    Transfer,
     access_of,
+    access_of_transfer,
     accessed_value,
+    view_of,
 )
 from xtile.transforms.structure.affine import NotAffineError
 from xtile.transforms.structure.bounds import Bounds, Needs
 from xtile.transforms.structure.boxes import Bound
+from xtile.transforms.structure.common_memory import in_common_memory
 from xtile.transforms.structure.demand import Demand
-from xtile.transforms.structure.loops import in_loop
 from xtile.transforms.structure.masks import box_of
-from xtile.transforms.structure.polynomials import ZERO, Atom, Polynomial, Rounds
+from xtile.transforms.structure.polynomials import ONE, ZERO, Atom, Polynomial, Rounds
 from xtile.transforms.structure.provenance import Provenance
 
 
@@ -66,11 +71,15 @@ class Structuring(Emitter):
         kernel: FuncOp,
         source: Source | None,
         diagnostics: Diagnostics | None,
-        may_wrap: bool,
+        bounds: Bounds,
+        common_memory: bool,
+        longest_row: int | None,
     ) -> None:
         super().__init__(_RULES, "boxes of memory", source, diagnostics)
         self._kernel = kernel
-        self.provenance = Provenance(Bounds(may_wrap), box_of)
+        self._wants_common_memory = common_memory
+        self.longest_row = longest_row
+        self.provenance = Provenance(bounds, box_of)
         self.checks: dict[LaunchCheck, None] = dict.fromkeys(
             check_of(words) for words in check_words(kernel)
         )
@@ -100,6 +109,12 @@ class Structuring(Emitter):
         if self._demand is None:
             self._demand = Demand(self._kernel, self.provenance)
         return self._demand.require_within(tile, bounds)
+
+    def in_common_memory(self, access: Access, operation: Scattered | Transfer) -> Access:
+        """An access as one of memory that other tiles are in, if that is wanted and known."""
+        if not self._wants_common_memory:
+            return access
+        return in_common_memory(access, operation, self.provenance, self.require_within)
 
     # --- numbers ---
 
@@ -165,13 +180,30 @@ class Structuring(Emitter):
 
     def if_not_empty(self, access: Access, size: Index) -> Index:
         """The size of memory, or 0 where what an access depends on does not hold."""
-        conditions = [self.value(each) for each in access.box.conditions]
-        for number in access.box.not_negative:
-            conditions.append(self.compare("sge", self.number(number), 0))
         chosen = self.as_value(size)
-        for condition in conditions:
+        for condition in self.conditions(access):
             chosen = self.pure(SelectOp, condition, chosen, self.index(0))
         return chosen
+
+    def conditions(self, access: Access) -> list[SSAValue]:
+        """What must hold for anything to be accessed, beside the bounds of dimensions."""
+        numbers = [self.number(each) for each in access.box.not_negative]
+        return [
+            *(self.value(each) for each in access.box.conditions),
+            *(self.compare("sge", number, 0) for number in numbers),
+        ]
+
+    def start(self, dimension: Dimension) -> Index:
+        """The index of memory that a tile begins at, or 0 where that is outside."""
+        start = self.number(_in_variables(dimension.start))
+        if not dimension.may_begin_outside:
+            return start
+        return self.pure(SelectOp, self.begins_inside(dimension), *map(self.as_value, (start, 0)))
+
+    def begins_inside(self, dimension: Dimension) -> SSAValue:
+        """Whether a tile begins before the end of memory."""
+        start = self.number(_in_variables(dimension.start))
+        return self.compare("slt", start, self.extreme(dimension.ends, is_least=True))
 
     def scalar(self, tile: SSAValue) -> SSAValue | None:
         """The number that all elements of a tile of the source are; None if it is not known."""
@@ -231,7 +263,9 @@ class _Box:
 def _box(access: Access, writing: Structuring) -> _Box:
     """Emits the view that an access is a transfer from or to."""
     dimensions = access.dimensions
-    kept = [i for i, each in enumerate(dimensions) if not each.is_repeated] or [0]
+    further = access.further
+    kept = [i for i, each in enumerate(dimensions) if not each.is_repeated]
+    kept = kept or [0]
     # Vectors are of neighbours in the last dimension.
     kept.sort(key=lambda i: dimensions[i].stride.constant == 1)
     guarded = kept[0] if access.has_conditions else None
@@ -242,7 +276,7 @@ def _box(access: Access, writing: Structuring) -> _Box:
         if len(own.begins) == 1:
             (begin,) = own.begins
             offset, start = offset + own.stride * begin, writing.number(-begin)
-            start = writing.add(start, writing.number(own.start))
+            start = writing.add(start, writing.start(own))
             length = writing.length(own, begin)
         else:
             first = writing.extreme(own.begins, is_least=False)
@@ -254,16 +288,20 @@ def _box(access: Access, writing: Structuring) -> _Box:
         sizes.append(writing.extent(own, length) if own.is_checked else length)
         starts.append(writing.as_value(start))
     strides = [writing.number(dimensions[i].stride) for i in kept]
+    for each in further:
+        starts.insert(0, writing.as_value(writing.number(_in_variables(each.index))))
+        sizes.insert(0, GREATEST_SIZE)
+        strides.insert(0, writing.number(each.stride))
     numbers.append(writing.number(offset))
     memory = _view(access.base, writing.add_all(numbers), sizes, strides, writing)
     results: list[AffineExpr] = [
-        AffineDimExpr(kept.index(i)) if i in kept else AffineConstantExpr(0)
+        AffineDimExpr(len(further) + kept.index(i)) if i in kept else AffineConstantExpr(0)
         for i in range(len(dimensions))
     ]
     inside = tuple(not each.is_checked and i != guarded for i, each in enumerate(dimensions))
     is_ahead = any(each.is_checked and each.start.terms for each in dimensions)
     promise = {BEGINS_INSIDE_ATTRIBUTE: UnitAttr()} if is_ahead else {}
-    map_ = AffineMapAttr(AffineMap(len(kept), 0, tuple(results)))
+    map_ = AffineMapAttr(AffineMap(len(further) + len(kept), 0, tuple(results)))
     return _Box(memory, starts, inside, map_, promise)
 
 
@@ -298,6 +336,24 @@ def _view(
     return writing.shared((ViewOp, type_, *static.values(), *given), given, emit)
 
 
+def _in_variables(number: Polynomial) -> Polynomial:
+    """A number with variables of loops in place of iterations, where steps divide its factors."""
+    total = ZERO
+    for product, factor in number.terms.items():
+        counted = [atom for atom in product if isinstance(atom, Rounds)]
+        each = Polynomial({product: factor})
+        if len(counted) == 1:
+            (loop,) = (atom.loop for atom in counted)
+            step = constant_of(loop.step)
+            lower = constant_of(loop.lb)
+            if step and lower is not None and not factor % step:
+                others = tuple(atom for atom in product if atom not in counted)
+                passed = Polynomial.of(loop.body.block.args[0]) - Polynomial.of(lower)
+                each = passed * Polynomial({others: factor // step})
+        total += each
+    return total
+
+
 # --- transfers ---
 
 
@@ -305,7 +361,8 @@ def _access(operation: Scattered, writing: Structuring) -> Access | None:
     """The box that an operation accesses; None, with a remark, where it stays what it is."""
     try:
         access = access_of(operation, writing.provenance, writing.require_within)
-        access = in_loop(access, operation, writing.provenance)
+        _check_row(access, writing.longest_row)
+        access = writing.in_common_memory(access, operation)
     except NotAffineError as reason:
         if isinstance(accessed_value(operation).type, VectorType):
             writing.remark(f"{operation.name} stays: {reason}")
@@ -313,6 +370,15 @@ def _access(operation: Scattered, writing: Structuring) -> Access | None:
         return None
     writing.rely_on(access.needs)
     return access
+
+
+def _check_row(access: Access, longest: int | None) -> None:
+    """Checks that a tile has no more neighbours in a row than are accessed at once."""
+    for dimension in access.dimensions:
+        if longest is not None and dimension.stride == ONE and dimension.size > longest:
+            raise NotAffineError(
+                f"its rows have more than the {longest} elements that are accessed at once"
+            )
 
 
 def _load(operation: GatherLoadOp, writing: Structuring) -> None:
@@ -330,12 +396,7 @@ def _load(operation: GatherLoadOp, writing: Structuring) -> None:
         padding = writing.shared(
             (ub.PoisonOp, type_), (), lambda: writing.emit(ub.PoisonOp(type_)).result
         )
-    flags = truth_attribute(box.inside)
-    tile = cast("VectorType", result.type)
-    read = TransferReadOp(box.memory, box.starts, padding, tile, flags, box.map)
-    read.attributes.update(box.promise)
-    writing.emit(read)
-    loaded = read.result
+    loaded = _emit_read(box, padding, result.type, writing)
     if mixed is not None and operation.mask is not None:
         mask, others = writing.values((operation.mask, mixed))
         loaded = writing.emit(SelectOp(mask, loaded, others)).result
@@ -346,13 +407,65 @@ def _store(operation: ScatterStoreOp, writing: Structuring) -> None:
     access = _access(operation, writing)
     if access is None:
         return
-    box, value = _box(access, writing), writing.value(operation.value)
+    _emit_write(access, writing.value(operation.value), writing)
+
+
+def _read(operation: TransferReadOp, writing: Structuring) -> None:
+    access = _common_access(operation, writing)
+    if access is not None:
+        box, padding = _box(access, writing), writing.value(operation.padding)
+        writing.define(operation.result, _emit_read(box, padding, operation.result.type, writing))
+
+
+def _write(operation: TransferWriteOp, writing: Structuring) -> None:
+    access = _common_access(operation, writing)
+    if access is not None:
+        _emit_write(access, writing.value(operation.vector), writing)
+
+
+def _common_access(operation: Transfer, writing: Structuring) -> Access | None:
+    """A transfer from or to memory that others share; None if it stays what it is."""
+    view = view_of(operation)
+    try:
+        own = None if view is None else access_of_transfer(operation, view, writing.provenance)
+    except NotAffineError:
+        own = None
+    shared = own
+    if own is not None:
+        shared = writing.in_common_memory(own, operation)
+    if shared is None or shared is own:
+        copy(operation, writing)
+        return None
+    writing.rely_on(shared.needs)
+    return shared
+
+
+def _emit_read(box: _Box, padding: SSAValue, tile: Attribute, writing: Structuring) -> SSAValue:
     flags = truth_attribute(box.inside)
-    write = TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map)
-    write.attributes.update(box.promise)
-    writing.emit(write)
+    read = TransferReadOp(box.memory, box.starts, padding, cast("VectorType", tile), flags, box.map)
+    read.attributes.update(box.promise)
+    return writing.emit(read).result
+
+
+def _emit_write(access: Access, value: SSAValue, writing: Structuring) -> None:
+    box = _box(access, writing)
+    flags = truth_attribute(box.inside)
+    guards = writing.conditions(access) if access.is_guarded else []
+    guards += [writing.begins_inside(d) for d in access.dimensions if d.may_begin_outside]
+    guard = reduce(partial(writing.pure, arith.AndIOp), guards) if guards else None
+    with nullcontext() if guard is None else writing.when(guard):
+        write = TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map)
+        write.attributes.update(box.promise)
+        writing.emit(write)
 
 
 _RULES = RuleTable(
-    {GatherLoadOp.name: _load, ScatterStoreOp.name: _store}, otherwise=copy, keeps_rounding=True
+    {
+        GatherLoadOp.name: _load,
+        ScatterStoreOp.name: _store,
+        TransferReadOp.name: _read,
+        TransferWriteOp.name: _write,
+    },
+    otherwise=copy,
+    keeps_rounding=True,
 )

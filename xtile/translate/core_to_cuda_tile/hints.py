@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
+from xdsl.ir import Attribute
 
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.signature import source_signature
@@ -25,26 +25,32 @@ def hints_of(function: FuncOp, target: Target) -> OptimizationHintsAttr | None:
     """The hints of an entry: for the device, or for each one that is named."""
     hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
     if not isinstance(hints, DictionaryAttr) or not hints.data:
-        most = max(_warps_for_products(function, target), default=0)
-        if most <= _OWN_CHOICE:
+        warps = _warps_for_products(function, target)
+        if warps <= _OWN_CHOICE:
             return None
-        hints = DictionaryAttr({"num_worker_warps_per_cta": IntegerAttr(most, i32)})
+        hints = DictionaryAttr({"num_worker_warps_per_cta": IntegerAttr(warps, i32)})
     if all(isinstance(each, DictionaryAttr) for each in hints.data.values()):
         return OptimizationHintsAttr(hints)
     return OptimizationHintsAttr(DictionaryAttr({target.name: hints}))
 
 
-def _warps_for_products(function: FuncOp, target: Target) -> Iterator[int]:
+def _warps_for_products(function: FuncOp, target: Target) -> int:
     """How many warps the products of a kernel of another language need for their registers.
 
-    Kernels of CUDA Tile IR have the hints that their authors gave them.
+    They are compiled as one product with a result as large as all of theirs. Kernels of CUDA Tile
+    IR have the hints that their authors gave them.
     """
     source = source_signature(function)
     if source is not None and source.language == "cuda_tile":
-        return
+        return 0
+    areas: dict[Attribute, int] = {}
     for product in walk(function):
         sums = as_vector(product.results[0].type) if isinstance(product, ContractionOp) else None
         if sums is not None:
             factor = value_type(product.operands[0].type)
-            hints = target.tiles.product_hints(factor, prod(sums.get_shape()))
-            yield hints.num_worker_warps_per_cta or 0
+            areas[factor] = areas.get(factor, 0) + prod(sums.get_shape())
+    hints = (
+        target.tiles.product_hints(factor, 1 << (area - 1).bit_length())
+        for factor, area in areas.items()
+    )
+    return max((each.num_worker_warps_per_cta or 0 for each in hints), default=0)
