@@ -239,8 +239,17 @@ def _made(function: FuncOp, body: Block, r: Lowering) -> TensorlangFuncOp:
         made.attributes[SIGNATURE_ATTRIBUTE] = signature.attribute()
     checks = function.attributes.get(CHECKS_ATTRIBUTE)
     if checks is not None:
-        made.attributes[CHECKS_ATTRIBUTE] = checks
+        made.attributes[CHECKS_ATTRIBUTE] = _written(checks)
     return made
+
+
+def _written(checks: Attribute) -> Attribute:
+    """Launch checks in numbers that the text has, which end at -2^63 + 1."""
+    if isa(checks, ArrayAttr[Attribute]):
+        return ArrayAttr(map(_written, checks.data))
+    if isa(checks, IntegerAttr) and checks.value.data == -(1 << 63):
+        return IntegerAttr(1 - (1 << 63), i64)
+    return checks
 
 
 def _turned(piece: Piece, argument: BlockArgument) -> Piece:
