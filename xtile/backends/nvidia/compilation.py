@@ -128,7 +128,11 @@ def compile_to_cubin(
         name: signature.with_checks(program.kernels[name].checks)
         for name, signature in program.signatures(signatures).items()
     }
-    return Cubin(code, chip, str(find_tileiras()), checked, program.kernels)
+    # What launches check stands in the signatures.
+    kernels = {
+        name: KernelInterface(kernel.hints, kernel.heap) for name, kernel in program.kernels.items()
+    }
+    return Cubin(code, chip, str(find_tileiras()), checked, kernels)
 
 
 def compile_program(

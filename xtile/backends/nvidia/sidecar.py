@@ -143,20 +143,13 @@ def decode(source: Source, code: bytes) -> Cubin:
     try:
         signatures = _read_kernels(source, words["kernels"])
         kernels = {
-            name: _interface(kernel, signatures[name])
+            str(kernel["name"]): KernelInterface(str(kernel["hints"]), _heap(kernel["heap"]))
             for kernel in words["kernels"]
-            for name in [str(kernel["name"])]
         }
         return Cubin(code, str(words["chip"]), str(words["tool"]), signatures, kernels)
     # What is missing, or no list or object where there must be one.
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise _error(source, f"it is damaged: {_reason(error)}") from None
-
-
-def _interface(words: dict[str, Any], signature: Signature) -> KernelInterface:
-    parameters = enumerate(signature.parameters)
-    disjoint = tuple(i for i, parameter in parameters if parameter.is_noalias)
-    return KernelInterface(str(words["hints"]), _heap(words["heap"]), signature.checks, disjoint)
 
 
 def _heap(size: object) -> int:
