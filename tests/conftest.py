@@ -84,6 +84,10 @@ def _interrupts_of_the_tests() -> None:  # pyright: ignore[reportUnusedFunction]
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_LONGEST = ("test_driver_functions", "test_offline_builds")
+"""Modules whose tests take many seconds each."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests that are fast, and those of modules or with fixtures that draw numbers."""
@@ -95,6 +99,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.random)
         if is_fast(item):
             item.add_marker(pytest.mark.fast)
+    # A worker that began the longest tests last would be alone at the end.
+    items.sort(key=lambda item: item.path.stem not in _LONGEST)
 
 
 @cache

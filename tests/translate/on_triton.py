@@ -26,7 +26,7 @@ from xtile.semantics.engine import launch
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.route import Options, translate
 
-_ONE_OF = 20
+_ONE_OF = 40
 """How many kernels there are for one that is run."""
 
 _REFUSED = ("cannot be translated to Triton", "has no form in Triton", " Triton ", "cast it to f32")

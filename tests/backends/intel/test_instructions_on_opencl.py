@@ -133,7 +133,9 @@ _FAMILIES: dict[str, Callable[[str], Iterator[Kernel]]] = {
 def test_every_type(family: str, type_: str) -> None:
     kernels = list(_FAMILIES[family](type_))
     assert kernels
-    _check([_written(kernel) for kernel in kernels])
+    # Each kernel runs for every second type.
+    chosen = kernels[list(NUMBER_TYPES).index(type_) % 2 :: 2] or kernels
+    _check([_written(kernel) for kernel in chosen])
 
 
 def _written(kernel: Kernel) -> Checked:

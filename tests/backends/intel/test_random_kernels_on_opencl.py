@@ -32,7 +32,7 @@ from xtile.semantics.arguments import Argument
 from xtile.semantics.errors import ExecutionError
 from xtile.text.diagnostics import DiagnosticError
 
-KERNELS = 150
+KERNELS = 75
 """How many kernels are compared."""
 
 _TOGETHER = 25

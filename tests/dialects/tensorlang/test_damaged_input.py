@@ -30,9 +30,9 @@ from xtile.text.source import Source
 
 pytestmark = pytest.mark.slow
 
-CHUNKS = 8
+CHUNKS = 4
 FILES_PER_CHUNK = 1000
-MLIR_CHUNKS = 4
+MLIR_CHUNKS = 2
 MLIR_FILES_PER_CHUNK = 200
 SECONDS_PER_FILE = 5.0
 

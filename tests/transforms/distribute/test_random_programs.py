@@ -49,7 +49,7 @@ core.axpby %one, %v, %zero, %w : i32, {VECTOR}, i32, {LOCAL_VECTOR}
 ALIASES = ("%a", "%b")
 """Two arguments that may be one array."""
 
-PROGRAMS = 40
+PROGRAMS = 20
 
 
 class Writer:

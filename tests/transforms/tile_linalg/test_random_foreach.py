@@ -9,7 +9,7 @@ import pytest
 from tests.backends.intel.random_arguments import plain_numbers
 from tests.transforms.tile_linalg.from_source import Shape, check
 
-PROGRAMS = 60
+PROGRAMS = 30
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 INTEGERS = ("i8", "i16", "i32", "i64", "index")

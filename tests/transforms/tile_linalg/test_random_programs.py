@@ -9,7 +9,7 @@ from tests.transforms.distribute.kernels import kernel, printed, read, run
 from tests.transforms.distribute.test_random_programs import PARAMETERS, Writer, arguments
 from tests.transforms.tile_linalg.kernels import tiled
 
-PROGRAMS = 60
+PROGRAMS = 30
 
 
 class TileWriter(Writer):

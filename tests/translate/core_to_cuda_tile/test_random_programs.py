@@ -19,7 +19,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     unordered_accesses,
 )
 
-PROGRAMS = 40
+PROGRAMS = 20
 
 _CONDITIONS = """
     %yes = arith.trunci %yes_bits : i8 to i1

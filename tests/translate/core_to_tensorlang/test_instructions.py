@@ -31,6 +31,7 @@ REASONS = (
     "core.complex_part cannot be translated",
     "has none",
     "the dynamic stride of",
+    "but must be at least",
 )
 """Why some of them are refused."""
 

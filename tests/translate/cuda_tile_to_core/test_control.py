@@ -11,7 +11,7 @@ from tests.seeds import fresh_random
 from tests.semantics.cuda_tile.entries import module
 from tests.translate.cuda_tile_to_core.raised import WAYS, body_of, raised, results
 
-KERNELS = 6
+KERNELS = 3
 SEEN = 400
 """How many numbers a kernel may write down."""
 
