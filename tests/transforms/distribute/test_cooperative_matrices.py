@@ -149,7 +149,7 @@ def local_memory(text: str) -> int:
 
 
 @pytest.mark.parametrize("depth", ["64", "1024", "1000", "5000", "?"])
-@pytest.mark.parametrize("columns", ["16", "100", "256", "1000", "?"])
+@pytest.mark.parametrize("columns", ["16", "100", "?"])
 @pytest.mark.parametrize("inputs", ["bf16", "i8"])
 def test_panels_fit_into_local_memory(inputs: str, columns: str, depth: str) -> None:
     sums = {"bf16": "f32", "i8": "i32"}[inputs]
