@@ -41,6 +41,7 @@ from xtile.transforms.structure.polynomials import (
     Polynomial,
     Rounds,
     is_inside,
+    operations_around,
 )
 from xtile.transforms.structure.provenance import Provenance
 
@@ -139,9 +140,7 @@ class _Scope:
 
     def _in_rounds(self, number: Polynomial) -> Polynomial:
         """A number with iterations in place of what varies in loops."""
-        number = self._expanded(
-            number, lambda atom: not self._is_fixed(atom) and _loop_of(atom) is not None
-        )
+        number = self._expanded(number, lambda atom: not self._is_fixed(atom) and _is_in_loop(atom))
         total = ZERO
         for product, factor in number.terms.items():
             each = Polynomial.of(factor)
@@ -176,10 +175,12 @@ class _Scope:
 
     def _fixed(self, number: Polynomial) -> Polynomial:
         """A number that is the same for all tiles."""
-        for found in (self._in_rounds(number), self._in_rounds(self._expanded(number))):
-            if all(map(self._is_fixed, found.atoms)):
-                return found
-        raise _NotCommonError
+        found = self._in_rounds(number)
+        if not all(map(self._is_fixed, found.atoms)):
+            found = self._in_rounds(self._expanded(number))
+        if not all(map(self._is_fixed, found.atoms)):
+            raise _NotCommonError
+        return found
 
     def _rely_on(self, number: Polynomial, least: int, most: int) -> None:
         needs = self._provenance.bounds.require(Affine.of((), number), least, most)
@@ -329,13 +330,8 @@ class _Scope:
             raise _NotCommonError
 
 
-def _loop_of(atom: Atom) -> Operation | None:
-    """The loop that a number is born in, if it is in one."""
-    owner = atom.owner if isinstance(atom, SSAValue) else atom.loop
-    around = owner if isinstance(atom, Rounds) else owner.parent_op()
-    while around is not None and not isinstance(around, scf.ForOp):
-        around = around.parent_op()
-    return around
+def _is_in_loop(atom: Atom) -> bool:
+    return any(isinstance(around, scf.ForOp) for around in operations_around(atom))
 
 
 def _counts_rounds(product: Monomial) -> bool:

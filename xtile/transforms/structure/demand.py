@@ -8,14 +8,14 @@ loops add nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any, TypeAlias
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.dialects.core import ScatterStoreOp
@@ -24,11 +24,12 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.transfers import TransferWriteOp
 from xtile.dialects.walk import walk
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.transforms.structure.accesses import access_of_transfer, view_of
 from xtile.transforms.structure.affine import NotAffineError, broadcast_dimensions, regrouped
 from xtile.transforms.structure.bounds import NOTHING, Needs
 from xtile.transforms.structure.boxes import Bound, moved
-from xtile.transforms.structure.polynomials import Atom, Rounds, is_inside
+from xtile.transforms.structure.polynomials import Atom, block_of, is_inside
 from xtile.transforms.structure.provenance import Provenance, permutation_of
 
 Bounds: TypeAlias = frozenset[Bound]
@@ -112,11 +113,7 @@ class Demand:
 
 def _is_seen(atom: Atom, tile: SSAValue) -> bool:
     """Whether a number is the same for all uses of a tile, once that has been computed."""
-    owner = atom.owner if isinstance(atom, SSAValue) else atom.loop
-    if isinstance(atom, Rounds):
-        owner = atom.loop.body.block
-    home = owner if isinstance(owner, Block) else owner.parent
-    block = tile.owner if isinstance(tile.owner, Block) else tile.owner.parent
+    home, block = block_of(atom), block_of(tile)
     while block is not None and block is not home:
         block = block.parent_block()
     return block is home
@@ -169,20 +166,17 @@ def _elementwise(operation: Operation, demand: Demand) -> Uses:
 
 def _broadcast(operation: Operation, demand: Demand) -> Uses:
     (source,) = operation.operands
-    pairs = enumerate(broadcast_dimensions(_shape(source), _shape(operation.results[0])))
+    pairs = enumerate(
+        broadcast_dimensions(shape_of(source.type), shape_of(operation.results[0].type))
+    )
     return _moved(operation, {i: own for i, own in pairs if own is not None}, demand)
 
 
 def _shape_cast(operation: Operation, demand: Demand) -> Uses:
     (source,) = operation.operands
-    groups = regrouped(_shape(source), _shape(operation.results[0])) or []
+    groups = regrouped(shape_of(source.type), shape_of(operation.results[0].type)) or []
     kept = {other[0]: one[0] for one, other in groups if len(one) + len(other) == 2}
     return _moved(operation, kept, demand)
-
-
-def _shape(value: SSAValue) -> Sequence[int]:
-    vector = as_vector(value.type)
-    return () if vector is None else vector.get_shape()
 
 
 def _transpose(operation: Operation, demand: Demand) -> Uses:
@@ -223,7 +217,7 @@ def _reduction(operation: Operation, demand: Demand) -> Uses:
         return
     source, start = operation.operands
     reduced: Any = operation.properties["reduction_dims"]
-    kept = [i for i in range(len(_shape(source))) if i not in reduced.get_values()]
+    kept = [i for i in range(len(shape_of(source.type))) if i not in reduced.get_values()]
     yield source, frozenset(moved(bounds, dict(enumerate(kept))))
     yield start, bounds
 
@@ -239,7 +233,7 @@ def _scan(operation: ScanOp, demand: Demand) -> Uses:
 
 def _other_dimensions(operation: AggregateOperation) -> list[int]:
     axis = operation.axis.value.data
-    return [i for i in range(len(_shape(operation.operands[0]))) if i != axis]
+    return [i for i in range(len(shape_of(operation.operands[0].type))) if i != axis]
 
 
 def _aggregate(

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.shapes import as_vector, bits_of
 from xtile.dialects.upstream import value_type
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.text.source import spelling_of
 from xtile.transforms.structure.affine import (
     Affine,
@@ -110,7 +111,7 @@ _DIFFERENCES: Mapping[str, Sequence[Callable[[Affine, Affine], Affine]]] = {
 def _broadcast(operation: Operation, provenance: Provenance) -> Box:
     (source,) = operation.operands
     box = box_of(source, provenance)
-    before, after = _shape(source), _shape(operation.results[0])
+    before, after = shape_of(source.type), shape_of(operation.results[0].type)
     pairs = enumerate(broadcast_dimensions(before, after))
     return box.moved({own: i for i, own in pairs if own is not None})
 
@@ -118,7 +119,7 @@ def _broadcast(operation: Operation, provenance: Provenance) -> Box:
 def _shape_cast(operation: Operation, provenance: Provenance) -> Box:
     (source,) = operation.operands
     box = box_of(source, provenance)
-    before, after = _shape(source), _shape(operation.results[0])
+    before, after = shape_of(source.type), shape_of(operation.results[0].type)
     groups = regrouped(before, after)
     if groups is None or any(len(one) + len(other) > 2 for one, other in groups):
         raise NotAffineError("its mask changes its shape by more than dimensions of size 1")
@@ -129,11 +130,6 @@ def _transpose(operation: Operation, provenance: Provenance) -> Box:
     order = permutation_of(operation)
     box = box_of(operation.operands[0], provenance)
     return box.moved({own: i for i, own in enumerate(order)})
-
-
-def _shape(value: SSAValue) -> Sequence[int]:
-    vector = as_vector(value.type)
-    return () if vector is None else vector.get_shape()
 
 
 _RULES: Mapping[str, Rule] = {

@@ -6,12 +6,12 @@ round. A polynomial is exact, because nothing that may wrap around is written as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,23 @@ ZERO = Polynomial.of(0)
 ONE = Polynomial.of(1)
 
 
+def block_of(atom: Atom) -> Block | None:
+    """The block in each execution of which a number is another one."""
+    if isinstance(atom, Rounds):
+        return atom.loop.body.block
+    owner = atom.loop if isinstance(atom, Trips) else atom.owner
+    return owner if isinstance(owner, Block) else owner.parent
+
+
+def operations_around(atom: Atom) -> Iterator[Operation]:
+    """The operations in whose regions a number is born, the innermost one first."""
+    block = block_of(atom)
+    around = None if block is None else block.parent_op()
+    while around is not None:
+        yield around
+        around = around.parent_op()
+
+
 def is_inside(atom: Atom, operation: Operation) -> bool:
     """Whether a number is born in the regions of an operation."""
-    owner = atom.owner if isinstance(atom, SSAValue) else atom.loop
-    around = owner if isinstance(atom, Rounds) else owner.parent_op()
-    while around is not None and around is not operation:
-        around = around.parent_op()
-    return around is operation
+    return any(around is operation for around in operations_around(atom))

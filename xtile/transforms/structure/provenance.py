@@ -22,6 +22,7 @@ from xtile.dialects.shapes import as_vector, bits_of
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.folding import constant_number
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.text.source import spelling_of
 from xtile.transforms.structure.affine import (
     Affine,
@@ -348,7 +349,7 @@ Rule: TypeAlias = Callable[[Provenance, Any], Affine]
 
 def _constant(provenance: Provenance, operation: arith.ConstantOp) -> Affine:
     """Equal numbers, or numbers of one dimension with a step."""
-    shape = _shape(operation.results[0])
+    shape = shape_of(operation.results[0].type)
     value = operation.value
     assert isinstance(value, DenseIntOrFPElementsAttr)
     numbers = [int(cast("Any", number)) for number in value.get_values()]
@@ -361,7 +362,7 @@ def _constant(provenance: Provenance, operation: arith.ConstantOp) -> Affine:
 
 
 def _step(provenance: Provenance, operation: Operation) -> Affine:
-    return Affine.of(_shape(operation.results[0]), ZERO, {0: ONE})
+    return Affine.of(shape_of(operation.results[0].type), ZERO, {0: ONE})
 
 
 def _sums(combine: Callable[[Affine, Affine], Affine]) -> Rule:
@@ -471,7 +472,7 @@ def _same(provenance: Provenance, operation: Operation) -> Affine:
 
 
 def _broadcast(tile: Affine, operation: Operation) -> Affine:
-    shape = _shape(operation.results[0])
+    shape = shape_of(operation.results[0].type)
     return tile.moved(broadcast_dimensions(tile.shape, shape), shape)
 
 
@@ -481,7 +482,7 @@ def _transpose(tile: Affine, operation: Operation) -> Affine:
 
 
 def _shape_cast(tile: Affine, operation: Operation) -> Affine:
-    result = reshaped(tile, _shape(operation.results[0]))
+    result = reshaped(tile, shape_of(operation.results[0].type))
     if result is None:
         raise NotAffineError("its offsets are not affine in the shape that vector.shape_cast gives")
     return result
@@ -505,11 +506,6 @@ def _shaped(change: Callable[[Affine, Operation], Affine]) -> Rule:
 def permutation_of(operation: Operation) -> list[int]:
     """For each dimension of the result of `vector.transpose` that of its operand."""
     return [int(i) for i in cast("Any", operation.properties["permutation"]).get_values()]
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    vector = as_vector(value.type)
-    return () if vector is None else vector.get_shape()
 
 
 _WIDENS = frozenset({"arith.extsi", "arith.index_cast"})

@@ -343,9 +343,8 @@ def _in_variables(number: Polynomial) -> Polynomial:
         counted = [atom for atom in product if isinstance(atom, Rounds)]
         each = Polynomial({product: factor})
         if len(counted) == 1:
-            (loop,) = (atom.loop for atom in counted)
-            step = constant_of(loop.step)
-            lower = constant_of(loop.lb)
+            loop = counted[0].loop
+            step, lower = constant_of(loop.step), constant_of(loop.lb)
             if step and lower is not None and not factor % step:
                 others = tuple(atom for atom in product if atom not in counted)
                 passed = Polynomial.of(loop.body.block.args[0]) - Polynomial.of(lower)
