@@ -23,7 +23,7 @@ from xtile.targets import (
 from xtile.targets.blocks import Action, shapes_of
 from xtile.targets.limits import LARGEST_WORK_GROUP
 from xtile.targets.target import Hints, MatrixUnit, ProductTile, Target
-from xtile.translate.route import ROUTES
+from xtile.translate.route import ROUTES, Options
 
 ALL = {name: target for vendor in VENDORS for name, target in vendor.chips.items()}
 EVERY_CHIP = pytest.mark.parametrize("target", ALL.values(), ids=list(ALL))
@@ -39,8 +39,10 @@ MOST_ELEMENTS = 2**24
 def test_names() -> None:
     assert list(INTEL.chips) == ["pvc", "bmg", "dg2", "cpu", "cpu-avx2", "cpu-amx"]
     assert " ".join(NVIDIA.chips) == ("sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121")
-    assert " ".join(AMD.chips) == "gfx90a gfx942 gfx950 gfx1100 gfx1201 gfx1250"
-    assert len(ALL) == 21
+    assert " ".join(AMD.chips) == (
+        "gfx90a gfx942 gfx950 gfx1100 gfx1101 gfx1151 gfx1200 gfx1201 gfx1250"
+    )
+    assert len(ALL) == 24
 
 
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
@@ -53,6 +55,16 @@ def test_a_chip_that_nobody_makes() -> None:
         find_target("gtx")
     with pytest.raises(OptionError, match=r"^'gfx942' is a chip of AMD's; spirv is for pvc, bmg, "):
         check_chip("gfx942", "spirv", INTEL)
+
+
+def test_a_chip_with_its_features() -> None:
+    """As AMD's driver names it."""
+    name = "gfx942:sramecc+:xnack-"
+    assert find_target(name) is AMD.chips["gfx942"]
+    assert check_chip(name, "Triton", AMD) == "gfx942"
+    assert Options(name).chip == "gfx942"
+    with pytest.raises(OptionError, match=r"^there is no chip 'gfx1:xnack-'; Triton is for gfx90a"):
+        check_chip("gfx1:xnack-", "Triton", AMD)
 
 
 def test_tables_are_loaded_when_a_chip_is_asked_for() -> None:
@@ -99,7 +111,7 @@ def test_help_names_the_chips_that_there_are_compilers_for(
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert "pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx (Intel); sm_80, " in text
-    assert "gfx90a, gfx942, gfx950, gfx1100, gfx1201, gfx1250 (AMD)" in text
+    assert f"{', '.join(AMD.chips)} (AMD)" in text
 
 
 # --- sizes ---
@@ -203,6 +215,7 @@ def test_a_wave_holds_its_matrices(chip: str) -> None:
         ("gfx950", "f16 f16 f32", "32x32x16 32x32x8 16x16x32 16x16x16"),
         ("gfx950", "i8 i8 i32", "32x32x32 32x32x16 16x16x64 16x16x32"),
         ("gfx1100", "f16 f16 f16", "16x16x16"),
+        ("gfx1151", "bf16 bf16 f32", "16x16x16"),
         ("gfx1201", "f8E5M2 f8E4M3FN f32", "16x16x16"),
         ("gfx1201", "i4 i4 i32", "16x16x32 16x16x16"),
         ("gfx1250", "f32 f32 f32", "16x16x4"),
@@ -220,7 +233,7 @@ def test_which_chips_have_floats_of_eight_bits() -> None:
     with_fnuz = {chip for chip in ALL if any("FNUZ" in types for types in _types(chip))}
     with_ocp = {chip for chip in ALL if any("f8E4M3FN " in types for types in _types(chip))}
     assert with_fnuz == {"gfx942"}
-    assert with_ocp == {"gfx950", "gfx1201", "gfx1250"}
+    assert with_ocp == {"gfx950", "gfx1200", "gfx1201", "gfx1250"}
 
 
 # --- tiles ---

@@ -56,13 +56,21 @@ LAUNCHED_VENDORS = (INTEL, NVIDIA)
 """Those whose chips machine code is compiled for here, and run on."""
 
 
+def chip_name(text: str) -> str:
+    """The name of a chip without the features behind it, with which AMD's driver names its own.
+
+    Code that names none of them runs with each: `gfx942:sramecc+:xnack-` is `gfx942`.
+    """
+    return text.partition(":")[0] if text.startswith("gfx") else text
+
+
 def find_target(chip: str) -> Target:
     """The record of a chip.
 
     Raises:
         OptionError: There is no such chip.
     """
-    return vendor_of(chip).chips[chip]
+    return vendor_of(chip).chips[chip_name(chip)]
 
 
 def vendor_of(chip: str) -> Vendor:
@@ -72,13 +80,13 @@ def vendor_of(chip: str) -> Vendor:
         OptionError: There is no such chip.
     """
     for vendor in VENDORS:
-        if chip in vendor.chips:
+        if chip_name(chip) in vendor.chips:
             return vendor
     raise OptionError(f"there is no chip '{chip}'")
 
 
 def check_chip(chip: str, user: str, *vendors: Vendor) -> str:
-    """Returns a chip that is one of the vendors'.
+    """Returns the name of a chip that is one of the vendors'.
 
     Args:
         chip: Its name.
@@ -88,9 +96,10 @@ def check_chip(chip: str, user: str, *vendors: Vendor) -> str:
     Raises:
         OptionError: The chip is another vendor's, or nobody's.
     """
-    if any(chip in vendor.chips for vendor in vendors):
-        return chip
-    maker = next((vendor.name for vendor in VENDORS if chip in vendor.chips), None)
+    name = chip_name(chip)
+    if any(name in vendor.chips for vendor in vendors):
+        return name
+    maker = next((vendor.name for vendor in VENDORS if name in vendor.chips), None)
     wrong = f"there is no chip '{chip}'" if maker is None else f"'{chip}' is a chip of {maker}'s"
     known = ", ".join(name for vendor in vendors for name in vendor.chips)
     raise OptionError(f"{wrong}; {user} is for {known}")

@@ -1,7 +1,8 @@
 """AMD's chips, for which Triton compiles.
 
 Sources: AMD's instruction set architecture documents of CDNA 2 (gfx90a), CDNA 3 (gfx942), CDNA 4
-(gfx950), RDNA 3 (gfx1100) and RDNA 4 (gfx1201), chapters on matrix instructions; Triton 3.5,
+(gfx950), RDNA 3 (gfx11) and RDNA 4 (gfx12), chapters on matrix instructions; LLVM's
+`AMDGPUUsage.rst`, section "Processors" (which chip has which name); Triton 3.5,
 `third_party/amd`: `MfmaGroup.cpp` and `WmmaGroup.cpp` (the instructions by version),
 `TargetInfo.cpp` (local memory, lanes), `ConvertToBufferOps.cpp` (offsets); LLVM 22,
 `AMDGPUBaseInfo.cpp` (registers) and the `wmma` intrinsics of `IntrinsicsAMDGPU.td` (gfx1250).
@@ -138,6 +139,9 @@ TARGETS = (
     _chip("gfx942", "CDNA 3, MI300", _CDNA_3, lanes=64, registers=512, kilobytes=64),
     _chip("gfx950", "CDNA 4, MI350", _CDNA_4, lanes=64, registers=512, kilobytes=160),
     _chip("gfx1100", "RDNA 3, RX 7900", _RDNA_3, lanes=32, registers=256, kilobytes=64),
+    _chip("gfx1101", "RDNA 3, RX 7800", _RDNA_3, lanes=32, registers=256, kilobytes=64),
+    _chip("gfx1151", "RDNA 3.5, Ryzen AI Max", _RDNA_3, lanes=32, registers=256, kilobytes=64),
+    _chip("gfx1200", "RDNA 4, RX 9060", _RDNA_4, lanes=32, registers=256, kilobytes=64),
     _chip("gfx1201", "RDNA 4, RX 9070", _RDNA_4, lanes=32, registers=256, kilobytes=64),
     _chip("gfx1250", "MI400", _GFX1250, lanes=32, registers=1024, kilobytes=320),
 )

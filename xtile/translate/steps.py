@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xtile.targets import AMD, INTEL, NVIDIA, Vendor, find_target
+from xtile.targets import AMD, INTEL, NVIDIA, Vendor, chip_name, find_target
 from xtile.targets.lanes import EITHER, LLVM, XTILE, LaneCompiler, LaneTarget
 from xtile.targets.spellings import SPELLINGS
 from xtile.translate.forms import (
@@ -59,6 +59,10 @@ class Options:
     xegpu_level: str | None = None
     compiler: LaneCompiler | None = None
     may_wrap: bool = False
+
+    def __post_init__(self) -> None:
+        if self.chip is not None:
+            object.__setattr__(self, "chip", chip_name(self.chip))
 
     def target(self, vendor: Vendor) -> Target:
         """The chip, or the default one of a vendor."""
