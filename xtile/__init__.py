@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xtile.api import parse, port, to_text, translate, verify
     from xtile.backends.compiling import compile
+    from xtile.checking import check
     from xtile.launch import run
     from xtile.launch.cuda_prepared import prepare
 
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "__version__",
+    "check",
     "compile",
     "parse",
     "port",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "check": "xtile.checking",
     "compile": "xtile.backends.compiling",
     "parse": "xtile.dialects.reading",
     "port": "xtile.translate.porting",

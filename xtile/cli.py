@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from xtile import __version__
@@ -40,6 +40,12 @@ examples:
       --size A=33x50 --size B=33x50
 """
 
+_CHECK_EPILOG = """\
+examples:
+  xtile check examples/axpby.ir axpby.mlir
+  xtile check kernel.ttir kernel.mlir --grid 4 --arg n=1000 --size x=1000 --size y=1000
+"""
+
 _KERNEL_HELP = (
     "a file with tensor language (.ir), MLIR (.mlir), Triton's languages (.ttir, .ttgir) or CUDA "
     "Tile bytecode (.tileirbc), or a folder that Triton wrote of a kernel"
@@ -70,6 +76,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from xtile.backends.compile_command import run_compile
 
         return run_compile(options)
+    if options.command == "check":
+        from xtile.checking.command import run_check
+
+        return _in_child(lambda: run_check(options), options.port, is_process=arguments is None)
     if options.command == "devices":
         from xtile.launch.listing import list_devices
 
@@ -91,6 +101,13 @@ def _run_kernel(options: argparse.Namespace, is_process: bool) -> int:
     if is_process and can_end_process:
         return run_in_child(lambda: run_kernel(options), partial(_explain, options.kernel))
     return run_kernel(options)
+
+
+def _in_child(body: Callable[[], int], kernel: str, is_process: bool) -> int:
+    """Runs what uses devices, in a child process where a device can end the process it is in."""
+    if is_process and hasattr(os, "fork"):
+        return run_in_child(body, partial(_explain, kernel))
+    return body()
 
 
 def _explain(kernel: str, number: int) -> str:
@@ -126,6 +143,16 @@ def _make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    _add_check(
+        commands.add_parser(
+            "check",
+            help="check that a port computes what its source computes",
+            description="Run a kernel and its port on the same fresh inputs on every device that "
+            "is here, and compare what they write. The exit code is 0 if they agree and 1 if not.",
+            epilog=_CHECK_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     commands.add_parser(
         "devices",
         help="list the devices",
@@ -140,6 +167,50 @@ def _make_parser() -> argparse.ArgumentParser:
         "action", nargs="?", choices=("show", "clear"), default="show", help="default: show"
     )
     return parser
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", help=_KERNEL_HELP)
+    parser.add_argument("port", help="a file with the kernel that must compute the same")
+    _add_inputs(parser)
+    parser.add_argument("--port-entry", metavar="NAME", help="the port's function, if several")
+    parser.add_argument(
+        "--reproducer",
+        metavar="PATH",
+        help="write a script that shows the first difference, with its inputs beside it",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for the launches of a check."""
+    parser.add_argument("--entry", metavar="NAME", help="the source's function, if several")
+    for option, metavar, text in (
+        ("--arg", "NAME=VALUE", "the value of an argument, as in xtile run; may be repeated"),
+        ("--size", "NAME=SHAPE", "the shape of an array, as in 64x64; may be repeated"),
+    ):
+        parser.add_argument(
+            option, type=_assignment, action="append", default=[], metavar=metavar, help=text
+        )
+    parser.add_argument(
+        "--inputs",
+        metavar="FILE",
+        help="an .npz with arguments by name, or a Python file with a function inputs(generator) "
+        "that returns a dict of them, or a dict and the grid",
+    )
+    for option, text in (
+        ("--grid", "the number of work-groups (default: as many as have something to do)"),
+        ("--block", "the work-items of a work-group, for a gpu.func that does not say it"),
+    ):
+        parser.add_argument(option, type=_grid, metavar="X[,Y[,Z]]", help=text)
+    parser.add_argument(
+        "--device",
+        action="append",
+        metavar="NAME",
+        help="a device to check on besides the reference device; may be repeated (default: every "
+        "device that is here)",
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="the seed (default: a fresh one)")
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:

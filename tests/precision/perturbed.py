@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Attribute, Operation
 
-from tests.precision.tolerances import (
+from tests.precision.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
+from xtile.checking.tolerances import (
     SUMS,
     TOLERANCES,
     Tolerance,
@@ -27,7 +28,6 @@ from tests.precision.tolerances import (
     sum_tolerance,
     unit_in_last_place,
 )
-from tests.precision.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixAtomicUpdate
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import AtomicUpdateOperation

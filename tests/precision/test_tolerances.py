@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.precision.tolerances import (
+from tests.seeds import fresh_generator
+from xtile.checking.tolerances import (
     SUMS,
     TOLERANCES,
     is_inexact,
@@ -14,7 +15,6 @@ from tests.precision.tolerances import (
     unit_in_last_place,
     unit_roundoff,
 )
-from tests.seeds import fresh_generator
 from xtile.dialects.tensorlang.ops import OPERATIONS
 from xtile.dialects.tensorlang.types import (
     BF16,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.ir import Operation
@@ -31,6 +31,9 @@ from xtile.semantics.arguments import (
 )
 from xtile.semantics.language import language_of, register
 from xtile.text.diagnostics import Diagnostic, Diagnostics
+
+if TYPE_CHECKING:
+    from xtile.semantics.compiler import Instrument
 
 # The engine takes a func.func for a kernel's function; here it is code of the host.
 register("func", "xtile.host.function")
@@ -88,6 +91,23 @@ class ReferenceExecutable:
 
         values = language_of(self.function).parameters(self.function)
         return kernel_arguments_of(source, [value.type for value in values], arguments)
+
+    def launch_instrumented(
+        self,
+        arguments: Sequence[BoundArgument],
+        grid: Grid,
+        block: Grid | None,
+        instrument: Instrument,
+    ) -> None:
+        """Runs the function with operations that do something else than their own.
+
+        Raises:
+            DiagnosticError: An instruction cannot be executed.
+        """
+        from xtile.semantics.engine import launch
+
+        converted = self._as_the_kernel_takes(_converted(self.signature, arguments))
+        launch(self.function, converted, grid, block=block, instrument=instrument)
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid

@@ -124,7 +124,7 @@ def _array(label: str, type: MemoryType, text: str, generator: np.random.Generat
         return None
     match = _FILL.fullmatch(text)
     if match is None:
-        return _placed(type, _load(label, type, text))
+        return placed(type, _load(label, type, text))
     fill, shape, count = match.groups()
     if count is not None:
         raise ArgumentError(f"{label}: '*{count}' repeats an entry of a group, this is none")
@@ -142,7 +142,7 @@ def _filled(
             f"{label}: {_open_shape(type)}; give it, e.g. {fill}:{_example_of(type)}"
         )
     try:
-        return _placed(type, _values(label, type, fill, shape, generator))
+        return placed(type, _values(label, type, fill, shape, generator))
     except (MemoryError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
@@ -179,7 +179,7 @@ def _group(
     entries: list[Array | None] = []
     if text.endswith(".npz"):
         loaded = [_named_type(array, memref) for array in _read(label, text)]
-        return _with_offset(type, [_placed(memref, array) for array in loaded])
+        return _with_offset(type, [placed(memref, array) for array in loaded])
     for part in text.split(",") if text else []:
         base, star, count = part.rpartition("*")
         if not star or not re.fullmatch(r"\d{1,6}", count):
@@ -241,7 +241,7 @@ def _named_type(array: Any, type: MemoryType) -> Array:
     return array
 
 
-def _placed(type: MemoryType, array: Array) -> Array:
+def placed(type: MemoryType, array: Array) -> Array:
     """Copies an array to memory with the type's strides; dynamic strides become packed ones.
 
     The command owns the memory, so a row-major file needs no preparation by its user.

@@ -39,6 +39,9 @@ Step: TypeAlias = Callable[[State], None]
 Handler: TypeAlias = Callable[[Any, "Compiler"], Step]
 """Compiles one operation."""
 
+Instrument: TypeAlias = Callable[[Operation, Step, "Compiler"], Step]
+"""Returns the step that is run instead of an operation's own, which it may run in turn."""
+
 
 class Body:
     """A compiled block.
@@ -96,6 +99,7 @@ class Compiler:
         is_observed: Whether the run will have an observer.
         functions: The bodies of the functions that are called; None while one is compiled.
         globals: The memory of global variables, by what declares it.
+        instrument: What changes every step before it is run; None for nothing.
     """
 
     def __init__(self, configuration: Configuration, is_observed: bool) -> None:
@@ -103,6 +107,7 @@ class Compiler:
         self.is_observed = is_observed
         self.functions: dict[Operation, Body | None] = {}
         self.globals: dict[Operation, Buffer] = {}
+        self.instrument: Instrument | None = None
         self._slots: dict[SSAValue, int] = {}
         self._allocated: list[tuple[Operation, int]] = []
 
@@ -191,7 +196,8 @@ class Compiler:
             raise ExecutionError(operation, f"{operation.name} cannot be executed")
         try:
             check_values(operation)
-            return handler(operation, self)
+            step = handler(operation, self)
+            return step if self.instrument is None else self.instrument(operation, step, self)
         except MemoryError as error:
             raise ExecutionError(operation, TOO_LITTLE) from error
         except (UnlocatedError, ValueError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from xtile.semantics.arguments import Argument
+from xtile.semantics.compiler import Instrument
 from xtile.semantics.configuration import Size3, configuration_of
 from xtile.semantics.errors import RunWarnings
 from xtile.semantics.observer import Launch, Observer
@@ -22,6 +23,7 @@ def launch(
     observer: Observer | None = None,
     workers: int = 1,
     progress: Progress | None = None,
+    instrument: Instrument | None = None,
 ) -> RunWarnings:
     """Runs a kernel; what it writes is in the arguments' memory afterwards.
 
@@ -35,6 +37,7 @@ def launch(
         workers: How many processes share the work-groups. It has no effect with an observer, on
             kernels with atomic instructions, and where processes cannot be forked.
         progress: Is called with the number of finished work-groups and of all work-groups.
+        instrument: Changes what each operation does; then there is one process.
 
     Returns:
         What was undefined, but has an effect that devices agree on. With an observer it is an
@@ -44,7 +47,7 @@ def launch(
         ExecutionError: An operation cannot be executed; what was written stays.
         ValueError: The number or kind of arguments does not fit the parameters.
     """
-    if workers > 1 and observer is None:
+    if workers > 1 and observer is None and instrument is None:
         from xtile.semantics.workers import can_share, launch_in_processes
 
         if can_share(function):
@@ -54,6 +57,6 @@ def launch(
         observer.on_launch(
             Launch(function, list(arguments), grid, sizes.subgroup_size, sizes.subgroups)
         )
-    program = prepare(function, arguments, grid, block, observer)
+    program = prepare(function, arguments, grid, block, observer, instrument)
     program.run(progress)
     return program.warnings

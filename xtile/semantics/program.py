@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.arguments import Argument
 from xtile.semantics.binding import Buffers
-from xtile.semantics.compiler import Body, Compiler
+from xtile.semantics.compiler import Body, Compiler, Instrument
 from xtile.semantics.configuration import Configuration, Size3, configuration_of
 from xtile.semantics.errors import RunWarnings
 from xtile.semantics.language import language_of
@@ -37,6 +37,7 @@ class Program:
         addresses: AddressSpace,
         observer: Observer | None = None,
         compiler: Compiler | None = None,
+        instrument: Instrument | None = None,
     ) -> None:
         """Compiles a function.
 
@@ -47,6 +48,7 @@ class Program:
             addresses: Where the memory of the values lies.
             observer: Is told what happens.
             compiler: What compiles the function; None: what its language says.
+            instrument: What changes every step that the language's compiler makes.
 
         Raises:
             ExecutionError: An operation has no meaning.
@@ -59,6 +61,7 @@ class Program:
         self._is_collective = language.is_collective
         if compiler is None:
             compiler = (language.compiler or Compiler)(configuration, observer is not None)
+            compiler.instrument = instrument
         parameters = compiler.slots(language.parameters(function))
         # Constants that are too large for their type are infinite.
         with np.errstate(all="ignore"):
@@ -109,12 +112,13 @@ def prepare(
     grid: Size3,
     block: Size3 | None = None,
     observer: Observer | None = None,
+    instrument: Instrument | None = None,
 ) -> Program:
     """Compiles a function for arguments of the host; the arguments are as `launch` takes them."""
     configuration = configuration_of(function, grid, block)
     addresses = AddressSpace()
     values = bind(function, arguments, addresses)
-    return Program(function, values, configuration, addresses, observer)
+    return Program(function, values, configuration, addresses, observer, instrument=instrument)
 
 
 def group_ids(grid: Size3) -> Iterator[Size3]:

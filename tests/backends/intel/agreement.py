@@ -1,8 +1,8 @@
 """Runs kernels of the tensor language on OpenCL's device and on the reference device, and compares.
 
 Both get equal random arguments. Where the memory differs afterwards, the errors that
-`tests/precision/tolerances.py` allows say by how much it may: the reference device runs the kernel
-some more times, with such errors and in other orders (`outcomes.py`).
+`xtile/checking/tolerances.py` allows say by how much it may: the reference device runs the kernel
+some more times, with such errors and in other orders (`xtile/checking/outcomes.py`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.backends.intel.orders import Orders
-from tests.backends.intel.outcomes import Outcomes, are_same
 from tests.backends.intel.random_arguments import Memory
 from tests.precision.perturbed import Overflow, has_orders, is_determined, launch_perturbed
 from tests.seeds import SEED_VARIABLE
+from xtile.checking.outcomes import Outcomes, are_same
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics import engine
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
-from tests.backends.intel.random_arguments import Memory
+Memory: TypeAlias = "npt.NDArray[Any]"
 
 _SAFETY = 2.0
 """How much more than in the runs errors may grow to; these are only a sample."""
@@ -14,7 +16,7 @@ _SAFETY = 2.0
 class Outcomes:
     """What each element of a memory may be.
 
-    A number may be as far from the reference device's as `_SAFETY` times the farthest of the runs.
+    A number may be as far from the reference device's as `safety` times the farthest of the runs.
     If a run gives inf, -inf or NaN where another one does not, all three are allowed. Complex
     numbers are then not specified at all (docs/semantics.md, 2.2).
 
@@ -22,13 +24,15 @@ class Outcomes:
         expected: What the reference device gives.
         has_orders: Whether the kernel shows an order that nothing specifies; a memory that differs
             between runs is then not compared.
+        safety: How much farther than in the runs numbers may be; these are only a sample.
 
     Attributes:
         is_undetermined: Which elements may be anything.
     """
 
-    def __init__(self, expected: Memory, has_orders: bool) -> None:
+    def __init__(self, expected: Memory, has_orders: bool, safety: float = _SAFETY) -> None:
         self._expected = expected
+        self._safety = safety
         self._has_orders = has_orders
         self._near = _wide(expected)
         self._distance = np.zeros(expected.shape)
@@ -52,13 +56,26 @@ class Outcomes:
     def allows(self, found: Memory) -> npt.NDArray[np.bool_]:
         """Which elements of a memory may be what they are."""
         finite = np.isfinite(found) & np.isfinite(self._near)
-        is_near = finite & (self._distances(found) <= _SAFETY * self._distance)
+        is_near = finite & (self._distances(found) <= self.limits())
         has_overflowed = self._may_overflow & ~np.isfinite(found)
         return are_same(self._expected, found) | is_near | has_overflowed | self.is_undetermined
 
+    def allow(self, distance: Memory) -> None:
+        """Allows every number a distance, before the factor for safety."""
+        np.maximum(self._distance, distance, out=self._distance)
+
+    def limits(self) -> npt.NDArray[np.float64]:
+        """How far each number may be."""
+        return self._safety * self._distance
+
+    def errors(self, found: Memory) -> npt.NDArray[np.float64]:
+        """How far numbers are; infinitely far where what is none should be one, or the reverse."""
+        is_wrong = ~self.allows(found) & ~(np.isfinite(found) & np.isfinite(self._near))
+        return np.where(is_wrong, np.inf, self._distances(found))
+
     def text(self, position: np.intp) -> str:
         """What an element must be, in words."""
-        number, limit = self._expected[position], _SAFETY * self._distance[position]
+        number, limit = self._expected[position], self.limits()[position]
         if self._may_overflow[position]:
             near = f" or {self._near[position]!r}" if np.isfinite(self._near[position]) else ""
             return f"inf, -inf, NaN{near}, may be off by {limit}"

@@ -1,0 +1,154 @@
+"""`xtile.check` calls right what is right, and finds mistakes that one kind of input shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.checking.kernels import rows
+from xtile.checking import CheckResult, Verdict
+from xtile.checking.fixture import xtile_check  # noqa: F401
+from xtile.launch import ArgumentError
+
+ROOT = Path(__file__).parents[2]
+
+
+SMALL: Any = {"sizes": {"x": (5, 16), "y": (5,)}, "grid": 6}
+"""One launch of the kernels, instead of those that are found."""
+
+
+def checked(source: Any, port: Any, **options: Any) -> CheckResult:
+    return xtile.check(source, port, devices=[], **options)
+
+
+@pytest.mark.parametrize("to", ["xegpu", "cuda_tile", "triton"])
+def test_ports_of_a_product_agree(to: str) -> None:
+    source = ROOT / "examples" / "matrix_unit.ir"
+    result = checked(source, xtile.translate(source, to))
+    result.assert_agrees()
+    assert len(result.comparisons) == 3
+    assert result.comparisons[0].was_sanitized
+
+
+def test_a_port_of_a_softmax_agrees() -> None:
+    source = ROOT / "examples" / "softmax.ir"
+    sizes = {"X": (13, 9), "Y": (13, 9)}
+    checked(source, xtile.translate(source, "xegpu"), sizes=sizes, grid=2).assert_agrees()
+
+
+def test_sizes_and_the_grid_are_found() -> None:
+    """33 rows are no multiple of a tile, and a work-group has one of them."""
+    found = checked(rows(), rows())
+    first, last = found.comparisons[0], found.comparisons[-1]
+    assert (first.grid, first.sizes) == ((34, 1, 1), "x: (33, 16), y: (33,)")
+    assert (last.inputs, last.sizes) == ("no elements", "x: (0, 16), y: (0,)")
+
+
+@pytest.mark.parametrize(
+    ("port", "inputs"),
+    [
+        (rows(change="math.exp2"), "random"),
+        (rows(start="0.001"), "random"),
+        (rows(change="math.absf"), "random"),
+        (rows(compare="sle"), "random"),
+    ],
+)
+def test_mistakes_are_found(port: str, inputs: str) -> None:
+    found = checked(rows(), port, **SMALL)
+    assert found.verdict is Verdict.DIFFERS
+    wrong = [each.inputs for each in found.comparisons if each.verdict is Verdict.DIFFERS]
+    assert inputs in wrong
+
+
+def test_a_mistake_that_only_nan_shows() -> None:
+    source = rows(change="math.absf", kind="maximumf")
+    port = rows(change="math.absf", kind="maxnumf")
+    found = checked(source, port, **SMALL)
+    wrong = [each.inputs for each in found.comparisons if each.verdict is Verdict.DIFFERS]
+    assert wrong == ["NaN, infinities"]
+
+
+def test_a_port_that_rounds_more_than_its_source_differs() -> None:
+    """The source rounds once, to f32; the port rounds the product to bf16 before."""
+    source = rows(change="math.absf")
+    rounded = source.replace("%sum = ", "%exact = ").replace(
+        "memref.store",
+        "%narrow = arith.truncf %exact : f32 to bf16\n"
+        "%sum = arith.extf %narrow : bf16 to f32\n"
+        "memref.store",
+    )
+    assert checked(source, source, **SMALL).agrees
+    assert checked(source, rounded, **SMALL).verdict is Verdict.DIFFERS
+
+
+def test_a_port_that_sums_in_another_order_agrees() -> None:
+    source = rows(change="math.absf")
+    halves = source.replace(
+        "%sum = vector.reduction <add>, %changed, %start : vector<16xf32> into f32",
+        "%lower = vector.extract_strided_slice %changed {offsets = [0], sizes = [8], strides = [1]}"
+        " : vector<16xf32> to vector<8xf32>\n"
+        "%upper = vector.extract_strided_slice %changed {offsets = [8], sizes = [8], strides = [1]}"
+        " : vector<16xf32> to vector<8xf32>\n"
+        "%some = vector.reduction <add>, %upper, %start : vector<8xf32> into f32\n"
+        "%sum = vector.reduction <add>, %lower, %some : vector<8xf32> into f32",
+    )
+    assert halves != source
+    checked(source, halves, **SMALL).assert_agrees()
+
+
+def test_the_limit_follows_from_the_length_of_a_sum() -> None:
+    """16 terms of size 1: between one unit of roundoff and, with safety, 4 for each term."""
+    source = rows(change="math.absf")
+    result = checked(source, rows(change="math.absf", start="1.0"), **SMALL)
+    difference = result.comparisons[0].difference
+    assert difference is not None
+    total = float(difference.expected)
+    assert 2.0**-24 * total < difference.limit < 4 * (16 + 4) * 2.0**-24 * total
+
+
+def test_a_reproducer_shows_the_first_wrong_element(tmp_path: Path) -> None:
+    script = tmp_path / "reproducer.py"
+    result = checked(rows(), rows(change="math.exp2"), reproducer=script)
+    assert result.reproducer == str(script)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, source, port, limit = done.stdout.splitlines()
+    # One row, and one work-group, are enough.
+    assert first == "y[0], with inputs: random"
+    values = [float(line.split(":")[1]) for line in (source, port)]
+    assert abs(values[0] - values[1]) > float(limit.rpartition(" ")[2])
+    assert np.load(tmp_path / "reproducer.npz")["a0"].shape == (1, 16)
+
+
+def test_what_cannot_be_guessed_is_asked_for() -> None:
+    source = rows().replace("%i, %c0", "%c1000000, %c0")
+    source = source.replace("%i = ", "%c1000000 = arith.constant 1000000 : index\n%i = ")
+    with pytest.raises(ArgumentError, match=r"give --grid and --size x=\.\.\. --size y=\.\.\."):
+        checked(source, source)
+
+
+def test_arguments_are_taken_as_they_are_given() -> None:
+    x = np.ones((5, 16), np.float32)
+    found = checked(rows(), rows(), args={"x": x}, sizes={"y": (5,)}, grid=5)
+    assert {each.sizes for each in found.comparisons} == {"x: (5, 16), y: (5,)"}
+
+
+def test_the_fixture_fails_a_test(xtile_check: Any) -> None:  # noqa: F811
+    assert xtile_check(rows(), rows(), devices=[], **SMALL).agrees
+    with pytest.raises(AssertionError, match=re.escape("@k: y[")):
+        xtile_check(rows(), rows(start="1.0"), devices=[], **SMALL)
+
+
+def test_on_opencl() -> None:
+    result = xtile.check(rows(), rows(), devices=["opencl"], **SMALL)
+    ran = [(each.kernel, each.device) for each in result.comparisons if each.inputs == "random"]
+    assert ("source", "opencl") in ran
+    assert ("port", "opencl") in ran
+    result.assert_agrees()

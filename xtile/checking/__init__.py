@@ -1,0 +1,8 @@
+"""Checking that a port computes what its source computes: `xtile.check` (docs/porting.md)."""
+
+from __future__ import annotations
+
+from xtile.checking.agreement import check
+from xtile.checking.results import CheckResult, Comparison, Verdict
+
+__all__ = ["CheckResult", "Comparison", "Verdict", "check"]

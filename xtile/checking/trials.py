@@ -1,0 +1,162 @@
+"""The source's side of a check: inputs, what the source makes of them, and what else it may make.
+
+One source is checked against several ports with the same trials.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from xtile.arguments.binding import bind
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Signature
+from xtile.checking.comparison import Expectation
+from xtile.checking.copies import copied
+from xtile.checking.inputs import Launch, Numbers, describe, is_open, make_arguments
+from xtile.checking.launches import Given, Search, changed_elements
+from xtile.checking.rounding_errors import RoundingErrors, has_rounding_errors
+from xtile.launch.devices import REFERENCE
+from xtile.launch.executable import Kernel
+from xtile.launch.reference import load
+from xtile.launch.run import launch as launch_on
+from xtile.text.diagnostics import DiagnosticError
+
+_RUNS = 4
+"""How often a source runs with rounding errors."""
+
+LAUNCH_SECONDS = 120.0
+"""How long one launch may take."""
+
+NO_ELEMENTS = "no elements"
+"""What reports call inputs of no size."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of inputs, and what the source makes of it.
+
+    Attributes:
+        launch: How the kernel is launched.
+        numbers: What arrays are filled with.
+        arguments: The arguments before the launch, in the source's order.
+        expectation: What they may be afterwards.
+        sizes: The shapes of arrays, and the numbers, in words.
+    """
+
+    launch: Launch
+    numbers: Numbers
+    arguments: Sequence[Any]
+    expectation: Expectation
+    sizes: str
+
+    @property
+    def inputs(self) -> str:
+        """What reports call the inputs."""
+        return self.numbers.value if self.launch.size else NO_ELEMENTS
+
+
+class Trials:
+    """The launches of a source that its ports are compared in.
+
+    Args:
+        source: A path, a text or a module.
+        entry: The function, if there are several.
+        given: What a caller says of the launches.
+        seed: Of the inputs.
+
+    Attributes:
+        source: The source, as `run` takes it.
+        signature: That of the function.
+        seed: Of the inputs.
+
+    Raises:
+        ArgumentError: There is no such kernel.
+        DiagnosticError: The source cannot be read.
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | ModuleOp,
+        entry: str | None,
+        given: Given,
+        seed: int,
+    ) -> None:
+        self.source = as_path(source)
+        self._executable = load(Kernel(self.source, entry))
+        self.signature: Signature = self._executable.signature
+        self.seed = seed
+        self._given = given
+        if self._executable.is_host:
+            name = self.signature.name
+            raise ArgumentError(f"@{name} is a function of the host; choose a kernel with entry")
+
+    def __iter__(self) -> Iterator[Trial]:
+        """The trials, which are made once.
+
+        Raises:
+            ArgumentError: No launch was found; it says what to give.
+        """
+        return iter(self._trials)
+
+    @cached_property
+    def _trials(self) -> list[Trial]:
+        launches = Search(self._executable, self._given, self.seed).find()
+        wanted = [(launches[0], numbers) for numbers in Numbers]
+        wanted += [(launch, Numbers.ORDINARY) for launch in launches[1:]]
+        if is_open(self.signature, {}) and not self._given.arguments:
+            nothing = replace(launches[0], size=0, shapes={}, length=0)
+            wanted.append((nothing, Numbers.ORDINARY))
+        made = [self.trial(launch, numbers) for launch, numbers in wanted]
+        return [trial for trial in made if trial is not None]
+
+    def trial(self, launch: Launch, numbers: Numbers) -> Trial | None:
+        """What the source makes of inputs; None where it does not take them, or does nothing."""
+        signature = self.signature
+        random = np.random.default_rng([self.seed, launch.size, list(Numbers).index(numbers)])
+        try:
+            arguments = make_arguments(signature, launch, numbers, random, self._given.arguments)
+            after = copied(arguments)
+            launch_on(
+                self._executable,
+                after,
+                launch.grid,
+                REFERENCE,
+                block=launch.block,
+                seconds=LAUNCH_SECONDS,
+            )
+            runs = self._runs_with_errors(arguments, launch)
+        except (ArgumentError, DiagnosticError, ValueError):
+            # Nothing of no size, or an index that is NaN: the source itself stops there.
+            return None
+        if launch.size and not changed_elements(arguments, after):
+            return None
+        expectation = Expectation(signature.parameters, after, runs)
+        return Trial(launch, numbers, arguments, expectation, describe(arguments, signature))
+
+    def _runs_with_errors(self, arguments: Sequence[Any], launch: Launch) -> list[list[Any]]:
+        source = self._executable
+        if not has_rounding_errors(source.function):
+            return []
+        runs: list[list[Any]] = []
+        for number in range(_RUNS):
+            own = copied(arguments)
+            bound = bind(source.signature, own)
+            errors = RoundingErrors(np.random.default_rng([self.seed, number]))
+            source.launch_instrumented(bound, launch.grid, launch.block, errors)
+            runs.append(own)
+        return runs
+
+
+def as_path(kernel: Any) -> Any:
+    """What `run` takes: a folder and a file by their path, everything else as it is."""
+    if isinstance(kernel, str) and "\n" not in kernel and os.path.exists(kernel):
+        return Path(kernel)
+    return kernel
