@@ -232,6 +232,7 @@ class XtileOptMain(xDSLOptMain):
             arguments.matrix_spelling,
             arguments.may_overlap,
             arguments.xegpu_level,
+            warps=arguments.num_warps,
         )
 
     def _compile(self, module: ModuleOp, diagnostics: Diagnostics) -> ModuleOp:
@@ -395,6 +396,13 @@ class XtileOptMain(xDSLOptMain):
         ):
             self._usage_error(
                 "argument --xegpu-level: is for kernels of XeGPU that --translate takes or makes"
+            )
+        if arguments.num_warps is not None and (
+            arguments.translate is None or not self._reads("warps")
+        ):
+            self._usage_error(
+                "argument --num-warps: is for kernels that --translate gives layouts, as "
+                "triton-to-amdg does"
             )
         if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
             self._usage_error("argument --split-input-file: a file of bytes holds one module")

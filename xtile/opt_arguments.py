@@ -134,6 +134,13 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="who holds the vectors of kernels of XeGPU that --translate makes, or takes where "
         "these do not say so; vc: each work-item is a subgroup",
     )
+    group.add_argument(
+        "--num-warps",
+        type=_warps,
+        metavar="N",
+        help="warps of a program where --translate chooses layouts for a chip of AMD; default: as "
+        "many as tensors keep busy, and 4 at most, or 8 for large products",
+    )
     _add_flag(group, "--remarks", "tell why --translate or -t chose what it did, at its location")
     group.add_argument(
         "--tensorlang-revision",
@@ -144,6 +151,17 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         group, "--split-input-file", "process the parts between `// -----` lines on their own"
     )
     _add_flag(group, "--allow-unregistered-dialect", "accept operations of unknown dialects")
+
+
+def _warps(text: str) -> int:
+    """A number of warps.
+
+    Raises:
+        ArgumentTypeError: A program cannot have so many.
+    """
+    if text not in ("1", "2", "4", "8", "16"):
+        raise argparse.ArgumentTypeError(f"a program has 1, 2, 4, 8 or 16 warps, not {text}")
+    return int(text)
 
 
 def _add_pass_arguments(parser: argparse.ArgumentParser, passes: list[str]) -> None:

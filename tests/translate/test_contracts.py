@@ -18,6 +18,7 @@ from tests.seeds import fresh_generator
 from xtile.opt import main
 from xtile.text.diagnostics import DiagnosticError, SourceWarning
 from xtile.translate.forms import (
+    AMDG,
     BLOCK,
     CALLED,
     CUDA_TILE,
@@ -93,6 +94,8 @@ TEXTS: Mapping[Form | None, str] = {
     XEGPU_LANE: _copies(BLOCK_TYPE, "vector<8xf32>"),
     CUDA_TILE: "cuda_tile.module @k {\n  entry @e() {\n    return\n  }\n}\n",
     TRITON: "tt.func public @k() {\n  tt.return\n}\n",
+    AMDG: 'module attributes {"ttg.num-warps" = 4 : i32} {\n'
+    "  tt.func public @k() {\n    tt.return\n  }\n}\n",
     SPIRV: "",
     HOST: HOST_TEXT,
     CALLED: _module("func.func @f() { return }"),
@@ -117,6 +120,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-to-subgroup": {BLOCK},
     "core-to-tensorlang": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
     "core-to-tile": {BLOCK},
+    "core-to-amdg": {BLOCK, TILE},
     "core-to-triton": {BLOCK, TILE},
     "core-to-xegpu": {BLOCK, SUBGROUP, TILE},
     "cuda_tile-to-core": {CUDA_TILE},
@@ -124,6 +128,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "cuda_tile-to-spirv": {CUDA_TILE},
     "cuda_tile-to-tensorlang": {CUDA_TILE},
     "cuda_tile-to-tile": {CUDA_TILE},
+    "cuda_tile-to-amdg": {CUDA_TILE},
     "cuda_tile-to-triton": {CUDA_TILE},
     "cuda_tile-to-xegpu": {CUDA_TILE},
     "lane-to-spirv": {LANE, XEGPU_LANE},
@@ -135,6 +140,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "linalg-to-subgroup": {LINALG},
     "linalg-to-tensorlang": {LINALG},
     "linalg-to-tile": {LINALG},
+    "linalg-to-amdg": {LINALG},
     "linalg-to-triton": {LINALG},
     "linalg-to-xegpu": {LINALG},
     "subgroup-to-lane": {SUBGROUP},
@@ -146,6 +152,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "tensorlang-to-spirv": {TENSORLANG},
     "tensorlang-to-subgroup": {TENSORLANG},
     "tensorlang-to-tile": {TENSORLANG},
+    "tensorlang-to-amdg": {TENSORLANG},
     "tensorlang-to-triton": {TENSORLANG},
     "tensorlang-to-xegpu": {TENSORLANG},
     "tensorlang-verify": {TENSORLANG},
@@ -154,13 +161,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "tile-to-triton": {TILE},
     "tile-to-tensorlang": {TILE},
     "tile-to-xegpu": {TILE},
-    "triton-to-core": {TRITON},
-    "triton-to-cuda_tile": {TRITON},
-    "triton-to-lane": {TRITON},
-    "triton-to-spirv": {TRITON},
-    "triton-to-tensorlang": {TRITON},
-    "triton-to-tile": {TRITON},
-    "triton-to-xegpu": {TRITON},
+    "triton-to-amdg": {TRITON},
+    "triton-to-core": {TRITON, AMDG},
+    "triton-to-cuda_tile": {TRITON, AMDG},
+    "triton-to-lane": {TRITON, AMDG},
+    "triton-to-spirv": {TRITON, AMDG},
+    "triton-to-tensorlang": {TRITON, AMDG},
+    "triton-to-tile": {TRITON, AMDG},
+    "triton-to-xegpu": {TRITON, AMDG},
     "xegpu-rfc-to-llvm22": {*_OF_XEGPU, XEGPU_FUNCTION},
     "xegpu-subgroup-to-core": {XEGPU_SUBGROUP},
     "xegpu-to-core": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
@@ -170,6 +178,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "xegpu-to-subgroup": {XEGPU_SUBGROUP},
     "xegpu-to-tensorlang": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-tile": {XEGPU_WORK_GROUP},
+    "xegpu-to-amdg": {XEGPU_WORK_GROUP},
     "xegpu-to-triton": {XEGPU_WORK_GROUP},
     "xegpu-work-group-to-core": {XEGPU_WORK_GROUP},
 }
@@ -181,7 +190,9 @@ def _read(form: Form | None) -> ModuleOp:
         return xtile.parse("func @k() {\n}\n", language="tensorlang")
     if form is SPIRV:
         return translate(_read(LANE), "lane-to-spirv")
-    return xtile.parse(f"module {{\n{TEXTS[form]}}}\n", language="mlir")
+    text = TEXTS[form]
+    is_whole = text.startswith("module")
+    return xtile.parse(text if is_whole else f"module {{\n{text}}}\n", language="mlir")
 
 
 def _pass(name: str) -> ModulePass:

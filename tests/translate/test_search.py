@@ -14,7 +14,7 @@ from xtile.opt import main
 from xtile.targets import COMPILED_VENDORS
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.contracts import ContractError
-from xtile.translate.forms import BLOCK, CORE, LANE, SPIRV, SUBGROUP, TENSORLANG, TILE, Form
+from xtile.translate.forms import BLOCK, CORE, LANE, SPIRV, SUBGROUP, TENSORLANG, TILE, TRITON, Form
 from xtile.translate.listing import list_routes
 from xtile.translate.route import ROUTES, OptionError, Options, Run, check_target, translate_to
 from xtile.translate.search import Table
@@ -45,6 +45,7 @@ def test_every_route_and_its_steps() -> None:
         "tensorlang -> spirv": f"tensorlang-to-core {distributed} subgroup-to-lane lane-to-spirv",
         "tensorlang -> cuda_tile": f"tensorlang-to-core {tiled} tile-to-cuda_tile",
         "tensorlang -> triton": f"tensorlang-to-core {tiled} tile-to-triton",
+        "tensorlang -> amdg": f"tensorlang-to-core {tiled} tile-to-triton triton-to-amdg",
         "linalg -> core": "linalg-to-core",
         "linalg -> subgroup": f"linalg-to-core {distributed}",
         "linalg -> tile": f"linalg-to-core {tiled}",
@@ -53,12 +54,22 @@ def test_every_route_and_its_steps() -> None:
         "linalg -> spirv": f"linalg-to-core {distributed} subgroup-to-lane lane-to-spirv",
         "linalg -> cuda_tile": f"linalg-to-core {tiled} tile-to-cuda_tile",
         "linalg -> triton": f"linalg-to-core {tiled} tile-to-triton",
+        "linalg -> amdg": f"linalg-to-core {tiled} tile-to-triton triton-to-amdg",
         "cuda_tile -> core": "cuda_tile-to-core",
         "cuda_tile -> tile": "cuda_tile-to-core",
         "cuda_tile -> triton": "cuda_tile-to-core core-cleanup tile-to-triton",
+        "cuda_tile -> amdg": "cuda_tile-to-core core-cleanup tile-to-triton triton-to-amdg",
         "cuda_tile -> xegpu": "cuda_tile-to-core core-cleanup tile-to-xegpu",
         "cuda_tile -> lane": "cuda_tile-to-core core-cleanup tile-to-lane",
         "cuda_tile -> spirv": "cuda_tile-to-core core-cleanup tile-to-lane lane-to-spirv",
+        "triton -> amdg": "triton-to-amdg",
+        "triton amdg -> core": "triton-to-core",
+        "triton amdg -> tile": "triton-to-core",
+        "triton amdg -> xegpu": "triton-to-core core-cleanup tile-to-xegpu",
+        "triton amdg -> lane": "triton-to-core core-cleanup tile-to-lane",
+        "triton amdg -> spirv": "triton-to-core core-cleanup tile-to-lane lane-to-spirv",
+        "triton amdg -> cuda_tile": "triton-to-core core-cleanup tile-to-cuda_tile",
+        "triton amdg -> tensorlang": "triton-to-core core-cleanup tile-to-tensorlang",
         "triton -> core": "triton-to-core",
         "triton -> tile": "triton-to-core",
         "triton -> xegpu": "triton-to-core core-cleanup tile-to-xegpu",
@@ -79,7 +90,9 @@ def test_every_route_and_its_steps() -> None:
         "core lane -> spirv": "lane-to-spirv",
         "core block -> cuda_tile": f"{tiled} tile-to-cuda_tile",
         "core block -> triton": f"{tiled} tile-to-triton",
+        "core block -> amdg": f"{tiled} tile-to-triton triton-to-amdg",
         "core tile -> triton": "core-cleanup tile-to-triton",
+        "core tile -> amdg": "core-cleanup tile-to-triton triton-to-amdg",
         "core tile -> cuda_tile": "core-cleanup tile-to-cuda_tile",
         "xegpu subgroup -> core": of_subgroups,
         "xegpu subgroup -> subgroup": of_subgroups,
@@ -91,6 +104,7 @@ def test_every_route_and_its_steps() -> None:
         "xegpu work-group -> spirv": f"{of_work_groups} tile-to-lane lane-to-spirv",
         "xegpu work-group -> cuda_tile": f"{of_work_groups} tile-to-cuda_tile",
         "xegpu work-group -> triton": f"{of_work_groups} tile-to-triton",
+        "xegpu work-group -> amdg": f"{of_work_groups} tile-to-triton triton-to-amdg",
         "xegpu lane -> spirv": "lane-to-spirv",
         "linalg -> tensorlang": "linalg-to-core block-to-tensorlang",
         "cuda_tile -> tensorlang": "cuda_tile-to-core core-cleanup tile-to-tensorlang",
@@ -130,7 +144,8 @@ def test_no_way_passes_through_another_language() -> None:
         for step in way[:-1]
         if step.gives is not None
     ]
-    assert set(inner) == {CORE}
+    # Triton's kernels have no layouts before they have some.
+    assert set(inner) == {CORE, TRITON.language}
 
 
 @pytest.mark.parametrize("name", sorted({*ROUTES.by_name} & {*ROUTES.routes}))
@@ -191,7 +206,7 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
 
 def test_a_language_that_is_raised_goes_everywhere() -> None:
     table = Table((*STEPS, FROM_TOY))
-    made = ("core", "tile", "cuda_tile", "lane", "spirv", "triton", "tensorlang", "xegpu")
+    made = ("core", "tile", "cuda_tile", "lane", "spirv", "triton", "amdg", "tensorlang", "xegpu")
     assert {*table.routes} - {*ROUTES.routes} == {f"toy-to-{target}" for target in made}
     result = Run(table, Options()).to(_to_toy(ModuleOp([]), Options(), None), "cuda_tile")
     assert [operation.name for operation in result.body.ops] == ["cuda_tile.module"]

@@ -89,18 +89,21 @@ def compiled(release: str, source: Source, chip: str, stage: str = "ttgir") -> V
     return _verdict(release, question, code)
 
 
-def assembled(release: str, text: str, chip: str) -> Verdict:
-    """Has a release compile the text of a module of `tt` with one kernel to machine code.
+def assembled(release: str, text: str, chip: str, language: str = "ttir") -> Verdict:
+    """Has a release compile the text of a module with one kernel to machine code.
 
     Args:
         release: One of `releases()`.
         text: The module.
         chip: Such as "gfx942", or "90" for NVIDIA's.
+        language: "ttir", or "ttgir" for a module with layouts.
 
     Returns:
-        A verdict whose metadata have the names of what was made, such as "cubin", under `kinds`.
+        A verdict whose text is the assembly for chips of AMD, and whose metadata have the names of
+        what was made, such as "cubin", under `kinds`, and the bytes of local memory as `shared`.
     """
-    return _verdict(release, {"ask": "assemble", "text": text, "chip": chip})
+    question = {"ask": "assemble", "text": text, "chip": chip, "language": language}
+    return _verdict(release, question)
 
 
 def interpreted(

@@ -112,10 +112,12 @@ def _compile(question: Question) -> Answer:
 
 
 def _assemble(question: Question) -> Answer:
-    """Compiles the text of a module of `tt` with one kernel to machine code."""
-    Path("input.ttir").write_text(question["text"])
-    made = _triton("compiler").compile("input.ttir", target=_target(question["chip"]))
-    return {"metadata": {"kinds": sorted(made.asm)}}
+    """Compiles the text of a module of `tt` or `ttg` with one kernel to machine code."""
+    path = f"input.{question['language']}"
+    Path(path).write_text(question["text"])
+    made = _triton("compiler").compile(path, target=_target(question["chip"]))
+    notes = {"kinds": sorted(made.asm), "shared": made.metadata.shared}
+    return {"text": made.asm.get("amdgcn", ""), "metadata": notes}
 
 
 def _plain(value: Any) -> Any:

@@ -44,7 +44,7 @@ class Vendor:
 
 INTEL = Vendor("Intel", "pvc", ("tile", "subgroup", "lane", "xegpu", "spirv"))
 NVIDIA = Vendor("NVIDIA", "sm_90", ("tile", "subgroup", "cuda_tile", "triton"))
-AMD = Vendor("AMD", "gfx942", ("tile", "subgroup", "triton"))
+AMD = Vendor("AMD", "gfx942", ("tile", "subgroup", "triton", "amdg"))
 
 VENDORS = (INTEL, NVIDIA, AMD)
 """Every vendor."""

@@ -84,6 +84,7 @@ CUDA_TILE = Form(
     leaves_out_hosts=True,
 )
 TRITON = Form("triton", None, "a kernel of Triton", "tt.func", "ttir")
+AMDG = Form("triton", "amdg", "a kernel of Triton with layouts", "tt.func", "ttgir")
 SPIRV = Form(
     *("spirv", None, "a module of SPIR-V", "spirv.module"),
     is_device_code=True,
@@ -105,7 +106,7 @@ KERNELS = (
 BESIDE = (HOST, CALLED, XEGPU_FUNCTION)
 """What stands beside kernels, and is nothing to translate on its own."""
 
-FORMS = (TENSORLANG, LINALG, *KERNELS, CUDA_TILE, TRITON, SPIRV, *BESIDE)
+FORMS = (TENSORLANG, LINALG, *KERNELS, CUDA_TILE, TRITON, AMDG, SPIRV, *BESIDE)
 """The forms that are told apart here."""
 
 _LANES = (LANE, XEGPU_LANE)
@@ -144,7 +145,7 @@ def forms_of(module: ModuleOp, forms: Iterable[Form] = FORMS) -> list[Found]:
     whole = {
         form.operation: form
         for form in forms
-        if form.operation not in (BLOCK.operation, HOST.operation)
+        if form.operation not in (BLOCK.operation, HOST.operation, TRITON.operation)
     }
     return [found for operation in module.body.ops for found in _found(operation, whole, HOST)]
 
@@ -153,6 +154,8 @@ def _found(operation: Operation, whole: Mapping[str, Form], of_func: Form) -> It
     name = operation.name
     if name in whole:
         yield Found(operation, whole[name])
+    elif name == TRITON.operation:
+        yield Found(operation, _form_of_triton(operation))
     elif name == HOST.operation:
         has_xegpu = of_func is HOST and any(map(_is_of_xegpu, walk(operation)))
         yield Found(operation, XEGPU_FUNCTION if has_xegpu else of_func)
@@ -162,6 +165,15 @@ def _found(operation: Operation, whole: Mapping[str, Form], of_func: Form) -> It
         inside = CALLED if name == "gpu.module" else of_func
         for inner in operation.regions[0].ops:
             yield from _found(inner, whole, inside)
+
+
+def _form_of_triton(function: Operation) -> Form:
+    """With layouts, modules say for how many warps these are."""
+    module = function.parent_op()
+    return AMDG if module is not None and _WARPS in module.attributes else TRITON
+
+
+_WARPS = "ttg.num-warps"
 
 
 def _kernel_found(function: Operation) -> Found:

@@ -1,7 +1,8 @@
 """The routes from one language to another, searched over the steps.
 
 A route is called `a-to-b`. It begins with a language, and ends with a language or a level of the
-core form. The core form is the middle: what lies between is nothing else.
+core form. The core form is the middle: what lies between is nothing else, but for the last language
+where that has levels, as Triton's kernels have no layouts at first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import cast
 
 from xtile.targets import COMPILED_VENDORS, Vendor
 from xtile.translate.contracts import Contract
-from xtile.translate.forms import BESIDE, CORE, FORMS, NO_LEVEL, Form
+from xtile.translate.forms import BESIDE, CORE, FORMS, NO_LEVEL, TRITON, Form
 from xtile.translate.steps import Step
 
 Way = tuple[Step, ...]
@@ -69,7 +70,7 @@ class Table:
         for step in self.steps:
             if step.gives is None:
                 continue
-            is_inside = step.gives.language == CORE == step.takes[0].language
+            is_inside = step.gives.language == step.takes[0].language
             ends[(step.gives.level if is_inside else None) or step.gives.language] = None
         return list(ends)
 
@@ -113,9 +114,9 @@ class Table:
             layer = [
                 (step.gives, (*way, step))
                 for last, way in layer
-                if last.language == CORE or not way
                 for step in self.steps
                 if step.gives is not None and step.gives not in seen
+                if not way or last.language in (CORE, step.gives.language)
                 if last in step.takes and step.is_for(vendor)
             ]
             seen.update(last for last, _ in layer)
@@ -127,7 +128,7 @@ class Table:
             form
             for form in self.forms
             if (target == form.language and level in (None, form.level))
-            or (target == form.level and form.language == CORE)
+            or (target == form.level and form.language in (CORE, TRITON.language))
         ]
 
     def ways_to(

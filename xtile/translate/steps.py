@@ -10,6 +10,7 @@ from xtile.targets import AMD, INTEL, NVIDIA, Vendor, chip_name, find_target
 from xtile.targets.lanes import EITHER, LLVM, XTILE, LaneCompiler, LaneTarget
 from xtile.targets.spellings import SPELLINGS
 from xtile.translate.forms import (
+    AMDG,
     BLOCK,
     CUDA_TILE,
     KERNELS,
@@ -51,6 +52,8 @@ class Options:
             route sets it.
         may_wrap: Whether offsets of pointers may wrap around unless it is proved that they do
             not, because nobody checks at a launch what is relied on.
+        warps: The subgroups of a work-group where layouts are for a number of them; None for as
+            many as tensors keep busy.
     """
 
     chip: str | None = None
@@ -59,6 +62,7 @@ class Options:
     xegpu_level: str | None = None
     compiler: LaneCompiler | None = None
     may_wrap: bool = False
+    warps: int | None = None
 
     def __post_init__(self) -> None:
         if self.chip is not None:
@@ -251,6 +255,12 @@ def _lower_to_triton(
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 
+def _lay_out(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.translate.triton_to_amdg import translate_module
+
+    return translate_module(module, options.target(AMD), diagnostics, options.warps)
+
+
 def _lower_to_tensorlang(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
@@ -330,7 +340,7 @@ STEPS: Sequence[Step] = (
     Step(
         "triton-to-core",
         _raise_triton,
-        takes=(TRITON,),
+        takes=(TRITON, AMDG),
         gives=TILE,
         words="Translates Triton's kernels to the core form at tile level.",
     ),
@@ -474,6 +484,16 @@ STEPS: Sequence[Step] = (
         vendors=(NVIDIA, AMD),
         options=_OVERLAPS,
         first=_CLEANUP,
+    ),
+    Step(
+        "triton-to-amdg",
+        _lay_out,
+        takes=(TRITON,),
+        gives=AMDG,
+        words="Gives Triton's tensors layouts for a chip of AMD, and accesses as buffers.",
+        vendors=(AMD,),
+        options=("warps",),
+        default_chip=AMD.default,
     ),
     Step(
         "block-to-tensorlang",

@@ -1,0 +1,77 @@
+"""Kernels of Triton with layouts: real Tritons take them, and they compute what they did.
+
+A sample is tried each time; pytest's option `--all-on-triton` takes all kernels and chips.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.translate.triton_to_amdg.laid_out import TAKES_ALL, laid_out, of_corpus, run, said_of
+from tests.triton_kernels.corpus import CASES
+from tests.triton_releases.folders import releases
+from tests.triton_releases.judges import NEWEST
+from xtile.targets import AMD
+from xtile.text.diagnostics import DiagnosticError
+
+CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
+
+REFUSED = {
+    "matmul_mxfp4": "tt.dot_scaled",
+    "matmul_mxfp8": "tt.dot_scaled",
+    "matmul_mxfp8_mxfp4": "tt.dot_scaled",
+}
+"""The kernels that have no layouts, with the operation that has none."""
+
+NOT_COMPILED = {"matmul_block_pointers"}
+"""What Triton 3.9 does not compile."""
+
+SAMPLE = (
+    ("attention", "gfx942"),
+    ("histogram_by_atomics", "gfx942"),
+    ("join_and_split", "gfx1100"),
+    ("matmul_bf16", "gfx950"),
+    ("matmul_f16", "gfx1100"),
+    ("prefix_sums", "gfx1201"),
+    ("softmax", "gfx90a"),
+)
+
+
+def _chosen() -> list[tuple[str, str]]:
+    if not TAKES_ALL:
+        return [*SAMPLE]
+    return [(name, chip) for name in CASES if name not in NOT_COMPILED for chip in CHIPS]
+
+
+@pytest.mark.parametrize(("name", "chip"), _chosen())
+def test_kernels(name: str, chip: str) -> None:
+    module = of_corpus(name)
+    if name in REFUSED:
+        with pytest.raises(DiagnosticError, match=REFUSED[name]):
+            laid_out(module, chip)
+        return
+    made = laid_out(module, chip)
+    assert not said_of(made, NEWEST, chip)
+    run(made, CASES[name]())
+
+
+@pytest.mark.parametrize("release", releases())
+@pytest.mark.parametrize("name", ["histogram_by_atomics", "join_and_split", "matmul_f16"])
+def test_releases(name: str, release: str) -> None:
+    made = laid_out(of_corpus(name), "gfx942")
+    assert not said_of(made, release, "gfx942")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_layouts_are_for_the_waves_of_the_chip(chip: str) -> None:
+    lanes = AMD.chips[chip].subgroup_size
+    text = str(laid_out(of_corpus("join_and_split"), chip))
+    found = re.findall(r"threadsPerWarp = \[([\d, ]+)\]", text)
+    assert found
+    for sizes in found:
+        count = 1
+        for size in sizes.split(", "):
+            count *= int(size)
+        assert count == lanes

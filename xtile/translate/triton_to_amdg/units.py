@@ -1,0 +1,182 @@
+"""Which matrix unit computes a product, and the layouts that it asks for.
+
+Source: Triton 3.9, `third_party/amd`, `AccelerateAMDMatmul.cpp`; `xtile/targets/amd.py` has the
+instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import f16, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr
+from xtile.dialects.triton.encodings.matrix_units import (
+    AMDMfmaEncodingAttr,
+    AMDWmmaEncodingAttr,
+    DotOperandEncodingAttr,
+)
+from xtile.dialects.triton.operation import element_of, shape_of
+from xtile.dialects.triton.tt.enumerations import InputPrecision
+from xtile.dialects.triton.tt.ops.products import DotOp
+from xtile.layouts.triton import Wmma
+from xtile.targets.target import MatrixUnit, Target
+from xtile.translate.triton_to_amdg.blocked import Machine
+
+_MFMA_VERSIONS = {"gfx90a": 2, "gfx942": 3, "gfx950": 4}
+
+_WMMA_WIDTHS = {1: 16, 2: 8}
+"""The elements along K that a lane has in a row, by the version of WMMA."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """How a product is computed.
+
+    Attributes:
+        layout: The layout of the result.
+        width: The elements along K that a lane of an operand has in a row; 0 where each lane
+            computes its own elements.
+        factors: The types of the operands' elements.
+        sums: The type of the result's elements, before it is what the source asks for.
+        precision: What factors of f32 are rounded to.
+    """
+
+    layout: DistributedEncodingAttr
+    width: int
+    factors: tuple[Attribute, Attribute]
+    sums: Attribute
+    precision: InputPrecision = InputPrecision.IEEE
+
+    def operand(self, index: int) -> DotOperandEncodingAttr:
+        """The layout of the left or the right operand."""
+        return DotOperandEncodingAttr(index, self.layout, self.width)
+
+
+def product_of(operation: DotOp, chip: Target, machine: Machine) -> Product:
+    """How a chip computes a `tt.dot`: with the first unit that fits, or in each lane."""
+    sums = _sums(operation)
+    for factors, precision in _ways(operation):
+        names = [str(factor) for factor in factors]
+        if precision is InputPrecision.TF32:
+            names = ["tf32", "tf32"]
+        units = [
+            unit
+            for unit in chip.units("MFMA", "WMMA")
+            if [unit.a, unit.b, unit.sums] == [*names, str(sums)] and _fits(unit, operation)
+        ]
+        if units:
+            unit = max(units, key=lambda unit: _preference(unit, operation, machine))
+            layout = _layout(unit, operation, chip, machine)
+            return Product(layout, _width(unit), factors, sums, precision)
+    shape = shape_of(operation.d.type)
+    held = max(1, min(4, prod(shape) // (machine.lanes * machine.warps)))
+    return Product(machine.blocked(shape, held=held), 0, (sums, sums), sums)
+
+
+def _sums(operation: DotOp) -> Attribute:
+    """The type of sums: narrow floats are rounded once, at the end."""
+    result = element_of(operation.d.type)
+    return f32 if str(result) in ("f16", "bf16") else result
+
+
+def _ways(operation: DotOp) -> Iterator[tuple[tuple[Attribute, Attribute], InputPrecision]]:
+    """The types of factors that give the product, without loss, and how these are rounded."""
+    given = element_of(operation.a.type), element_of(operation.b.type)
+    if operation.precision is InputPrecision.TF32 and given == (f32, f32):
+        yield given, InputPrecision.TF32
+    yield given, InputPrecision.IEEE
+    if all(str(factor).startswith("f8") for factor in given):
+        # f16 has all numbers of all floats of 8 bits.
+        yield (f16, f16), InputPrecision.IEEE
+
+
+def _fits(unit: MatrixUnit, operation: DotOp) -> bool:
+    *_, rows, columns = shape_of(operation.d.type)
+    depth = shape_of(operation.a.type)[-1]
+    return unit.rows <= rows and unit.columns <= columns and unit.depth <= depth
+
+
+def _preference(unit: MatrixUnit, operation: DotOp, machine: Machine) -> tuple[bool, int, int]:
+    """Units that leave no warp without work, then large results, then deep ones."""
+    count = prod(shape_of(operation.d.type)) // (unit.rows * unit.columns)
+    return count >= machine.warps, unit.rows * unit.columns, unit.depth
+
+
+def _width(unit: MatrixUnit) -> int:
+    """The elements along K that a lane of an operand has in a row."""
+    assert unit.lanes is not None
+    if unit.instruction == "MFMA":
+        return unit.depth * unit.rows // unit.lanes
+    return _WMMA_WIDTHS.get(unit.version) or {4: 2, 128: 16}.get(unit.depth, 8)
+
+
+def _layout(
+    unit: MatrixUnit, operation: DotOp, chip: Target, machine: Machine
+) -> DistributedEncodingAttr:
+    shape = shape_of(operation.d.type)
+    warps = _warps(unit, operation, shape, machine.warps)
+    instruction = (unit.rows, unit.columns, unit.depth)
+    if unit.instruction == "MFMA":
+        bits = 64 if unit.sums == "f64" else 32
+        version = _MFMA_VERSIONS[chip.name]
+        return AMDMfmaEncodingAttr(version, warps, instruction, True, element_bit_width=bits)
+    return AMDWmmaEncodingAttr(
+        unit.version,
+        unit.version > 1,
+        Wmma.of_warps(unit.version, warps).subgroups,
+        instr_shape=(16, 16, 16) if unit.version < 3 else instruction,
+        rank=len(shape),
+    )
+
+
+def _warps(unit: MatrixUnit, operation: DotOp, shape: Sequence[int], warps: int) -> tuple[int, ...]:
+    """The warps along each dimension of the result.
+
+    They go along rows only where a product feeds another one, so that a row stays in its warp;
+    else along both, so that operands are shared.
+    """
+    if len(shape) == 3:
+        return warps, 1, 1
+    tiles = [max(1, shape[0] // unit.rows), max(1, shape[1] // unit.columns)]
+    shares = [1, 1]
+    while prod(shares) < warps:
+        left = [tiles[d] // shares[d] for d in (0, 1)]
+        is_row = _is_chained(operation) or left[0] >= left[1]
+        shares[0 if is_row else 1] *= 2
+    return shares[0], shares[1]
+
+
+def _is_chained(operation: DotOp) -> bool:
+    """Whether the left operand comes from a product, or the result becomes one's left operand."""
+    return _comes_from_product(operation.a) or any(
+        isinstance(other, DotOp) and other is not operation and operation.d in _sources(other.a)
+        for other in _neighbours(operation)
+    )
+
+
+def _neighbours(operation: Operation) -> Iterator[Operation]:
+    block = operation.parent
+    return iter(()) if block is None else iter(block.ops)
+
+
+def _comes_from_product(value: SSAValue) -> bool:
+    return any(isinstance(source.owner, DotOp) for source in _sources(value))
+
+
+def _sources(value: SSAValue) -> set[SSAValue]:
+    """What a value is computed of in its block."""
+    found: set[SSAValue] = set()
+    rest = [value]
+    while rest:
+        each = rest.pop()
+        owner = each.owner
+        if each in found:
+            continue
+        found.add(each)
+        if isinstance(owner, Operation) and (owner.parent is getattr(value.owner, "parent", None)):
+            rest += owner.operands if not isinstance(owner, DotOp) else owner.operands[2:]
+    return found
