@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar, cast
 
+from typing_extensions import override
 from xdsl.dialects.arith import ConstantOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_round
 from xtile.dialects.shared_attributes import index_attribute
@@ -346,6 +348,22 @@ class Rebuilder:
         about = operation or self._current
         span = None if about is None else span_of(about, self._source)
         return Diagnostic(severity, message, self._source, span)
+
+
+class TypedRebuilder(Rebuilder):
+    """Rebuilds operations in a language that lacks some of their types.
+
+    What a type cannot be is found out far from the operation; the error is at the operation.
+    """
+
+    @override
+    def translate(self, operation: Operation) -> None:
+        try:
+            super().translate(operation)
+        except (ValueError, VerifyException) as error:
+            self._current = operation
+            name = self.result_name
+            raise self.error(f"{error}, so that this cannot be translated to {name}") from error
 
 
 def block_of(value: SSAValue) -> Block:

@@ -47,25 +47,7 @@ def _store(operation: Operation, lowering: Lowering) -> None:
         lowering.order.after_write(described.alias_set, stored.results[0])
 
 
-# --- complex numbers ---
-
-
-def _create(operation: Operation, lowering: Lowering) -> None:
-    lowering.define(operation.results[0], Complex(*lowering.values(operation.operands)))
-
-
-def _real(operation: Operation, lowering: Lowering) -> None:
-    lowering.define(operation.results[0], lowering.complex(operation.operands[0]).real)
-
-
-def _imaginary(operation: Operation, lowering: Lowering) -> None:
-    lowering.define(operation.results[0], lowering.complex(operation.operands[0]).imaginary)
-
-
 RULES: dict[str, Rule] = {
-    "complex.create": _create,
-    "complex.im": _imaginary,
-    "complex.re": _real,
     "memref.load": _load,
     "memref.store": _store,
 }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from xtile.rewrite.rebuilder import RuleTable
-from xtile.translate.tiles.rules import SHARED
+from xtile.translate.tiles.rules import rules_of
 
 _MODULES = {
     "arith": ("arithmetic", "comparisons", "conversions", "literals"),
     "cf": ("messages",),
-    "complex": ("memory",),
     "core": (
         "assumptions",
         "atomics",
@@ -29,14 +27,5 @@ _MODULES = {
 }
 """For each dialect the modules with the RULES of its operations, by name."""
 
-RULES = RuleTable(
-    modules={
-        dialect: [
-            *(f"xtile.translate.tiles.{name}" for name in SHARED.get(dialect, ())),
-            *(f"xtile.translate.core_to_cuda_tile.{name}" for name in names),
-        ]
-        for dialect, names in _MODULES.items()
-    },
-    keeps_rounding=True,
-)
+RULES = rules_of("xtile.translate.core_to_cuda_tile", _MODULES)
 """What becomes of each operation; one without a rule is refused."""

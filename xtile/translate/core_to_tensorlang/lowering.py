@@ -10,7 +10,6 @@ from typing import Any, cast
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.core.attributes import Level
 from xtile.dialects.tensorlang.ops import arithmetic, control
@@ -25,7 +24,7 @@ from xtile.dialects.tensorlang.types import (
 )
 from xtile.rewrite.folding import wrap
 from xtile.rewrite.indices import Index, IndexArithmetic, IndexOperation
-from xtile.rewrite.rebuilder import Rebuilder, Rule, RuleTable
+from xtile.rewrite.rebuilder import Rule, RuleTable, TypedRebuilder
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, spelling_of
 from xtile.translate.rounding import rounded_float
@@ -40,7 +39,7 @@ Emit = Callable[[], SSAValue]
 EmitAll = Callable[[], Values]
 
 
-class Lowering(Rebuilder, IndexArithmetic):
+class Lowering(TypedRebuilder, IndexArithmetic):
     """Rebuilds kernels of the core form as functions of the tensor language.
 
     A number becomes a value, a memref a `Memory`, a pointer a `Pointer`, a memref of memrefs a
@@ -78,17 +77,6 @@ class Lowering(Rebuilder, IndexArithmetic):
         self._spmd: list[Block] = []
         self._body: Block | None = None
         self._loads: dict[tuple[Block, Hashable], SSAValue] = {}
-
-    @override
-    def translate(self, operation: Operation) -> None:
-        before, self._current = self._current, operation
-        try:
-            self.rules.rule_of(operation)(operation, self)
-        except (ValueError, VerifyException) as error:
-            # What a type cannot be is found out far from the operation.
-            self._current = operation
-            raise self.error(f"{error}, so that this cannot be translated to {TARGET}") from error
-        self._current = before
 
     @override
     def value(self, old: SSAValue) -> SSAValue:

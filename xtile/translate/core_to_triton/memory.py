@@ -153,25 +153,7 @@ def _store(operation: Operation, lowering: Lowering) -> None:
         store(lowering, pointer_to(lowering, memory, numbers, part), number)
 
 
-# --- complex numbers ---
-
-
-def _create(operation: Operation, lowering: Lowering) -> None:
-    lowering.define(operation.results[0], Complex(*lowering.values(operation.operands)))
-
-
-def _real(operation: Operation, lowering: Lowering) -> None:
-    lowering.define(operation.results[0], lowering.complex(operation.operands[0]).real)
-
-
-def _imaginary(operation: Operation, lowering: Lowering) -> None:
-    lowering.define(operation.results[0], lowering.complex(operation.operands[0]).imaginary)
-
-
 RULES: dict[str, Rule] = {
-    "complex.create": _create,
-    "complex.im": _imaginary,
-    "complex.re": _real,
     "memref.load": _load,
     "memref.store": _store,
     "vector.load": _load_vector,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from xtile.rewrite.rebuilder import RuleTable
-from xtile.translate.tiles.rules import SHARED
+from xtile.translate.tiles.rules import rules_of
 
 _MODULES = {
     "arith": ("arithmetic",),
-    "complex": ("memory",),
     "core": ("atomics", "elements", "gathers", "messages", "pointers"),
     "func": ("functions",),
     "gpu": ("functions", "messages"),
@@ -20,14 +18,5 @@ _MODULES = {
 }
 """For each dialect the modules with the RULES of its operations, by name."""
 
-RULES = RuleTable(
-    modules={
-        dialect: [
-            *(f"xtile.translate.tiles.{name}" for name in SHARED.get(dialect, ())),
-            *(f"xtile.translate.core_to_triton.{name}" for name in names),
-        ]
-        for dialect, names in _MODULES.items()
-    },
-    keeps_rounding=True,
-)
+RULES = rules_of("xtile.translate.core_to_triton", _MODULES)
 """What becomes of each operation; one without a rule is refused."""

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import ComplexType, VectorType
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xtile.dialects import core
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
+from xtile.rewrite.transfers import Extent, extent_of, order_of_mask, shape_before_repeating
 from xtile.translate.tiles.descriptors import Descriptor, Group
 from xtile.translate.tiles.lowering import TileLowering
 from xtile.translate.tiles.types import INDEX, part_of, parts_per_element, shape_of, size_in_bytes
@@ -28,24 +27,15 @@ from xtile.translate.tiles.types import INDEX, part_of, parts_per_element, shape
 
 
 @dataclass(frozen=True)
-class Access:
+class Access(Extent):
     """A tile in memory.
 
     Attributes:
         memory: The memory.
-        starts: For each dimension of memory the tile's first index.
-        shape: The shape of the tile.
-        axes: For each dimension of the tile that of memory. Dimensions of memory that are none of
-            the tile's have one index.
-        inside: For each dimension of the tile whether it certainly does not reach beyond the end.
         begins_inside: Whether the program promises that its first element is one of the memory's.
     """
 
     memory: Descriptor
-    starts: tuple[Index, ...]
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
-    inside: tuple[bool, ...]
     begins_inside: bool = False
 
     @property
@@ -58,55 +48,31 @@ def access_of(
     operation: TransferReadOp | TransferWriteOp, value: SSAValue, lowering: TileLowering
 ) -> Access:
     """The tile in memory that a transfer accesses, which has the elements of a vector."""
-    descriptor = lowering.descriptor(operation.source)
-    shape = shape_of(value.type)
-    axes: list[int] = []
-    kept: list[int] = []
-    for position, result in enumerate(operation.permutation_map.data.results):
-        if isinstance(result, AffineDimExpr):
-            axes.append(result.position)
-            kept.append(position)
-        elif result != AffineConstantExpr(0):
-            raise lowering.error("the results of a permutation_map must be dimensions or 0")
-    flags = [bool(flag.value.data) for flag in operation.in_bounds]
-    starts = tuple(lowering.numbers(operation.indices))
-    inside = tuple(
-        flags[i] or _is_known_inside(descriptor.sizes[axis], starts[axis], shape[i])
-        for i, axis in zip(kept, axes, strict=True)
-    )
-    own = tuple(shape[i] for i in kept)
+    memory = lowering.descriptor(operation.source)
+    starts = lowering.numbers(operation.indices)
+    extent = extent_of(operation, shape_of(value.type), starts, memory.sizes)
     begins = BEGINS_INSIDE_ATTRIBUTE in operation.attributes
-    return Access(descriptor, starts, own, tuple(axes), inside, begins)
-
-
-def _is_known_inside(size: Any, start: Any, length: int) -> bool:
-    return isinstance(size, int) and isinstance(start, int) and 0 <= start <= size - length
+    return Access(extent.starts, extent.shape, extent.axes, extent.inside, memory, begins)
 
 
 def mask_of(operation: TransferReadOp | TransferWriteOp, lowering: TileLowering) -> SSAValue | None:
-    """The mask, which has memory's order, in the tile's."""
+    """The mask in the order of the tile's dimensions."""
     if operation.mask is None:
         return None
-    dimensions = [each for each in dimensions_of(operation.permutation_map) if each is not None]
-    order = [sorted(dimensions).index(each) for each in dimensions]
-    return lowering.permute(lowering.value(operation.mask), order)
+    return lowering.permute(lowering.value(operation.mask), order_of_mask(operation))
 
 
 def repeated(operation: TransferReadOp, loaded: SSAValue, lowering: TileLowering) -> SSAValue:
     """The tile in the shape of the result, repeated along what is no dimension of memory."""
-    shape = shape_of(operation.result.type)
-    dimensions = dimensions_of(operation.permutation_map)
-    middle = [
-        1 if dimension is None else size for size, dimension in zip(shape, dimensions, strict=True)
-    ]
-    return lowering.broadcast(lowering.reshape(loaded, middle), shape)
+    once = lowering.reshape(loaded, shape_before_repeating(operation))
+    return lowering.broadcast(once, shape_of(operation.result.type))
 
 
 def whole(memory: Descriptor, starts: Sequence[Index], shape: tuple[int, ...]) -> Access:
     """The elements from an index on, along the last dimensions, all of which memory has."""
     first = memory.rank - len(shape)
     axes = tuple(range(first, memory.rank))
-    return Access(memory, tuple(starts), shape, axes, (True,) * len(shape))
+    return Access(tuple(starts), shape, axes, (True,) * len(shape), memory)
 
 
 # --- single elements ---

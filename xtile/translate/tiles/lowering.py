@@ -8,12 +8,11 @@ from typing import Any, ClassVar, TypeAlias
 
 from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.exceptions import VerifyException
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.rewrite.indices import Index, IndexArithmetic, IndexOperation
 from xtile.rewrite.memref_layouts import layout_of
-from xtile.rewrite.rebuilder import Rebuilder
+from xtile.rewrite.rebuilder import TypedRebuilder
 from xtile.translate.tiles.descriptors import GLOBAL_MEMORY, Complex, Descriptor, Group
 from xtile.translate.tiles.index_facts import IndexFacts
 from xtile.translate.tiles.types import (
@@ -28,7 +27,7 @@ Combine: TypeAlias = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence
 """Emits the combination of two tuples of numbers, of which the first comes of earlier elements."""
 
 
-class TileLowering(Rebuilder, IndexArithmetic, ABC):
+class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
     """Rebuilds kernels at tile level in a language of tiles.
 
     A vector or a scalar becomes a tile, a complex scalar a `Complex`, a memref a `Descriptor`, and
@@ -314,18 +313,6 @@ class TileLowering(Rebuilder, IndexArithmetic, ABC):
         return self.broadcast(self.reshape(value, line), shape)
 
     # --- values that become several ---
-
-    @override
-    def translate(self, operation: Operation) -> None:
-        before, self._current = self._current, operation
-        try:
-            self.rules.rule_of(operation)(operation, self)
-        except (ValueError, VerifyException) as error:
-            # What a type cannot be is found out far from the operation.
-            self._current = operation
-            name = self.result_name
-            raise self.error(f"{error}, so that this cannot be translated to {name}") from error
-        self._current = before
 
     def descriptor(self, old: SSAValue) -> Descriptor:
         """What is known of a memref."""

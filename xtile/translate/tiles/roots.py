@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xtile.dialects.core.arguments import leads_to_memory, source_of
 from xtile.dialects.core.extents import carried
 from xtile.dialects.effects import read_operands, written_operands
+from xtile.rewrite.origins import only_origin
 from xtile.translate.tiles.types import memref_type
 
 
@@ -29,21 +30,7 @@ def root_of(memory: SSAValue) -> SSAValue | None:
 
     None if it is not known, or if it may be one of several.
     """
-    found: set[SSAValue] = set()
-    seen: set[SSAValue] = set()
-    left = [memory]
-    while left:
-        value = left.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        sources = _sources(value)
-        if sources is None:
-            return None
-        if not sources:
-            found.add(value)
-        left += sources
-    return found.pop() if len(found) == 1 else None
+    return only_origin(memory, _sources)
 
 
 def _sources(value: SSAValue) -> list[SSAValue] | None:

@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.rewrite.indices import Index
 from xtile.translate.tiles import pointer_tiles
 from xtile.translate.tiles.accesses import Access, pointer_to
@@ -20,25 +21,35 @@ def update_of(
     operation: AtomicUpdateOp, lowering: TileLowering
 ) -> tuple[SSAValue, SSAValue | None]:
     """Points to the elements that are updated, and says which of them memory has; None: all."""
-    checked = cast("Sequence[int]", operation.checked.get_values())
-    shape = shape_of(operation.value.type)
-    memory = lowering.descriptor(operation.memory)
-    starts = tuple(lowering.numbers(operation.indices))
-    if not shape:
+    access, checked = access_of_update(operation, lowering), _checked(operation)
+    memory, starts = access.memory, access.starts
+    if not access.axes:
         mask = _is_element_inside(lowering, memory, starts, checked)
         return pointer_to(lowering, memory, starts), mask
-    first = memory.rank - len(shape)
-    axes = tuple(range(first, memory.rank))
-    if operation.transpose is not None:
-        axes = axes[::-1]
-    inside = tuple(axis not in checked for axis in axes)
-    access = Access(memory, starts, shape, axes, inside)
     mask = pointer_tiles.is_inside(lowering, access)
-    single = [dimension for dimension in checked if dimension < first]
+    single = [dimension for dimension in checked if dimension not in access.axes]
     if single:
         fits = _is_element_inside(lowering, memory, starts, single)
-        mask = lowering.both(mask, None if fits is None else lowering.spread(fits, shape))
+        mask = lowering.both(mask, None if fits is None else lowering.spread(fits, access.shape))
     return pointer_tiles.pointers(lowering, access), mask
+
+
+def access_of_update(operation: AtomicUpdateOp, lowering: TileLowering) -> Access:
+    """The tile in memory that is updated."""
+    shape, checked = shape_of(operation.value.type), _checked(operation)
+    memory = lowering.descriptor(operation.memory)
+    axes = tuple(range(memory.rank - len(shape), memory.rank))
+    if operation.transpose is not None:
+        axes = axes[::-1]
+    starts = tuple(lowering.numbers(operation.indices))
+    inside = tuple(axis not in checked for axis in axes)
+    begins = BEGINS_INSIDE_ATTRIBUTE in operation.attributes
+    return Access(starts, shape, axes, inside, memory, begins)
+
+
+def _checked(operation: AtomicUpdateOp) -> Sequence[int]:
+    """The dimensions of memory along which elements may be outside."""
+    return cast("Sequence[int]", operation.checked.get_values())
 
 
 def _is_element_inside(

@@ -19,6 +19,7 @@ from xtile.dialects.xegpu.ops.convert_layout import ConvertLayoutOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.indices import Index
+from xtile.rewrite.transfers import Extent
 from xtile.targets.blocks import Action, Bytes, Region, region_obstacles, shapes_of
 from xtile.translate.tiles_to_xegpu.layouts import Layout
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, bytes_of, storage_type
@@ -29,22 +30,14 @@ _ROW_LIMIT = 16
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(Extent):
     """A box of memory.
 
     Attributes:
         memory: The memory.
-        starts: For each dimension of memory the first index.
-        shape: The sizes of the box.
-        axes: For each dimension of the box that of memory. Other dimensions have one index.
-        inside: For each dimension of the box whether it certainly does not reach beyond the end.
     """
 
     memory: Memory
-    starts: tuple[Index, ...]
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
-    inside: tuple[bool, ...]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.pointers import PointerType, pointer_of
+from xtile.rewrite.origins import only_origin
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, Points
@@ -53,22 +54,7 @@ def _define(lowering: Lowering, old: SSAValue, new: SSAValue) -> None:
 
 def base_of(pointers: SSAValue) -> SSAValue | None:
     """The one pointer that a tile of pointers of the source is counted from, if there is one."""
-    found: set[SSAValue] = set()
-    seen: set[SSAValue] = set()
-    left = [pointers]
-    while left:
-        value = left.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        if isinstance(value.type, PointerType):
-            found.add(value)
-            continue
-        sources = _sources(value)
-        if sources is None:
-            return None
-        left += sources
-    return found.pop() if len(found) == 1 else None
+    return only_origin(pointers, _sources)
 
 
 _OF_FIRST = frozenset(
@@ -87,7 +73,9 @@ _OF_FIRST = frozenset(
 
 
 def _sources(value: SSAValue) -> list[SSAValue] | None:
-    """The pointers that a tile of pointers is made of; None if it is of none."""
+    """The pointers that a tile of pointers is made of; None if it is of none, [] for a pointer."""
+    if isinstance(value.type, PointerType):
+        return []
     if isinstance(value, BlockArgument):
         return _sources_of_argument(value)
     owner = value.owner

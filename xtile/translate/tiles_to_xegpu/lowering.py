@@ -11,7 +11,6 @@ from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, VectorType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtSIOp, ExtUIOp, IndexCastOp, TruncIOp
@@ -24,7 +23,7 @@ from xtile.dialects.xegpu.constraints import is_scalar
 from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import OperationT, ResultT, RuleTable
+from xtile.rewrite.rebuilder import OperationT, ResultT, RuleTable, TypedRebuilder
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
@@ -86,7 +85,7 @@ class Points:
     offsets: SSAValue
 
 
-class Lowering(TileEmitter):
+class Lowering(TypedRebuilder, TileEmitter):
     """Rebuilds kernels at tile level as XeGPU whose vectors belong to the work-group.
 
     A vector stays a vector, a pointer becomes its address, a tile of pointers `Points`, a memref
@@ -126,16 +125,11 @@ class Lowering(TileEmitter):
 
     @override
     def translate(self, operation: Operation) -> None:
-        before, self._current = self._current, operation
         if operation in self.waits:
+            before, self._current = self._current, operation
             self.barrier()
-        try:
-            self.rules.rule_of(operation)(operation, self)
-        except (ValueError, VerifyException) as error:
-            # What a type cannot be is found out far from the operation.
-            self._current = operation
-            raise self.error(f"{error}, so that this cannot be translated to {TARGET}") from error
-        self._current = before
+            self._current = before
+        super().translate(operation)
 
     # --- layouts ---
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, VectorType, i1
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
+from xtile.rewrite.transfers import extent_of, order_of_mask, shape_before_repeating
 from xtile.targets.blocks import Action
 from xtile.translate.tiles_to_xegpu import points
 from xtile.translate.tiles_to_xegpu.blocks import (
@@ -31,35 +31,16 @@ from xtile.translate.tiles_to_xegpu.memory import line_of, position_of
 def _box(operation: TransferReadOp | TransferWriteOp, value: SSAValue, lowering: Lowering) -> Box:
     """The box of memory that a transfer moves."""
     memory = lowering.memory(operation.source)
-    shape = shape_of(value.type)
-    axes: list[int] = []
-    kept: list[int] = []
-    for position, result in enumerate(operation.permutation_map.data.results):
-        if isinstance(result, AffineDimExpr):
-            axes.append(result.position)
-            kept.append(position)
-        elif result != AffineConstantExpr(0):
-            raise lowering.error("the results of a permutation_map must be dimensions or 0")
-    flags = [bool(flag.value.data) for flag in operation.in_bounds]
-    starts = tuple(lowering.numbers(operation.indices))
-    inside = tuple(
-        flags[i] or _is_inside(memory.sizes[axis], starts[axis], shape[i])
-        for i, axis in zip(kept, axes, strict=True)
-    )
-    return Box(memory, starts, tuple(shape[i] for i in kept), tuple(axes), inside)
-
-
-def _is_inside(size: Index, start: Index, length: int) -> bool:
-    return isinstance(size, int) and isinstance(start, int) and 0 <= start <= size - length
+    starts = lowering.numbers(operation.indices)
+    extent = extent_of(operation, shape_of(value.type), starts, memory.sizes)
+    return Box(extent.starts, extent.shape, extent.axes, extent.inside, memory)
 
 
 def _mask(operation: TransferReadOp | TransferWriteOp, lowering: Lowering) -> SSAValue | None:
-    """The mask, which has memory's order, in the box's."""
+    """The mask in the order of the box's dimensions."""
     if operation.mask is None:
         return None
-    dimensions = [each for each in dimensions_of(operation.permutation_map) if each is not None]
-    order = [sorted(dimensions).index(each) for each in dimensions]
-    return lowering.transposed(lowering.value(operation.mask), order)
+    return lowering.transposed(lowering.value(operation.mask), order_of_mask(operation))
 
 
 # --- reads ---
@@ -107,12 +88,8 @@ def _in_order(lowering: Lowering, value: SSAValue, box: Box, block: Block) -> SS
 
 def _repeated(operation: TransferReadOp, loaded: SSAValue, lowering: Lowering) -> SSAValue:
     """The box in the shape of the result, repeated along what is no dimension of memory."""
-    shape = shape_of(operation.result.type)
-    dimensions = dimensions_of(operation.permutation_map)
-    middle = [
-        1 if dimension is None else size for size, dimension in zip(shape, dimensions, strict=True)
-    ]
-    return lowering.spread(lowering.reshape(loaded, middle), shape)
+    once = lowering.reshape(loaded, shape_before_repeating(operation))
+    return lowering.spread(once, shape_of(operation.result.type))
 
 
 # --- writes ---
@@ -201,7 +178,7 @@ def _whole(
     """The elements from an index on, along the last dimensions, all of which memory has."""
     shape, described = shape_of(value.type), lowering.memory(memory)
     axes = tuple(range(described.rank - len(shape), described.rank))
-    return Box(described, tuple(lowering.numbers(indices)), shape, axes, (True,) * len(shape))
+    return Box(tuple(lowering.numbers(indices)), shape, axes, (True,) * len(shape), described)
 
 
 def _load(operation: Operation, lowering: Lowering) -> None:
@@ -226,7 +203,7 @@ def box_access(
     """The elements from an index on, one by one, as far as memory has them where it is checked."""
     box = _whole(lowering, memory, indices, value)
     inside = tuple(not each for each in checked)
-    return _points(lowering, Box(box.memory, box.starts, box.shape, box.axes, inside), None)
+    return _points(lowering, replace(box, inside=inside), None)
 
 
 RULES: dict[str, Rule] = {

@@ -339,6 +339,12 @@ class ScaledDowncast(TritonOperation, ABC):
     axis = prop_def(I32_NUMBER)
     output = result_def(TENSOR)
 
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
+    )
+
     def __init__(self, input: Operand, scale: Operand, axis: int, result_type: Attribute) -> None:
         super().__init__(
             operands=[input, scale],
@@ -377,17 +383,6 @@ class ScaledDowncastFp4Op(ScaledDowncast):
     name = "amdg.scaled_downcast_fp4"
     SINCE: ClassVar[Release] = V3_9
 
-    input = operand_def(FLOAT_TENSOR)
-    scale = operand_def(TENSOR)
-    axis = prop_def(I32_NUMBER)
-    output = result_def(TENSOR)
-
-    traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = (
-        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
-    )
-
     @override
     def verify_(self) -> None:
         super().verify_()
@@ -409,17 +404,6 @@ class ScaledDowncastFp8Op(ScaledDowncast):
 
     name = "amdg.scaled_downcast_fp8"
     SINCE: ClassVar[Release] = V3_9
-
-    input = operand_def(FLOAT_TENSOR)
-    scale = operand_def(TENSOR)
-    axis = prop_def(I32_NUMBER)
-    output = result_def(TENSOR)
-
-    traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = (
-        "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
-    )
 
     @override
     def verify_(self) -> None:

@@ -8,7 +8,7 @@ Source: Triton 3.6 to 3.9, `third_party/amd`, `TritonAMDGPUOps.td` and `Dialect.
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
@@ -73,9 +73,9 @@ class BlockCopy(TritonOperation, ABC):
     barrier = opt_operand_def(MEMDESC)
 
     @property
+    @abstractmethod
     def memory(self) -> SSAValue:
         """The local memory."""
-        raise NotImplementedError
 
     @override
     def verify_(self) -> None:
