@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 
 from rich.console import Console
 from rich.table import Table
@@ -55,7 +55,9 @@ def cost_of_call(function: Callable[[], object], repeats: int) -> Cost:
 
 def conditions(*packages: str) -> str:
     """The date, the machine and the versions, in one line."""
-    packages = ("xdsl", "numpy", *packages)
+    # A machine that only runs machine code has not all of them.
+    installed = {each.name for each in distributions()}
+    packages = tuple(name for name in ("xdsl", "numpy", *packages) if name in installed)
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     cores = len(os.sched_getaffinity(0))
     return (

@@ -183,6 +183,31 @@ def _blocks_kernel(k: Kernel) -> None:
     k.store(out + at, k.load(x + at, at < n, 0) + 1, at < n)
 
 
+def _dealt_out(k: Kernel) -> None:
+    """Each of four blocks adds up every fourth tile."""
+    x, out = k.pointers("x out")
+    (n,) = k.integers("n")
+    zero = k.constant(0, (SIZE,), "f32")
+    with k.loop(0, (n + (4 * SIZE - 1)) // (4 * SIZE), 1, [zero]) as each:
+        at = each.variable * (4 * SIZE) + k.block() * SIZE + k.arange(SIZE)
+        each.carry(each.carried[0] + k.load(x + at, at < n, 0))
+    k.store(out + k.block() * SIZE + k.arange(SIZE), each.results[0])
+
+
+def test_tiles_that_are_dealt_out_among_blocks_are_of_one_view() -> None:
+    text = written(_dealt_out)
+    assert _views_in_loops(structure(raised(text), common_memory=True)) == 0
+    x = fresh_generator().standard_normal(256).astype(np.float32)
+    launches: list[Launch] = [
+        ([x, np.full(4 * SIZE, np.nan, np.float32), n], (4, 1, 1)) for n in (64, 128, 256, 64 - 15)
+    ]
+    _launches_agree(text, *launches)
+    short: Launch = ([x, np.full(4 * SIZE, np.nan, np.float32), 64 + SIZE], (4, 1, 1))
+    with pytest.raises(ArgumentError, match="is from 1 to"):
+        arrays_after(structured(raised(text)), short)
+    assert _views_in_loops(structure(raised(text), common_memory=True, may_wrap=True)) == 1
+
+
 def test_blocks_beyond_the_end_access_nothing() -> None:
     x = fresh_generator().standard_normal(40).astype(np.float32)
     launches: list[Launch] = [

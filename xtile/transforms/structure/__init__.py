@@ -24,6 +24,7 @@ from xtile.transforms.cleanup.carried import drop_unused
 from xtile.transforms.structure.accesses import SCATTERED, is_of_tile_view
 from xtile.transforms.structure.bounds import Bounds
 from xtile.transforms.structure.transfers import Structuring
+from xtile.transforms.structure.updates import relax_sums
 
 
 def structure(
@@ -62,6 +63,10 @@ def structure(
     module = clean_up(module)
     chosen = {kernel for kernel in kernels_of(module) if is_chosen(kernel)}
     source = source_of(module)
+    for kernel in kernels_of(module):
+        if disjoint and not may_wrap and _is_of_triton(kernel):
+            promise_noalias(kernel)
+        relax_sums(kernel)
     result = with_kernels_replaced(
         module,
         chosen.__contains__,
@@ -71,8 +76,6 @@ def structure(
     )
     for kernel in kernels_of(result):
         drop_unused(kernel)
-        if disjoint and not may_wrap and _is_of_triton(kernel):
-            promise_noalias(kernel)
     return clean_up(result)
 
 

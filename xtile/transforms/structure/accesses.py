@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.arguments.launch_checks import LaunchCheck
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core import AtomicRMWOp, GatherLoadOp, MemoryOrder, MemoryScope, ScatterStoreOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.views import ViewOp
@@ -29,13 +29,13 @@ from xtile.transforms.structure.boxes import Bound, Box
 from xtile.transforms.structure.polynomials import ONE, ZERO, Polynomial
 from xtile.transforms.structure.provenance import Provenance
 
-Scattered: TypeAlias = GatherLoadOp | ScatterStoreOp
+Scattered: TypeAlias = AtomicRMWOp | GatherLoadOp | ScatterStoreOp
 
 Transfer: TypeAlias = TransferReadOp | TransferWriteOp
 
 RequireWithin: TypeAlias = Callable[[SSAValue, Sequence[Bound]], Needs | None]
 
-SCATTERED = (GatherLoadOp, ScatterStoreOp)
+SCATTERED = (AtomicRMWOp, GatherLoadOp, ScatterStoreOp)
 
 GREATEST_SIZE = (1 << 31) - 1
 GREATEST_STRIDE = (1 << 37) - 1
@@ -156,7 +156,7 @@ def access_of(
     strides = [_stride(offsets, i) for i in range(len(offsets.shape))]
     for i, stride in enumerate(strides):
         needs |= _needs_of_stride(stride, i, bounds)
-    if isinstance(operation, ScatterStoreOp):
+    if not isinstance(operation, GatherLoadOp):
         _check_distinct(offsets.shape, strides)
     dimensions: list[Dimension] = []
     for i, stride in enumerate(strides):
@@ -242,7 +242,9 @@ def _check_elements(operation: Scattered) -> None:
     vector = as_vector(accessed_value(operation).type)
     if vector is None:
         raise NotAffineError("it is one element")
-    if operation.order is not None:
+    if isinstance(operation, AtomicRMWOp):
+        _check_update(operation)
+    elif operation.order is not None:
         raise NotAffineError("it is atomic")
     if pointer_of(operation.memory.type) is None:
         raise NotAffineError("it has indices of its own in a memref")
@@ -252,12 +254,22 @@ def _check_elements(operation: Scattered) -> None:
         raise NotAffineError("its elements are tf32, which not all memory of memrefs has")
 
 
+def _check_update(operation: AtomicRMWOp) -> None:
+    """Checks that an update of a box could be this one."""
+    if operation.result.uses:
+        raise NotAffineError("what it updates is also read by it")
+    if operation.order.data is not MemoryOrder.RELAXED:
+        raise NotAffineError(f"it is {operation.order.data.value}, which orders other accesses")
+    if operation.scope.data is not MemoryScope.DEVICE:
+        raise NotAffineError(f"its scope is {operation.scope.data.value}, not the device")
+
+
 def _needs_of_partial(
     operation: Scattered, only: Sequence[Bound], require_within: RequireWithin
 ) -> Needs:
     """What a launch must find for elements not to matter whose offsets are not affine."""
-    is_load = isinstance(operation, GatherLoadOp)
-    needs = require_within(operation.result, only) if is_load else None
+    tile = loaded_tile(operation)
+    needs = None if tile is None else require_within(tile, only)
     if needs is None:
         raise NotAffineError(
             "its offsets are affine for some of its elements only, and others matter, too"

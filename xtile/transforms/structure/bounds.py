@@ -144,8 +144,10 @@ def _of_loop(atom: Rounds | Trips) -> Expression | None:
     lower, upper, step = (_expression(each, _DEPTH) for each in bounds)
     if lower is None or upper is None or step is None:
         return None
-    trips = "max", _WIDE, 0, ("ceildiv", _WIDE, ("sub", _WIDE, upper, lower), step)
-    return trips if isinstance(atom, Trips) else ("between", 0, trips)
+    trips = "ceildiv", _WIDE, ("sub", _WIDE, upper, lower), step
+    if isinstance(atom, Trips):
+        return "max", _WIDE, 0, trips
+    return "between", 0, ("max", _WIDE, 0, ("sub", _WIDE, trips, 1))
 
 
 def _expression(value: SSAValue, depth: int) -> Expression | None:

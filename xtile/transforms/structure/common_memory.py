@@ -243,20 +243,26 @@ class _Scope:
             return replace(fixed, start=start, length=Polynomial.of(GREATEST_SIZE))
         for end in ends:
             self._rely_on(end, -(1 << 63), GREATEST_SIZE)
-        is_inside = all(self._begins_inside(start, end) for end in ends)
-        if not is_inside:
-            self._check_unseen(number, own)
-        return replace(fixed, start=start, may_begin_outside=not is_inside)
+        outside = [end for end in ends if not self._begins_inside(start, end)]
+        if not outside or self._is_unseen(number, own):
+            return replace(fixed, start=start, may_begin_outside=bool(outside))
+        if not any(_is_dealt_out(start, end) for end in outside):
+            raise _NotCommonError
+        for end in outside:
+            self._rely_on(end - start, 1, (1 << 63) - 1)
+        return replace(fixed, start=start)
 
-    def _check_unseen(self, number: int, own: Dimension) -> None:
-        """Checks that nobody looks at elements beyond the end of a dimension."""
+    def _is_unseen(self, number: int, own: Dimension) -> bool:
+        """Whether nobody looks at elements beyond the end of a dimension."""
         tile = loaded_tile(self._operation)
-        if tile is not None:
-            bounds = [Bound(number, True, end) for end in own.ends]
-            needs = self._require_within(tile, bounds)
-            if needs is None:
-                raise _NotCommonError
-            self._needs |= needs
+        if tile is None:
+            return True
+        bounds = [Bound(number, True, end) for end in own.ends]
+        needs = self._require_within(tile, bounds)
+        if needs is None:
+            return False
+        self._needs |= needs
+        return True
 
     def _further(self, same: Monomial, index: Polynomial) -> Further:
         """A dimension of which each tile has one element."""
@@ -332,6 +338,14 @@ class _Scope:
 
 def _is_in_loop(atom: Atom) -> bool:
     return any(isinstance(around, scf.ForOp) for around in operations_around(atom))
+
+
+def _is_dealt_out(start: Polynomial, end: Polynomial) -> bool:
+    """Whether each block goes through every n-th tile up to an end, as where sums are split.
+
+    Where the number of tiles is a multiple of n, which a launch can tell, all begin before the end.
+    """
+    return any(map(_counts_rounds, start.terms)) and bool(_axes(start) | _axes(end))
 
 
 def _counts_rounds(product: Monomial) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import cast
@@ -12,6 +12,7 @@ from xdsl.dialects import arith, ub
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
     MemRefType,
@@ -19,6 +20,7 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
     UnitAttr,
     VectorType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -26,8 +28,15 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
-from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.core import (
+    AtomicKindAttr,
+    AtomicRMWOp,
+    AtomicUpdateOp,
+    GatherLoadOp,
+    ScatterStoreOp,
+)
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, AtomicKind
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.views import ViewOp
@@ -77,7 +86,7 @@ class Structuring(Emitter):
     ) -> None:
         super().__init__(_RULES, "boxes of memory", source, diagnostics)
         self._kernel = kernel
-        self._wants_common_memory = common_memory
+        self.wants_common_memory = common_memory
         self.longest_row = longest_row
         self.provenance = Provenance(bounds, box_of)
         self.checks: dict[LaunchCheck, None] = dict.fromkeys(
@@ -112,7 +121,7 @@ class Structuring(Emitter):
 
     def in_common_memory(self, access: Access, operation: Scattered | Transfer) -> Access:
         """An access as one of memory that other tiles are in, if that is wanted and known."""
-        if not self._wants_common_memory:
+        if not self.wants_common_memory:
             return access
         return in_common_memory(access, operation, self.provenance, self.require_within)
 
@@ -448,18 +457,59 @@ def _emit_read(box: _Box, padding: SSAValue, tile: Attribute, writing: Structuri
 
 def _emit_write(access: Access, value: SSAValue, writing: Structuring) -> None:
     box = _box(access, writing)
-    flags = truth_attribute(box.inside)
-    guards = writing.conditions(access) if access.is_guarded else []
-    guards += [writing.begins_inside(d) for d in access.dimensions if d.may_begin_outside]
-    guard = reduce(partial(writing.pure, arith.AndIOp), guards) if guards else None
-    with nullcontext() if guard is None else writing.when(guard):
+    with _where_guards_hold(access, writing):
+        flags = truth_attribute(box.inside)
         write = TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map)
         write.attributes.update(box.promise)
         writing.emit(write)
 
 
+def _update(operation: AtomicRMWOp, writing: Structuring) -> None:
+    """An update of a box, which hardware has that fetches tiles by descriptors."""
+    kind = _BOX_KINDS.get(kind_of(operation.kind).name)
+    if kind is None or not writing.wants_common_memory:
+        copy(operation, writing)
+        return
+    access = _access(operation, writing)
+    if access is None:
+        return
+    box, value = _box(access, writing), writing.value(operation.value)
+    axes = [each.position for each in box.map.data.results if isinstance(each, AffineDimExpr)]
+    is_transposed = len(axes) == 2 and axes[0] > axes[1]
+    if axes != sorted(axes) and not is_transposed:
+        writing.remark(f"{operation.name} stays: its dimensions are in another order than memory's")
+        copy(operation, writing)
+        return
+    checked = [axis for axis, inside in zip(axes, box.inside, strict=True) if not inside]
+    with _where_guards_hold(access, writing):
+        update = AtomicUpdateOp(
+            operands=[value, box.memory, box.starts],
+            result_types=[value.type],
+            properties={
+                "kind": AtomicKindAttr(kind),
+                "checked": DenseArrayBase.from_list(i64, sorted(checked)),
+                "transpose": UnitAttr() if is_transposed else None,
+            },
+        )
+        update.attributes.update(box.promise)
+        writing.emit(update)
+
+
+_BOX_KINDS = {kind.value: kind for kind in AtomicKind if kind is not AtomicKind.ASSIGN}
+"""The updates of boxes that hardware may have, by the names of updates."""
+
+
+def _where_guards_hold(access: Access, writing: Structuring) -> AbstractContextManager[None]:
+    """Where a tile is written, if at all."""
+    guards = writing.conditions(access) if access.is_guarded else []
+    guards += [writing.begins_inside(d) for d in access.dimensions if d.may_begin_outside]
+    guard = reduce(partial(writing.pure, arith.AndIOp), guards) if guards else None
+    return nullcontext() if guard is None else writing.when(guard)
+
+
 _RULES = RuleTable(
     {
+        AtomicRMWOp.name: _update,
         GatherLoadOp.name: _load,
         ScatterStoreOp.name: _store,
         TransferReadOp.name: _read,

@@ -24,6 +24,7 @@ from xtile.dialects.number_attributes import (
 )
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.core_to_cuda_tile.contraction import contracted
 from xtile.translate.core_to_cuda_tile.lowering import Lowering, emitted
 from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile
 from xtile.translate.fast_math import has_flag
@@ -87,14 +88,24 @@ def as_said(rule: Rule) -> Rule:
     return of_both
 
 
-def approximated(rule: Rule, allowed: Mapping[FastMathFlag, Compute]) -> Rule:
-    """The rule of an operation that is computed otherwise on f32 where a flag allows it."""
+def approximated(
+    rule: Rule, allowed: Mapping[FastMathFlag, Compute], of_triton: Compute | None = None
+) -> Rule:
+    """The rule of an operation that is computed otherwise on f32 where a flag allows it.
+
+    Args:
+        rule: How it is computed without a flag.
+        allowed: How it is with each flag.
+        of_triton: How it is without a flag in kernels of Triton; None: as in others.
+    """
     by_flag = {flag: elementwise(compute) for flag, compute in allowed.items()}
+    own = None if of_triton is None else elementwise(of_triton)
 
     def chosen(operation: Operation, lowering: Lowering) -> None:
         is_single = element_type(lowering.value(operation.operands[0])) == f32
         flags = [flag for flag in by_flag if is_single and has_flag(operation, flag)]
-        (by_flag[flags[0]] if flags else rule)(operation, lowering)
+        plain = own if is_single and own is not None and lowering.computes_as_triton else rule
+        (by_flag[flags[0]] if flags else plain)(operation, lowering)
 
     return chosen
 
@@ -108,6 +119,8 @@ _QUOTIENTS = {
 
 def _float(name: str) -> Rule:
     rule = elementwise(narrow(arithmetic(name)))
+    if name in ("addf", "mulf", "subf"):
+        return contracted(as_said(rule))
     return as_said(approximated(rule, _QUOTIENTS) if name == "divf" else rule)
 
 

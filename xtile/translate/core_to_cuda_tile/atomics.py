@@ -17,17 +17,18 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
 from xtile.dialects.cuda_tile.ops import atomics, memory
-from xtile.dialects.cuda_tile.types import is_integer
+from xtile.dialects.cuda_tile.types import PartitionViewType, is_integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
 from xtile.translate.core_to_cuda_tile.gathers import located
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
+from xtile.translate.core_to_cuda_tile.tile_views import tile_in_view
 from xtile.translate.core_to_cuda_tile.types import element_type
 from xtile.translate.tiles.accesses import pointer_to
 from xtile.translate.tiles.combining import combine
 from xtile.translate.tiles.types import shape_of
-from xtile.translate.tiles.updates import update_of
+from xtile.translate.tiles.updates import access_of_update, update_of
 from xtile.translate.tiles.words import have_equal_bits
 
 _INTEGER_MODES = {
@@ -147,12 +148,35 @@ def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SS
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
+    if not operation.result.uses and _update_view(operation, lowering):
+        return
     pointers, mask = update_of(operation, lowering)
     kind, alias_set = str(operation.kind.data.value), lowering.alias_set_of(operation.memory)
     value, (result,) = lowering.value(operation.value), operation.results
     old = update(lowering, kind, alias_set, pointers, value, mask, bool(result.uses))
     if old is not None:
         lowering.define(result, _kept(lowering, old, mask))
+
+
+def _update_view(operation: AtomicUpdateOp, lowering: Lowering) -> bool:
+    """Updates a tile of a view, if it is known to be one, and there is an instruction."""
+    access, value = access_of_update(operation, lowering), lowering.value(operation.value)
+    kind, element = str(operation.kind.data.value), element_type(value)
+    mode = None if kind == "assign" else _mode(kind, element, lowering.target.name)
+    is_checked = set(operation.checked.get_values()) <= set(access.axes)
+    tile = tile_in_view(lowering, access, None) if is_checked and mode is not None else None
+    if tile is None or mode is None or not isinstance(tile.view.type, PartitionViewType):
+        return False
+    order, alias_set = lowering.order, access.memory.alias_set
+    update = atomics.AtomicRedViewTkoOp(
+        tile.view,
+        tile.indices,
+        mode,
+        lowering.reshape(value, tile.shape),
+        order.before_write(alias_set),
+    )
+    order.after_write(alias_set, lowering.emit(update).results[0])
+    return True
 
 
 # --- elements anywhere ---

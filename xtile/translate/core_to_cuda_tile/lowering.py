@@ -19,9 +19,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.core.signature import source_signature
 from xtile.dialects.cuda_tile.enumerations import Signedness
 from xtile.dialects.cuda_tile.ops import floating_point, matrix_multiply
 from xtile.dialects.cuda_tile.types import is_integer
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
@@ -48,10 +50,13 @@ class Lowering(IndexBuilder):
         target: What the code is for.
         plan: What must be ordered in the kernel that is being translated.
         order: The tokens of that kernel.
+        computes_as_triton: Whether the kernel is one of Triton, whose f32 is what Triton's compiler
+            makes of it for NVIDIA's GPUs (docs/nvidia.md, "Kernels of Triton").
     """
 
     plan: MemoryPlan
     order: MemoryOrder
+    computes_as_triton: bool = False
 
     def __init__(
         self,
@@ -63,8 +68,10 @@ class Lowering(IndexBuilder):
         super().__init__(rules, TARGET, source, diagnostics)
         self.target = target
 
-    def start_function(self, function: Operation) -> None:
+    def start_function(self, function: FuncOp) -> None:
         """Forgets what held for the last kernel."""
+        signature = source_signature(function)
+        self.computes_as_triton = signature is not None and signature.language == "triton"
         self.plan = MemoryPlan(function)
         self.order = MemoryOrder(self, self.plan)
 

@@ -97,12 +97,17 @@ _APPROXIMATE: dict[str, Compute] = {
 }
 """What `fastmath<afn>` allows for f32."""
 
+_APPROXIMATE_IN_TRITON = frozenset({"exp", "exp2"})
+"""The functions that are `ex2.approx` in what Triton 3.9 compiles for NVIDIA, on f32."""
+
 
 def _rounded(name: str) -> Rule:
     rule = elementwise(in_f32(_ROUNDED[name]))
     if name not in _APPROXIMATE:
         return rule
-    return approximated(rule, {FastMathFlag.APPROX_FUNC: _APPROXIMATE[name]})
+    rough = _APPROXIMATE[name]
+    of_triton = rough if name in _APPROXIMATE_IN_TRITON else None
+    return approximated(rule, {FastMathFlag.APPROX_FUNC: rough}, of_triton)
 
 
 def _clamp(lowering: Lowering, value: SSAValue, least: SSAValue, largest: SSAValue) -> SSAValue:

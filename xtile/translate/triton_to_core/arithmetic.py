@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -83,6 +85,15 @@ def _as(kind: type[IRDLOperation]) -> Rule:
     return rule
 
 
+def _quotient(operation: Operation, raising: Raising) -> None:
+    """A quotient that may be 2 units off in f32, as Triton computes it."""
+    type_ = raising.type(operation.results[0].type)
+    flags = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC] if value_type(type_) == f32 else "none")
+    dividend, divisor = raising.values(operation.operands)
+    made = arith.DivfOp(dividend, divisor, flags, type_)
+    raising.define(operation.results[0], raising.emit(made).result)
+
+
 def converted(
     raising: Raising, value: SSAValue, element: Attribute, *, toward_zero: bool = False
 ) -> SSAValue:
@@ -138,9 +149,10 @@ def _forget(operation: Operation, raising: Raising) -> None:
 
 
 RULES: dict[str, Rule] = {
+    "arith.divf": _quotient,
     "arith.select": _select,
     "llvm.intr.assume": _forget,
-    "tt.approx_divf": _as(arith.DivfOp),
+    "tt.approx_divf": _quotient,
     "tt.bitcast": _bitcast,
     "tt.clampf": _clamp,
     "tt.fp_to_fp": _fp_to_fp,
