@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -46,7 +48,13 @@ def _operations(text: str) -> list[str]:
 
 PRODUCT = "%p = arith.mulf %a, %b"
 
-FUSED = {
+Formula: TypeAlias = Callable[[Any, Any, Any], Any]
+"""What is computed of %a, %b and %c."""
+
+Case: TypeAlias = "tuple[tuple[str, ...], list[str], Formula]"
+"""The lines, the operations of CUDA Tile IR on floats, and the formula."""
+
+FUSED: dict[str, Case] = {
     "sum": ((PRODUCT, "%r = arith.addf %p, %c"), ["fma"], lambda a, b, c: a * b + c),
     "sum, product last": ((PRODUCT, "%r = arith.addf %c, %p"), ["fma"], lambda a, b, c: a * b + c),
     "difference": ((PRODUCT, "%r = arith.subf %p, %c"), ["negf", "fma"], lambda a, b, c: a * b - c),
@@ -63,7 +71,7 @@ FUSED = {
     ),
 }
 
-APART = {
+APART: dict[str, Case] = {
     "two users": (
         (PRODUCT, "%q = arith.addf %p, %c", "%r = arith.subf %q, %p"),
         ["mulf", "addf", "subf"],
