@@ -38,6 +38,7 @@ LAYERS = (
     "host",
     "launch",
     "checking",
+    "ports",
     "api",
     "output_formats",
     "universe",
@@ -46,6 +47,7 @@ LAYERS = (
     "opt",
     "cli",
     "entry_points",
+    "__main__",
 )
 """The packages and modules of `xtile`; each may import those before it."""
 

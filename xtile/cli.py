@@ -40,6 +40,13 @@ examples:
       --size A=33x50 --size B=33x50
 """
 
+_PORT_EPILOG = """\
+examples:
+  xtile port examples/softmax.ir --to xegpu
+  xtile port examples/matrix_unit.ir --to all --chip pvc --chip sm_90 -o out
+  xtile port kernels/ --to triton --jobs 4 -o out
+"""
+
 _CHECK_EPILOG = """\
 examples:
   xtile check examples/axpby.ir axpby.mlir
@@ -80,6 +87,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from xtile.checking.command import run_check
 
         return _in_child(lambda: run_check(options), options.port, is_process=arguments is None)
+    if options.command == "port":
+        from xtile.ports.command import run_port
+
+        return _in_child(lambda: run_port(options), options.kernel, is_process=arguments is None)
     if options.command == "devices":
         from xtile.launch.listing import list_devices
 
@@ -143,6 +154,16 @@ def _make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    _add_port(
+        commands.add_parser(
+            "port",
+            help="port a kernel to other languages, and check the ports",
+            description="Translate a kernel, compile it where the tools are, run it and its ports "
+            "on the same fresh inputs, and write a report. The exit code is 0 only if all agree.",
+            epilog=_PORT_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     _add_check(
         commands.add_parser(
             "check",
@@ -167,6 +188,43 @@ def _make_parser() -> argparse.ArgumentParser:
         "action", nargs="?", choices=("show", "clear"), default="show", help="default: show"
     )
     return parser
+
+
+def _add_port(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "kernel", help=f"{_KERNEL_HELP}; or a folder with kernels, each of which is ported"
+    )
+    parser.add_argument(
+        "--to",
+        action="append",
+        default=[],
+        required=True,
+        metavar="LANGUAGE",
+        help="tensorlang, xegpu, spirv, cuda_tile, triton, or all; may be repeated",
+    )
+    parser.add_argument(
+        "--chip",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the chip of a vendor, for the languages that it is for; may be repeated",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="ports",
+        metavar="DIRECTORY",
+        help="where ports and report.html go (default: ports)",
+    )
+    parser.add_argument("--no-check", action="store_true", help="do not run anything")
+    parser.add_argument(
+        "--jobs",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="how many kernels of a folder are ported at once (default: 1)",
+    )
+    _add_inputs(parser)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -75,6 +76,14 @@ def _is_open(parameter: Parameter) -> bool:
     if parameter.memory is not None:
         return parameter.memory.is_open
     return is_integer(parameter)
+
+
+def elements(parameter: Parameter, size: int) -> int:
+    """How many elements an array of a parameter has whose open sizes are `size`; 0 for none."""
+    memory = parameter.memory if parameter.group is None else parameter.group.element
+    if memory is None or memory.has_any_shape:
+        return 0
+    return prod(size if mode == DYNAMIC else mode for mode in memory.shape)
 
 
 def is_integer(parameter: Parameter) -> bool:

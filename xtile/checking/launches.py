@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.checking.copies import arrays_of, copied
-from xtile.checking.inputs import Launch, Numbers, is_open, make_arguments
+from xtile.checking.inputs import Launch, Numbers, elements, is_open, make_arguments
 from xtile.launch.devices import REFERENCE
 from xtile.launch.reference import ReferenceExecutable
 from xtile.launch.run import launch as launch_on
@@ -33,11 +33,20 @@ _EVEN_SIZES = (64, 96, 128, 32, 16, 48)
 _LARGEST_GRID = 64
 """Work-groups along a dimension, at most."""
 
+_MOST_ELEMENTS = 1 << 17
+"""How many elements an array may have in launches that are found."""
+
 _SECONDS = 10.0
 """How long one launch may take while launches are looked for."""
 
-_PATIENCE = 6.0
+_PATIENCE = 3.0
 """How long a grid may grow."""
+
+_LONG = 0.7
+"""How long a launch may take that grows further, in seconds."""
+
+_MORE_PATIENCE = 6.0
+"""How long launches may be looked for after which another one still is."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,7 @@ class Search:
         self._given = given
         self._seed = seed
         self._reason = "nothing was tried"
+        self._seconds = 0.0
 
     def find(self) -> list[Launch]:
         """One launch whose sizes are no multiples of tiles where that can be, and others.
@@ -83,7 +93,10 @@ class Search:
         if first is None:
             raise ArgumentError(self._advice())
         found = [first]
+        end = time.monotonic() + _MORE_PATIENCE
         for sizes in (_LARGE_SIZES, _EVEN_SIZES) if self._is_open() else ():
+            if time.monotonic() > end:
+                break
             tried = [launch.size for launch in found]
             other = self._first([size for size in sizes if size not in tried], first)
             found += [other] if other is not None else []
@@ -110,8 +123,9 @@ class Search:
             base = replace(base, block=like.block)
             modes = [(like.are_outputs_read, like.are_integers_indices)]
         rounded = dict.fromkeys(-(-size // divisor) * divisor for size in sizes)
+        small = [size for size in rounded if self._elements(size) <= _MOST_ELEMENTS]
         for reads, indices in modes:
-            for size in rounded:
+            for size in small:
                 yield replace(
                     base,
                     size=size,
@@ -120,6 +134,12 @@ class Search:
                     are_integers_indices=indices,
                 )
 
+    def _elements(self, size: int) -> int:
+        """How many elements the largest array has whose open sizes are `size`."""
+        return max(
+            (elements(each, size) for each in self._executable.signature.parameters), default=0
+        )
+
     def _grown(self, launch: Launch, *, sanitize: bool) -> Launch:
         """The launch with as many work-groups as have something to do."""
         end = time.monotonic() + _PATIENCE
@@ -127,7 +147,7 @@ class Search:
         for axis in range(3):
             step, is_doubling = best.grid[axis], True
             too_few = best.grid[axis]
-            while step and time.monotonic() < end:
+            while step and time.monotonic() < end and self._seconds < _LONG:
                 larger = _with_more(best, axis, step)
                 written = 0 if larger is None else self._written(larger, sanitize=sanitize)
                 if larger is not None and written > most:
@@ -145,7 +165,7 @@ class Search:
         self, launch: Launch, axis: int, too_few: int, written: int, *, sanitize: bool
     ) -> Launch:
         """The launch with the fewest work-groups along an axis that write as much."""
-        while launch.grid[axis] - too_few > 1:
+        while launch.grid[axis] - too_few > 1 and self._seconds < _LONG:
             middle = (launch.grid[axis] + too_few) // 2
             fewer = _with_more(launch, axis, middle - launch.grid[axis])
             if fewer is not None and self._written(fewer, sanitize=sanitize) >= written:
@@ -156,7 +176,7 @@ class Search:
 
     def _written(self, launch: Launch, *, sanitize: bool = True) -> int:
         """How many elements a launch changes; 0 where it has mistakes."""
-        signature = self._executable.signature
+        signature, began = self._executable.signature, time.monotonic()
         try:
             random = np.random.default_rng(self._seed)
             before = make_arguments(
@@ -175,6 +195,7 @@ class Search:
         except (ArgumentError, DiagnosticError, DeviceError, ValueError) as error:
             self._reason = str(error).splitlines()[0]
             return 0
+        self._seconds = time.monotonic() - began
         return changed_elements(before, arguments)
 
     def _advice(self) -> str:

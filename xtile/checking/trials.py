@@ -29,7 +29,7 @@ from xtile.launch.reference import load
 from xtile.launch.run import launch as launch_on
 from xtile.text.diagnostics import DiagnosticError
 
-_RUNS = 4
+_RUNS = 3
 """How often a source runs with rounding errors."""
 
 LAUNCH_SECONDS = 120.0

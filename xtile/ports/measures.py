@@ -1,0 +1,94 @@
+"""What a port is made of: accesses to memory, products of matrix units, instructions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+_STRUCTURED = frozenset(
+    {
+        *("xegpu.load_nd", "xegpu.store_nd", "xegpu.load_matrix", "xegpu.store_matrix"),
+        *("cuda_tile.load_view_tko", "cuda_tile.store_view_tko", "cuda_tile.atomic_red_view_tko"),
+        *("tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_gather"),
+        *("tt.descriptor_scatter", "tt.descriptor_reduce"),
+        *("tensorlang.cooperative_matrix_load", "tensorlang.cooperative_matrix_store"),
+        *("vector.transfer_read", "vector.transfer_write", "core.transfer_atomic"),
+    }
+)
+"""Accesses whose address is a block of a matrix, so that hardware may move it as one."""
+
+_SCATTERED = frozenset(
+    {
+        *("xegpu.load", "xegpu.store", "xegpu.atomic_rmw"),
+        *("cuda_tile.load_ptr_tko", "cuda_tile.store_ptr_tko", "cuda_tile.atomic_rmw_tko"),
+        *("cuda_tile.atomic_cas_tko", "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"),
+        *("tensorlang.load", "tensorlang.store", "tensorlang.atomic_add"),
+        *("tensorlang.atomic_store", "tensorlang.atomic_load"),
+        *("memref.load", "memref.store", "memref.atomic_rmw", "vector.load", "vector.store"),
+        *("vector.maskedload", "vector.maskedstore", "vector.gather", "vector.scatter"),
+        *("core.load", "core.store", "core.gather", "core.scatter", "core.atomic_update"),
+    }
+)
+"""Accesses by an address for each element, or for each work-item."""
+
+_PRODUCTS = frozenset(
+    {
+        *("xegpu.dpas", "cuda_tile.mmaf", "cuda_tile.mmai", "cuda_tile.mmaf_scaled"),
+        *("tt.dot", "tt.dot_scaled", "tensorlang.cooperative_matrix_mul_add", "tensorlang.gemm"),
+    }
+)
+"""Products of matrices, for a matrix unit where the chip has one for their types."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What a port is made of.
+
+    Attributes:
+        structured: Accesses to blocks of matrices.
+        scattered: Other accesses.
+        products: Products of matrices.
+    """
+
+    structured: int
+    scattered: int
+    products: int
+
+
+def measure(module: Operation) -> Measures:
+    """Counts the operations of a module."""
+    names = Counter(operation.name for operation in module.walk())
+
+    def count(wanted: frozenset[str]) -> int:
+        return sum(names[name] for name in wanted)
+
+    return Measures(count(_STRUCTURED), count(_SCATTERED), count(_PRODUCTS))
+
+
+_SPIRV_INSTRUCTION = re.compile(r"\b(Op[A-Z]\w+)")
+
+_SASS_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]+)")
+
+_DECLARATIONS = re.compile(
+    r"Op(Type|Constant|Decorate|MemberDecorate|Name|Capability|Extension|MemoryModel|EntryPoint"
+    r"|ExecutionMode|ExtInstImport|Source|Undef|String)"
+)
+
+
+def spirv_instructions(text: str) -> dict[str, int]:
+    """How often each instruction is in assembled SPIR-V, without declarations."""
+    found = Counter(_SPIRV_INSTRUCTION.findall(text))
+    return _sorted({name: n for name, n in found.items() if not _DECLARATIONS.match(name)})
+
+
+def sass_instructions(text: str) -> dict[str, int]:
+    """How often each instruction is in NVIDIA's machine code, as nvdisasm writes it."""
+    names = Counter(name.partition(".")[0] for name in _SASS_INSTRUCTION.findall(text))
+    return _sorted(names)
+
+
+def _sorted(counts: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
