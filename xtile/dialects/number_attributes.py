@@ -7,6 +7,8 @@ them says that it knows them: `RuleTable` refuses them otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import (
     Float4E2M1FNType,
     Float6E2M3FNType,
@@ -22,7 +24,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
 )
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
@@ -54,6 +56,14 @@ FLUSHED = ROUNDED | {
 
 SATURATED = frozenset({"arith.truncf"})
 """The operations that may say that they saturate."""
+
+LARGEST_SATURATED: Mapping[type[Attribute], float] = {
+    Float8E4M3FNType: 448.0,
+    Float8E4M3FNUZType: 240.0,
+    Float8E5M2FNUZType: 57344.0,
+    Float8E5M2Type: 57344.0,
+}
+"""The largest number of each type that saturates and has NaN."""
 
 NARROW_FLOATS = (
     Float4E2M1FNType,

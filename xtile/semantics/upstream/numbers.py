@@ -97,7 +97,10 @@ class Number:
 
     def next_after(self, value: Value, is_down: Value) -> Value:
         """The neighbours of floating numbers of this type: the lower ones, or the upper ones."""
-        limit = choose(is_down, self.number(-np.inf), self.number(np.inf))
+        largest = self.number(np.inf)
+        if not np.isinf(largest):
+            largest = cast(Any, ml_dtypes.finfo(self.dtype)).max
+        limit = choose(is_down, -largest, largest)
         neighbour = np.nextafter(value, limit)
         if self.bits != _TF32_BITS:
             return neighbour

@@ -148,6 +148,11 @@ def _moved(
     back = lowering.converted(made, lowering.element(value))
     bits = bits_of(lowering, made)
     one, zero = lowering.like(step, bits), lowering.like(0, bits)
+    has_zeros = not isinstance(lowering.element(made), _ONE_ZERO)
+    if not has_zeros:
+        bits = lowering.select(
+            _is_lost_sign(lowering, value, bits), _minus_zero(lowering, bits), bits
+        )
     is_negative = lowering.cmpi("slt", bits, zero)
     is_above, is_below = lowering.cmpf("ogt", back, value), lowering.cmpf("olt", back, value)
     if direction is Rounding.TOWARD_ZERO:
@@ -162,7 +167,26 @@ def _moved(
     if grows is not None:
         neighbour = lowering.select(grows, lowering.arith("addi", bits, one), smaller)
     chosen = lowering.select(is_wrong, neighbour, bits)
+    if not has_zeros:
+        is_number = lowering.cmpf("oeq", value, value)
+        is_zero = lowering.cmpi("eq", chosen, _minus_zero(lowering, bits))
+        chosen = lowering.select(lowering.arith("andi", is_number, is_zero), zero, chosen)
     return lowering.bitcast(chosen, lowering.element(made))
+
+
+_ONE_ZERO = (Float8E4M3FNUZType, Float8E5M2FNUZType)
+"""The types in which the bits of -0 are NaN."""
+
+
+def _is_lost_sign(lowering: TileLowering, value: SSAValue, bits: SSAValue) -> SSAValue:
+    """Whether a negative number became a zero without a sign."""
+    is_negative = lowering.cmpf("olt", value, lowering.like(0.0, value))
+    is_zero = lowering.cmpi("eq", bits, lowering.like(0, bits))
+    return lowering.arith("andi", is_negative, is_zero)
+
+
+def _minus_zero(lowering: TileLowering, bits: SSAValue) -> SSAValue:
+    return lowering.like(-128, bits)
 
 
 def _overflown(lowering: TileLowering, value: SSAValue, made: SSAValue) -> SSAValue:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    Float8E4M3FNType,
-    Float8E4M3FNUZType,
-    Float8E5M2FNUZType,
-    Float8E5M2Type,
     f32,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.number_attributes import (
     FLUSH_ATTRIBUTE,
+    LARGEST_SATURATED,
     NUMBER_ATTRIBUTES,
     SATURATE_ATTRIBUTE,
 )
@@ -23,14 +20,6 @@ from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
-
-_LARGEST: dict[type[Attribute], float] = {
-    Float8E4M3FNType: 448.0,
-    Float8E4M3FNUZType: 240.0,
-    Float8E5M2FNUZType: 57344.0,
-    Float8E5M2Type: 57344.0,
-}
-"""The largest number of each type that saturates and has NaN."""
 
 _FLUSHES = frozenset({FLUSH_ATTRIBUTE})
 _SATURATES = frozenset({SATURATE_ATTRIBUTE})
@@ -48,7 +37,7 @@ def computed(operation: Operation, lowering: Lowering) -> None:
     said = NUMBER_ATTRIBUTES & operation.attributes.keys()
     (result,) = operation.results
     operands = lowering.values(operation.operands)
-    largest = _LARGEST.get(type(value_type(result.type)))
+    largest = LARGEST_SATURATED.get(type(value_type(result.type)))
     flushes, saturates = said == _FLUSHES, said == _SATURATES
     if flushes:
         operands = [_flushed(lowering, operand) for operand in operands]

@@ -12,6 +12,7 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    UnitAttr,
     VectorType,
     f32,
     i32,
@@ -24,7 +25,11 @@ from xtile.dialects.arith.casts import TruncFOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import PointerCastOp
 from xtile.dialects.core.pointers import PointerType as CorePointerType
-from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES
+from xtile.dialects.number_attributes import (
+    LARGEST_SATURATED,
+    NUMBER_ATTRIBUTES,
+    SATURATE_ATTRIBUTE,
+)
 from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.operation import as_tensor
 from xtile.dialects.triton.tt.enumerations import PropagateNan, RoundingMode, member
@@ -97,7 +102,10 @@ def _quotient(operation: Operation, raising: Raising) -> None:
 def converted(
     raising: Raising, value: SSAValue, element: Attribute, *, toward_zero: bool = False
 ) -> SSAValue:
-    """Floats as floats of another type; those that are neither wider nor narrower through f32."""
+    """Floats as floats of another type; those that are neither wider nor narrower through f32.
+
+    Numbers that are too large for 8 bits become the largest one.
+    """
     given = value_type(value.type)
     if given == element:
         return value
@@ -106,8 +114,23 @@ def converted(
         return raising.compute(arith.ExtFOp, [value], type_)
     if width == cast("Any", given).bitwidth:
         value = raising.compute(arith.ExtFOp, [value], with_element(value.type, f32))
-    properties = {"roundingmode": _TOWARD_ZERO} if toward_zero else {}
-    return raising.compute(TruncFOp, [value], type_, properties)
+    largest = LARGEST_SATURATED.get(type(element))
+    if toward_zero:
+        if largest is not None:
+            value = _clamped(raising, value, largest)
+        return raising.compute(TruncFOp, [value], type_, {"roundingmode": _TOWARD_ZERO})
+    attributes = {} if largest is None else {SATURATE_ATTRIBUTE: UnitAttr()}
+    return raising.compute(TruncFOp, [value], type_, attributes=attributes)
+
+
+def _clamped(raising: Raising, value: SSAValue, largest: float) -> SSAValue:
+    """Numbers that are no larger than one of their type; NaN stays."""
+    below = raising.compute(
+        arith.MinimumfOp, [value, raising.constant(largest, value.type)], value.type
+    )
+    return raising.compute(
+        arith.MaximumfOp, [below, raising.constant(-largest, value.type)], value.type
+    )
 
 
 def _fp_to_fp(operation: FpToFpOp, raising: Raising) -> None:
