@@ -21,6 +21,7 @@ from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.translate.triton_to_amdg.blocked import Machine
 from xtile.translate.triton_to_amdg.lowering import Lowering
+from xtile.translate.triton_to_amdg.pipelining import pipeline_loops
 from xtile.translate.triton_to_amdg.pointers import split_pointers
 from xtile.translate.triton_to_amdg.rules import RULES
 
@@ -59,6 +60,8 @@ def translate_module(
     result.attributes[TARGET] = StringAttr(f"hip:{chip.name}")
     result.body.detach_block(result.body.block).erase()
     result.body.add_block(body)
+    remove_dead_code(result)
+    pipeline_loops(result, chip)
     remove_dead_code(result)
     return result
 

@@ -38,7 +38,11 @@ class Machine:
     warps: int
 
     def blocked(
-        self, shape: Sequence[int], order: Sequence[int] | None = None, held: int = 1
+        self,
+        shape: Sequence[int],
+        order: Sequence[int] | None = None,
+        held: int = 1,
+        rows: int = 1,
     ) -> BlockedEncodingAttr:
         """The layout in which lanes and then warps go through a tensor.
 
@@ -48,11 +52,13 @@ class Machine:
             shape: The shape of the tensor.
             order: The dimensions, the fastest first; None for the last one first.
             held: The elements that a lane has in a row along the fastest dimension.
+            rows: How many of such rows it has along the next one.
         """
         rank = len(shape)
         order = list(reversed(range(rank))) if order is None else list(order)
         sizes = [1] * rank
-        sizes[order[0]] = min(held, shape[order[0]])
+        for dimension, size in zip(order, (held, rows), strict=False):
+            sizes[dimension] = min(size, shape[dimension])
         left = [size // own for size, own in zip(shape, sizes, strict=True)]
         lanes = _shared_out(self.lanes, left, order)
         left = [max(1, size // own) for size, own in zip(left, lanes, strict=True)]

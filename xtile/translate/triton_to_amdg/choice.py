@@ -22,7 +22,7 @@ from xtile.dialects.triton.encodings.matrix_units import (
     DotOperandEncodingAttr,
     MatrixUnitEncodingAttr,
 )
-from xtile.dialects.triton.operation import shape_of
+from xtile.dialects.triton.operation import element_of, shape_of
 from xtile.dialects.triton.tt.ops.products import DotOp
 from xtile.dialects.walk import walk
 from xtile.targets.target import Target
@@ -30,6 +30,7 @@ from xtile.translate.triton_to_amdg.axis_facts import AxisFacts
 from xtile.translate.triton_to_amdg.blocked import Machine, layouts_of_accesses
 from xtile.translate.triton_to_amdg.bounds import Bounds, small_arguments
 from xtile.translate.triton_to_amdg.shapes import RULES, axis_of
+from xtile.translate.triton_to_amdg.staging import layout_of_load
 from xtile.translate.triton_to_amdg.units import Product, product_of
 
 Layout = DistributedEncodingAttr
@@ -99,6 +100,7 @@ class Choice:
         self.products: dict[Operation, Product] = {
             each: product_of(each, chip, machine) for each in dots
         }
+        self._load_as_operands(dots)
         self._small = small_arguments(function)
         self._layouts: dict[SSAValue, Layout] = {}
         self._cheap: set[SSAValue] = set()
@@ -126,6 +128,20 @@ class Choice:
     def default(self, type_: Attribute) -> BlockedEncodingAttr:
         """The layout of tensors that nothing decides about."""
         return self.machine.blocked(shape_of(type_))
+
+    def _load_as_operands(self, dots: list[DotOp]) -> None:
+        """Loads operands of products in the layouts in which they are written to local memory."""
+        for dot in dots:
+            for index, value in enumerate((dot.a, dot.b)):
+                load, product = value.owner, self.products[dot]
+                layout = self.accesses.get(load) if isinstance(load, Operation) else None
+                is_cast = element_of(value.type) != product.factors[index]
+                is_alone = len(list(value.uses)) == 1
+                if not isinstance(layout, BlockedEncodingAttr) or is_cast or not is_alone:
+                    continue
+                if product.width and isinstance(load, Operation):
+                    operand, shape = product.operand(index), shape_of(value.type)
+                    self.accesses[load] = layout_of_load(operand, layout, shape, self.machine)
 
     # --- what is cheap ---
 

@@ -68,7 +68,8 @@ def _algebra(operation: Operation, layout: Layout) -> LinearLayout:
     return layout.layout(shape_of(operation.operands[0].type))
 
 
-def _linear(layout: LinearLayout) -> LinearEncodingAttr:
+def linear(layout: LinearLayout) -> LinearEncodingAttr:
+    """A layout as the images of its bits."""
     return LinearEncodingAttr(*(layout.images(unit) for unit in UNITS))
 
 
@@ -94,7 +95,7 @@ def _scan(operation: Operation, known: Known) -> Layouts:
 def _reshape(operation: Operation, known: Known) -> Layouts:
     layout = _source(operation, known)
     sizes = _named(shape_of(operation.results[0].type))
-    return Layouts([layout], _linear(_algebra(operation, layout).reshape(sizes)))
+    return Layouts([layout], linear(_algebra(operation, layout).reshape(sizes)))
 
 
 def _trans(operation: Operation, known: Known) -> Layouts:
@@ -109,7 +110,7 @@ def _trans(operation: Operation, known: Known) -> Layouts:
     names = [f"dim{d}" for d in permutation]
     turned = _algebra(operation, layout).transpose(*names)
     new = {name: f"dim{i}" for i, name in enumerate(names)}
-    return Layouts([layout], _linear(turned.renamed(outputs=new)))
+    return Layouts([layout], linear(turned.renamed(outputs=new)))
 
 
 def _join(operation: Operation, known: Known) -> Layouts:
@@ -118,7 +119,7 @@ def _join(operation: Operation, known: Known) -> Layouts:
     rank = layout.rank
     pairs = LinearLayout.identity(2, "register", f"dim{rank}")
     joined = pairs * _algebra(operation, layout)
-    return Layouts([layout, layout], _linear(joined.transpose(*_named(range(rank + 1)))))
+    return Layouts([layout, layout], linear(joined.transpose(*_named(range(rank + 1)))))
 
 
 def _split(operation: Operation, known: Known) -> Layouts:
