@@ -122,6 +122,8 @@ def _leads_to_memory(type: Attribute) -> bool:
         return True
     if type.name.startswith("cuda_tile.") and type.name.endswith("_view"):
         return True
+    if type.name == "tt.tensordesc":
+        return True
     element = getattr(type, "element_type", type)
     return element == i64 or isinstance(element, IndexType)
 

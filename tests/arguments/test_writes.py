@@ -1,0 +1,45 @@
+"""Which parameters Triton's kernels write to: a launch copies these back to the host."""
+
+from __future__ import annotations
+
+import pytest
+
+import xtile
+from xtile.arguments.kernel import signatures_of
+
+POINTERS = "tensor<8x!tt.ptr<f32>>"
+
+BODIES = {
+    "tt.store %p, %v : !tt.ptr<f32>": {1},
+    "%t = tt.splat %p : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>\n"
+    "%at = tt.addptr %t, %lanes : tensor<8x!tt.ptr<f32>>, tensor<8xi32>\n"
+    "tt.store %at, %vs : tensor<8x!tt.ptr<f32>>": {1},
+    "%x = tt.load %p : !tt.ptr<f32>\n tt.store %q, %x : !tt.ptr<f32>": {2},
+    "%x = tt.load %p : !tt.ptr<f32>": set(),
+    "%x = tt.atomic_rmw fadd, relaxed, gpu, %p, %v : (!tt.ptr<f32>, f32) -> f32": {1},
+    "%x = tt.atomic_cas relaxed, gpu, %i, %n, %n : (!tt.ptr<i32>, i32, i32) -> i32": {3},
+    "%d = tt.make_tensor_descriptor %q, [%n, %n], [%one, %one] : !tt.ptr<f32>, "
+    "!tt.tensordesc<4x4xf32>\n"
+    "tt.descriptor_store %d[%n, %n], %vv : !tt.tensordesc<4x4xf32>, tensor<4x4xf32>": {2},
+    "%c = arith.constant 4 : i32\n"
+    "%end = scf.for %k = %n to %c step %c iter_args(%at = %p) -> (!tt.ptr<f32>) : i32 {\n"
+    "  tt.store %at, %v : !tt.ptr<f32>\n"
+    "  %next = tt.addptr %at, %c : !tt.ptr<f32>, i32\n"
+    "  scf.yield %next : !tt.ptr<f32>\n}": {1},
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_what_is_written(body: str) -> None:
+    text = f"""
+tt.func public @k(%n: i32, %p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %i: !tt.ptr<i32>, %v: f32) {{
+  %one = arith.constant 1 : i64
+  %lanes = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+  %vs = tt.splat %v : f32 -> tensor<8xf32>
+  %vv = tt.splat %v : f32 -> tensor<4x4xf32>
+  {body}
+  tt.return
+}}
+"""
+    module = xtile.parse(text, language="ttir")
+    assert signatures_of(module)["k"].written == BODIES[body]

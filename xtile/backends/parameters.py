@@ -1,0 +1,73 @@
+"""The parameters that a compiled kernel has: flat numbers, each naturally aligned.
+
+Every argument of the calling convention is one parameter, but a complex number is two, the real and
+the imaginary part. An entry of CUDA Tile IR has one parameter for each of its own.
+
+Source: seen on cubins of tileiras 13.3 and 13.5 on an H200; CUDA Tile IR 13.3, `cuda_tile.entry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xtile.arguments.calling_convention import KernelArgument
+
+POINTER_SIZE = 8
+"""Bytes of an address."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where a parameter of a kernel lies among its parameters.
+
+    Attributes:
+        offset: Bytes before it.
+        size: Its bytes.
+    """
+
+    offset: int
+    size: int
+
+
+def slots_of(arguments: Iterable[KernelArgument]) -> tuple[Slot, ...]:
+    """Where the parameters of a kernel lie."""
+    slots: list[Slot] = []
+    end = 0
+    for argument in arguments:
+        for size in sizes_of(argument):
+            offset = end + -end % size
+            slots.append(Slot(offset, size))
+            end = offset + size
+    return tuple(slots)
+
+
+def sizes_of(argument: KernelArgument) -> tuple[int, ...]:
+    """Bytes of each parameter that an argument becomes."""
+    return (POINTER_SIZE,) if argument.pointer_depth else sizes_of_element(argument)
+
+
+def sizes_of_element(argument: KernelArgument) -> tuple[int, ...]:
+    """Bytes of each number that an argument is or points to; a complex one is two."""
+    if argument.type.name == ComplexType.name:
+        part = cast("ComplexType[AnyFloat]", argument.type).element_type
+        return (size_of(part),) * 2
+    return (size_of(argument.type),)
+
+
+_BYTE = 8
+
+
+def size_of(type: Attribute) -> int:
+    """Bytes of a number: those of its bits, made a power of two."""
+    if isa(type, IntegerType):
+        bits = type.width.data
+    else:
+        assert isinstance(type, AnyFloat)
+        bits = type.bitwidth
+    return 1 << ((bits - 1) // _BYTE).bit_length()

@@ -1,0 +1,242 @@
+"""The file beside machine code that says what a launch must know of its kernels.
+
+With it a cubin runs on a computer that has neither the kernel's source nor the assembler, and so
+does an hsaco. It is JSON, `k.cubin.json` for `k.cubin`:
+
+| field | what it holds |
+|---|---|
+| `format`, `version` | "xtile cubin" or "xtile hsaco", and 3 |
+| `xtile`, `tool` | what compiled and what assembled it |
+| `chip` | the architecture |
+| `sha256` | the checksum of the machine code, in hexadecimal digits |
+| `kernels` | for each its signature, `slots` and launch, as below |
+
+The signature of a kernel is its `name`, its `parameters`, `written` and `checks`.
+
+A parameter has the type of the kernel's source, as MLIR writes it. `is_noalias` says whether the
+code relies on it that no other argument overlaps this one where either is written. `written` are
+the numbers of those that the kernel writes to, `checks` what it relies on that a launch finds out
+(docs/core-form.md, "Launch checks"). `slots` are offset and size of each parameter of the
+machine code, `0:4 8:8`, which follow from the types.
+
+A launch is `threads` of a block, its `shared` memory in bytes, and `scratch`, pointers that the
+machine code takes behind its parameters: to `size` bytes for each program, with an `alignment`.
+The grid counts programs, one for each work-group of the source. `heap` are the bytes that a tile
+block allocates while it runs, and `hints` what the source told the assembler. `divisors` are what
+the code relies on to divide each of its parameters, and `in_reach` the numbers of those whose
+memory ends below 2 GB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from xtile import __version__
+from xtile.arguments.calling_convention import source_arguments
+from xtile.arguments.signature import Signature
+from xtile.arguments.signature_words import signature_of_words, signature_words
+from xtile.backends.elf import find_damage
+from xtile.backends.machine_code import CodeFormat, KernelInterface, MachineCode, Scratch
+from xtile.backends.parameters import slots_of
+from xtile.dialects.registry import make_context
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
+from xtile.text.files import source_from_path
+from xtile.text.source import Source, Span
+
+SIDECAR = ".json"
+"""What follows the path of machine code in that of its sidecar."""
+
+_VERSION = 3
+
+
+def sidecar_path(path: str | os.PathLike[str]) -> Path:
+    """The sidecar of machine code."""
+    return Path(os.fspath(path) + SIDECAR)
+
+
+def write_machine_code(path: str | os.PathLike[str], made: MachineCode) -> None:
+    """Writes machine code and its sidecar.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    Path(path).write_bytes(made.code)
+    sidecar_path(path).write_text(encode(made), encoding="utf-8")
+
+
+def encode(made: MachineCode) -> str:
+    """The text of the sidecar of machine code."""
+    kernels = [
+        {
+            **signature_words(signature),
+            "slots": _slots(signature),
+            **_launch_words(made.kernels.get(name, KernelInterface())),
+        }
+        for name, signature in made.signatures.items()
+    ]
+    words = {
+        "format": f"xtile {made.format.name}",
+        "version": _VERSION,
+        "xtile": __version__,
+        "tool": made.tool,
+        "chip": made.chip,
+        "sha256": sha256(made.code).hexdigest(),
+        "kernels": kernels,
+    }
+    return json.dumps(words, indent=1) + "\n"
+
+
+def _launch_words(interface: KernelInterface) -> dict[str, Any]:
+    """What a launch must know of a kernel; what it relies on stands in the signature."""
+    return {
+        "hints": interface.hints,
+        "heap": interface.heap,
+        "threads": interface.threads,
+        "shared": interface.shared,
+        "scratch": [asdict(scratch) for scratch in interface.scratch],
+        "divisors": interface.divisors,
+        "in_reach": interface.in_reach,
+    }
+
+
+def _slots(signature: Signature) -> str:
+    """Offset and size of each parameter of the machine code."""
+    arguments = (
+        argument
+        for parameter in signature.parameters
+        for argument in source_arguments(parameter.type)
+    )
+    return " ".join(f"{slot.offset}:{slot.size}" for slot in slots_of(arguments))
+
+
+def read_code(path: str | os.PathLike[str], kind: CodeFormat) -> bytes:
+    """The machine code of a file without looking at its sidecar.
+
+    Raises:
+        DiagnosticError: The file cannot be read, is not of the kind, or is cut off.
+    """
+    source = source_from_path(path, is_binary=True)
+    code = source.data or b""
+    damage = find_damage(code, kind)
+    if damage is not None:
+        raise _error(source, damage)
+    return code
+
+
+def read_machine_code(path: str | os.PathLike[str], kind: CodeFormat) -> MachineCode:
+    """Reads machine code and its sidecar.
+
+    Raises:
+        DiagnosticError: A file cannot be read, is damaged, or they do not belong together.
+    """
+    code = read_code(path, kind)
+    if not sidecar_path(path).exists():
+        raise _error(
+            Source(os.fspath(path), ""),
+            f"its sidecar {sidecar_path(path).name} is missing, which `xtile compile` writes "
+            "beside it; without it, run the kernel's source with --binary",
+        )
+    return decode(source_from_path(sidecar_path(path)), code, kind)
+
+
+def decode(source: Source, code: bytes, kind: CodeFormat) -> MachineCode:
+    """What a sidecar says of machine code.
+
+    Raises:
+        DiagnosticError: It is damaged, or of other machine code.
+    """
+    words, expected = _read_json(source), f"xtile {kind.name}"
+    if words.get("format") != expected or words.get("version") != _VERSION:
+        raise _error(
+            source, f'expected a file with "format": "{expected}" and "version": {_VERSION}'
+        )
+    if words.get("sha256") != sha256(code).hexdigest():
+        raise _error(source, f"it describes another {kind.name}: the checksum sha256 differs")
+    try:
+        signatures = _read_kernels(source, words["kernels"])
+        kernels = {str(kernel["name"]): _interface(kernel) for kernel in words["kernels"]}
+        return MachineCode(code, str(words["chip"]), str(words["tool"]), signatures, kernels, kind)
+    # What is missing, or no list or object where there must be one.
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise _error(source, f"it is damaged: {_reason(error)}") from None
+
+
+def _interface(words: dict[str, Any]) -> KernelInterface:
+    return KernelInterface(
+        str(words["hints"]),
+        _number(words, "heap"),
+        threads=_number(words, "threads", least=1),
+        shared=_number(words, "shared"),
+        scratch=tuple(
+            Scratch(_number(each, "size"), _number(each, "alignment", least=1))
+            for each in words["scratch"]
+        ),
+        divisors=_numbers(words, "divisors", least=1),
+        in_reach=_numbers(words, "in_reach"),
+    )
+
+
+def _number(words: dict[str, Any], name: str, least: int = 0) -> int:
+    return _checked(words[name], name, least)
+
+
+def _numbers(words: dict[str, Any], name: str, least: int = 0) -> tuple[int, ...]:
+    return tuple(_checked(number, name, least) for number in words[name])
+
+
+def _checked(number: object, name: str, least: int) -> int:
+    if not isinstance(number, int) or number < least:
+        raise TypeError(f"{name} is no number from {least} on")
+    return number
+
+
+def _read_json(source: Source) -> dict[str, Any]:
+    try:
+        words = json.loads(source.text)
+    except json.JSONDecodeError as error:
+        position = min(error.pos, max(0, len(source.text) - 1))
+        message = f"expected JSON: {error.msg}"
+        span = Span(position, position + 1)
+        raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, span)]) from None
+    except RecursionError:
+        raise _error(source, "expected JSON that is not so deeply nested") from None
+    if not isinstance(words, dict):
+        raise _error(source, "expected a JSON object")
+    return cast("dict[str, Any]", words)
+
+
+def _read_kernels(source: Source, kernels: Sequence[dict[str, Any]]) -> dict[str, Signature]:
+    from xdsl.utils.exceptions import ParseError
+
+    context = make_context()
+    signatures: dict[str, Signature] = {}
+    for words in kernels:
+        try:
+            signature = signature_of_words(words, context)
+            slots = _slots(signature)
+        except (ParseError, ValueError) as error:
+            reason = str(error).strip().splitlines()[-1]
+            message = f"a type of kernel '{words['name']}' cannot be read: {reason}"
+            raise _error(source, message) from None
+        if slots != words["slots"]:
+            raise _error(
+                source,
+                f"the parameters of kernel '{signature.name}' lie at '{slots}' by its signature, "
+                f"but its slots are '{words['slots']}'",
+            )
+        signatures[signature.name] = signature
+    return signatures
+
+
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _error(source: Source, message: str) -> DiagnosticError:
+    return DiagnosticError([Diagnostic(Severity.ERROR, message, source, None)])

@@ -1,0 +1,306 @@
+"""Launches on GPUs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from xtile.arguments.array_arguments import flattened, takes_pointers
+from xtile.arguments.binding import BoundArgument, bind
+from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.launch_checks import LaunchCheck, first_failing
+from xtile.arguments.signature import Signature
+from xtile.launch.executable import (
+    CUDA_NAME,
+    HIP_NAME,
+    Grid,
+    Kernel,
+    LaunchResult,
+    Progress,
+)
+from xtile.launch.gpu_platforms import NAMES, GpuPlatform, platform_named
+
+if TYPE_CHECKING:
+    from xtile.backends.gpu.driver import GpuDevice
+    from xtile.backends.gpu.platform import Platform
+    from xtile.backends.gpu.session import LoadedKernel, Session
+    from xtile.backends.machine_code import MachineCode
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which GPU is asked for.
+
+    Attributes:
+        ordinal: Its number; None for the first that fits.
+        chip: The architecture that kernels are compiled for; None for the GPU's own.
+        stream: The stream that kernels run in; 0 is the default stream.
+        device: What `device=` calls the GPUs of which it is one.
+    """
+
+    ordinal: int | None = None
+    chip: str | None = None
+    stream: int = 0
+    device: str = CUDA_NAME
+
+    def fits(self, device: GpuDevice, platform: Platform) -> bool:
+        """Whether a GPU is what is asked for."""
+        if self.ordinal not in (None, device.ordinal) or device.chip is None:
+            return False
+        return self.chip is None or platform.runs(device, self.chip)
+
+    def __str__(self) -> str:
+        if self.chip is not None:
+            return f"for {self.chip}"
+        return "" if self.ordinal is None else f"with the number {self.ordinal}"
+
+
+@dataclass(frozen=True)
+class GpuExecutable:
+    """A kernel that a GPU can run.
+
+    Attributes:
+        signature: That of the function.
+        key: Tells its machine code apart.
+        made: The machine code.
+        device: The GPU.
+        gpus: The GPUs of which it is one.
+        stream: The stream that it runs in.
+        for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
+        for_wrapping: Makes it ready for offsets that wrap around; None where it is.
+    """
+
+    signature: Signature
+    key: str
+    made: MachineCode
+    device: GpuDevice
+    gpus: GpuPlatform
+    stream: int
+    for_overlaps: Callable[[], GpuExecutable] | None
+    for_wrapping: Callable[[], GpuExecutable] | None = None
+
+    @property
+    def is_host(self) -> bool:
+        """Never: code of the host is refused when it is loaded."""
+        return False
+
+    def loaded(self) -> tuple[Session, LoadedKernel]:
+        """The kernel in the memory of the GPU.
+
+        Raises:
+            ArgumentError: A kernel cannot have such a parameter.
+            DeviceError: The driver does not load it.
+        """
+        session = self.gpus.platform.session_of(self.device)
+        return session, session.kernel(self.key, self.made, self.signature)
+
+    def suited(self, arguments: Sequence[BoundArgument]) -> GpuExecutable:
+        """The kernel itself, or one that is compiled for arguments that overlap, if they do.
+
+        Raises:
+            ArgumentError: They overlap, and the kernel cannot be compiled here.
+        """
+        from xtile.backends.overlaps import suited
+
+        reason = (
+            f"its {self.made.format.name} was compiled for arguments that do not overlap; "
+            f"{self.gpus.maker.advice}"
+        )
+        return suited(self, self.for_overlaps, arguments, reason)
+
+    @property
+    def checks(self) -> Sequence[LaunchCheck]:
+        """What the machine code relies on, where there is another one for other launches."""
+        interface = self.made.kernels.get(self.signature.name)
+        return () if interface is None or self.for_wrapping is None else interface.checks
+
+    def checked(self, arguments: Sequence[BoundArgument], grid: Grid) -> GpuExecutable:
+        """The kernel itself, or one that relies on no check if one of them fails."""
+        if self.for_wrapping is None or first_failing(self.checks, arguments, grid) is None:
+            return self
+        return self.for_wrapping()
+
+    def launch(
+        self,
+        arguments: Sequence[BoundArgument],
+        grid: Grid,
+        block: Grid | None,
+        *,
+        sanitize: bool,
+        workers: int,
+        progress: Progress | None,
+        seconds: float | None,
+    ) -> LaunchResult:
+        """Runs the kernel; the arrays of the arguments hold the results afterwards.
+
+        Raises:
+            ArgumentError: The launch needs more than the GPU has.
+            DeviceError: The driver or the kernel failed, or it was not done in time.
+        """
+        from xtile.backends.gpu.launching import launch
+
+        _check_block(self.signature.name, block)
+        session, kernel = self.suited(arguments).checked(arguments, grid).loaded()
+        taken = launch(
+            *(kernel, session, self.signature, arguments, grid, self.stream), seconds=seconds
+        )
+        if progress is not None:
+            blocks = grid[0] * grid[1] * grid[2]
+            progress(blocks, blocks)
+        return LaunchResult(str(self.device), taken)
+
+    def launch_given(
+        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
+    ) -> LaunchResult | None:
+        """Runs the kernel; arrays of layouts that it was launched on before need no checks.
+
+        Raises:
+            ArgumentError: An argument does not fit, or the launch needs more than the GPU has.
+            DeviceError: The driver or the kernel failed.
+        """
+        from xtile.backends.gpu.launching import launch, launch_again
+
+        if takes_pointers(self.signature) and isinstance(arguments, list | tuple | Mapping):
+            arguments = flattened(self.signature, arguments)
+        session, kernel = self.loaded()
+        plans = None if self.checks else kernel.plans
+        repeated = None if plans is None else plans.repeated(self.signature, arguments)
+        if repeated is not None:
+            name = self.signature.name
+            seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
+        else:
+            bound = bind(self.signature, arguments)
+            suited = self.suited(bound).checked(bound, grid)
+            session, kernel = suited.loaded()
+            seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
+            if suited is self and plans is not None:
+                plans.remember(kernel.conventions, self.signature, arguments, bound)
+        return LaunchResult(str(self.device), seconds)
+
+    def run_host(
+        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
+    ) -> None:
+        """Never called, because `is_host` is false.
+
+        Raises:
+            ArgumentError: Always.
+        """
+        raise ArgumentError(f"@{self.signature.name} is a kernel")
+
+
+def _check_block(name: str, block: Grid | None) -> None:
+    if block not in (None, (1, 1, 1)):
+        raise ArgumentError(
+            f"@{name} runs as tile blocks, which have no work-items; leave block out, given {block}"
+        )
+
+
+def wanted_of(name: str) -> Wanted | None:
+    """The GPU that the name of a device means; None if it means no GPU."""
+    prefix, separator, number = name.partition(":")
+    if prefix in NAMES and not separator:
+        return Wanted(device=prefix)
+    if prefix in NAMES and number.isascii() and number.isdecimal():
+        return Wanted(ordinal=int(number), device=prefix)
+    if name.startswith(("sm_", "gfx")):
+        from xtile.targets import AMD, NVIDIA, chip_name
+
+        chip = chip_name(name)
+        if chip in NVIDIA.chips:
+            return Wanted(chip=chip)
+        return Wanted(chip=chip, device=HIP_NAME) if chip in AMD.chips else None
+    return None
+
+
+def wanted_by_stream(stream: Any) -> Wanted | None:
+    """The GPU of a stream of torch or CuPy, and the stream; None for anything else.
+
+    Both call streams of HIP those of CUDA.
+    """
+    kind = type(stream).__module__.partition(".")[0]
+    if kind == "torch" and hasattr(stream, "cuda_stream"):
+        is_hip = (
+            getattr(getattr(sys.modules.get("torch"), "version", None), "hip", None) is not None
+        )
+        device = HIP_NAME if is_hip else CUDA_NAME
+        return Wanted(ordinal=stream.device_index, stream=stream.cuda_stream, device=device)
+    if kind == "cupy" and hasattr(stream, "ptr"):
+        # The null stream belongs to no GPU.
+        ordinal = stream.device_id if stream.device_id >= 0 else None
+        runtime = getattr(getattr(sys.modules.get("cupy"), "cuda", None), "runtime", None)
+        device = HIP_NAME if getattr(runtime, "is_hip", False) else CUDA_NAME
+        return Wanted(ordinal=ordinal, stream=stream.ptr, device=device)
+    return None
+
+
+def load(
+    kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False, may_wrap: bool = False
+) -> GpuExecutable:
+    """Makes a kernel ready for a GPU; without one it is compiled before the error is raised.
+
+    Args:
+        kernel: The kernel.
+        wanted: The GPU.
+        may_overlap: Whether it is compiled for arguments that overlap.
+        may_wrap: Whether it is compiled for offsets that wrap around.
+
+    Raises:
+        ArgumentError: There is no such function, or it is code of the host.
+        DeviceError: There is no such GPU, or nothing that makes machine code.
+        DiagnosticError: The text has errors, or cannot be compiled for the GPU.
+    """
+    from xtile.launch.compiled import choose_kernel
+    from xtile.launch.gpu_compiled import compilation_note, compiled_kernels
+
+    gpus = platform_named(wanted.device)
+    device, reason = _find(wanted, gpus.platform)
+    chip = wanted.chip or (device.chip if device is not None else None)
+    key, ready = compiled_kernels(kernel, chip, gpus, may_overlap=may_overlap, may_wrap=may_wrap)
+    signature = choose_kernel(ready.made.signatures, ready.hosts, kernel.entry)
+    if not ready.is_from_text and wanted.ordinal is None and wanted.chip is None:
+        # Of several GPUs one that runs the machine code.
+        device, reason = _find(replace(wanted, chip=ready.made.chip), gpus.platform)
+    if device is None:
+        raise DeviceError(f"{reason}; {compilation_note(kernel, ready.made)}")
+    _check_chip(ready.made, device, gpus.platform)
+
+    def other(*, may_overlap: bool, may_wrap: bool) -> Callable[[], GpuExecutable]:
+        return partial(load, kernel, wanted, may_overlap=may_overlap, may_wrap=may_wrap)
+
+    maker, is_from_text = gpus.maker, ready.is_from_text
+    has_overlaps = is_from_text and maker.compiles_overlaps
+    has_wrapping = is_from_text and maker.compiles_wrapping and not may_wrap
+    return GpuExecutable(
+        signature,
+        key,
+        ready.made,
+        device,
+        gpus,
+        wanted.stream,
+        other(may_overlap=True, may_wrap=may_wrap) if has_overlaps else None,
+        other(may_overlap=may_overlap, may_wrap=True) if has_wrapping else None,
+    )
+
+
+def _find(wanted: Wanted, platform: Platform) -> tuple[GpuDevice | None, str]:
+    """The GPU that is asked for, or why there is none."""
+    try:
+        devices = platform.find_devices()
+    except DeviceError as error:
+        return None, str(error)
+    for device in devices:
+        if wanted.fits(device, platform):
+            return device, ""
+    there = ", ".join(f"{device.ordinal}: {device}" for device in devices) or "none"
+    maker = platform.format.vendor.name
+    return None, f"there is no {maker} GPU {wanted} here that kernels run on; there is {there}"
+
+
+def _check_chip(made: MachineCode, device: GpuDevice, platform: Platform) -> None:
+    if not platform.runs(device, made.chip):
+        raise ArgumentError(
+            f"the {made.format.name} is for {made.chip}, which the device {device} does not run"
+        )

@@ -1,0 +1,238 @@
+"""Kernels as machine code for GPUs: from a text, from the cache, or from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from typing import Any, cast
+
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Signature, choose_entry
+from xtile.backends.cache import Cache, make_key
+from xtile.backends.compiler import Compiler
+from xtile.backends.gpu.platform import Assembly
+from xtile.backends.machine_code import MachineCode, format_of
+from xtile.backends.recently_used import TEXTS, RecentlyUsed
+from xtile.backends.sidecar import (
+    SIDECAR,
+    encode,
+    read_code,
+    read_machine_code,
+    sidecar_path,
+)
+from xtile.launch.compiled import (
+    Text,
+    compile_text,
+    compiled_for,
+    read_signatures,
+    show,
+    text_of,
+)
+from xtile.launch.executable import Kernel
+from xtile.launch.gpu_platforms import GpuPlatform
+from xtile.text.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True)
+class CompiledKernels:
+    """A text's kernels as machine code.
+
+    Attributes:
+        made: The machine code.
+        hosts: The names of the functions of the host.
+        warnings: What was to say about the text.
+        is_from_text: Whether it was compiled here, and so can be in another way.
+    """
+
+    made: MachineCode
+    hosts: Sequence[str]
+    warnings: Sequence[Diagnostic]
+    is_from_text: bool = False
+
+
+_kept: RecentlyUsed[CompiledKernels] = RecentlyUsed(TEXTS)
+"""What texts became, by the keys of the texts."""
+
+_files: RecentlyUsed[tuple[str, CompiledKernels]] = RecentlyUsed(TEXTS)
+"""What files became that have not changed since, so that they need not be read."""
+
+
+def _path_of(kernel: Kernel) -> str | None:
+    """The path of the file that a kernel is given as; None for a text, a module or a folder."""
+    source = kernel.source
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = os.fspath(cast("str | os.PathLike[str]", source))
+    return None if "\n" in path or os.path.isdir(path) else path
+
+
+def _code_path(kernel: Kernel) -> str | None:
+    """The path of a file with machine code that a kernel is given as."""
+    path = _path_of(kernel)
+    return path if path is not None and format_of(path) is not None else None
+
+
+def compiled_kernels(
+    kernel: Kernel,
+    chip: str | None,
+    gpus: GpuPlatform,
+    *,
+    may_overlap: bool = False,
+    may_wrap: bool = False,
+) -> tuple[str, CompiledKernels]:
+    """The machine code of a kernel, and a key that tells it apart.
+
+    Args:
+        kernel: A text, a module, or the path of machine code.
+        chip: The architecture that it is compiled for; None for the vendor's default.
+        gpus: What it is for, and what makes it.
+        may_overlap: Whether it is compiled for arguments that overlap.
+        may_wrap: Whether it is compiled for offsets that wrap around.
+
+    Raises:
+        ArgumentError: What is given does not belong together.
+        DeviceError: There is nothing that makes machine code, or it fails.
+        DiagnosticError: The text has errors or cannot be compiled, or a file is damaged.
+    """
+    wanted = _Wanted(gpus, chip or gpus.platform.format.vendor.default, may_overlap, may_wrap)
+    stamp = _stamp(kernel)
+    if stamp is None:
+        key, ready = _made(kernel, wanted)
+    else:
+        position = (stamp, gpus.name, chip, kernel.entry, may_overlap, may_wrap)
+        key, ready = _files.get(position, lambda: _made(kernel, wanted))
+    if ready.warnings:
+        show(ready.warnings, kernel)
+    return key, ready
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a kernel is compiled for.
+
+    Attributes:
+        gpus: The GPUs, and what makes their machine code.
+        chip: The architecture.
+        may_overlap: Whether arguments may overlap.
+        may_wrap: Whether offsets may wrap around.
+    """
+
+    gpus: GpuPlatform
+    chip: str
+    may_overlap: bool
+    may_wrap: bool
+
+    def compiler(self) -> Compiler[Any]:
+        """What makes programs of kernels."""
+        return self.gpus.maker.compiler(self.chip, self.may_overlap, self.may_wrap)
+
+
+def _stamp(kernel: Kernel) -> tuple[object, ...] | None:
+    """What changes when a file changes that a kernel comes from; None where it is no file."""
+    path = _path_of(kernel)
+    if path is None:
+        return None
+    if kernel.binary is None:
+        return _state(path) if format_of(path) is None else (_state(path), _state(path + SIDECAR))
+    binary = os.fspath(kernel.binary)
+    return _state(path), _state(binary), _state(binary + SIDECAR)
+
+
+def _state(path: str) -> tuple[object, ...]:
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return (path,)
+    return path, state.st_mtime_ns, state.st_size, state.st_ino
+
+
+def _made(kernel: Kernel, wanted: _Wanted) -> tuple[str, CompiledKernels]:
+    path = _code_path(kernel)
+    if path is not None:
+        return _from_file(kernel, path, wanted)
+    text, compiler = text_of(kernel), wanted.compiler()
+    if kernel.binary is None:
+
+        def made(text: Text, key: str) -> tuple[str, CompiledKernels]:
+            make = partial(_assembled, text, key, wanted, compiler, kernel)
+            return key, _kept.get(key, make)
+
+        return compiled_for(kernel.entry, text, compiler.name, made)
+    code = read_code(kernel.binary, wanted.gpus.platform.format)
+    digest, program = sha256(code).hexdigest(), text.key(compiler.name)
+    key = make_key("binary", program=program, data=digest, entry=kernel.entry or "")
+    return key, _with_binary(text, code, kernel.binary, wanted, kernel)
+
+
+def _assembled(
+    text: Text, key: str, wanted: _Wanted, compiler: Compiler[Any], kernel: Kernel
+) -> CompiledKernels:
+    cache = Cache()
+    compiled = compile_text(text, key, compiler, cache)
+    made = wanted.gpus.maker.assemble(
+        Assembly(
+            compiled.program,
+            compiled.signatures,
+            wanted.chip,
+            cache,
+            kernel.build_seconds,
+            text.source,
+        )
+    )
+    return CompiledKernels(made, compiled.hosts, compiled.warnings, is_from_text=True)
+
+
+def _from_file(kernel: Kernel, path: str, wanted: _Wanted) -> tuple[str, CompiledKernels]:
+    """Machine code with its sidecar, which needs no source."""
+    if kernel.binary is not None:
+        raise ArgumentError("machine code is given as the kernel; leave the binary out")
+    made = read_machine_code(path, wanted.gpus.platform.format)
+    key = make_key("binary", data=made.code, sidecar=encode(made))
+    return key, CompiledKernels(made, (), ())
+
+
+def _with_binary(
+    text: Text, code: bytes, path: str | os.PathLike[str], wanted: _Wanted, kernel: Kernel
+) -> CompiledKernels:
+    """A kernel of a text, as machine code that was compiled before, perhaps by something else.
+
+    Raises:
+        ArgumentError: The sidecar, if there is one, says something else than the text.
+        DiagnosticError: The text has errors, or the sidecar is damaged.
+    """
+    kind = wanted.gpus.platform.format
+    signatures, warnings = read_signatures(text)
+    if not sidecar_path(path).exists():
+        made = MachineCode(code, wanted.chip, "", signatures, {}, kind)
+        return CompiledKernels(made, (), warnings)
+    made = read_machine_code(path, kind)
+    name = choose_entry(list(signatures), [], kernel.entry)
+    described = made.signatures.get(name)
+    if described is None or _types(described) != _types(signatures[name]):
+        raise ArgumentError(
+            f"the sidecar of {os.fspath(path)} has no kernel @{name} with the parameters of the "
+            "kernel's source; compile it again with `xtile compile`"
+        )
+    signature = signatures[name].with_checks(described.checks)
+    if not any(parameter.is_noalias for parameter in described.parameters):
+        signature = signature.with_overlaps()
+    signatures = {**signatures, name: signature}
+    return CompiledKernels(replace(made, signatures=signatures), (), warnings)
+
+
+def _types(signature: Signature) -> list[object]:
+    return [parameter.type for parameter in signature.parameters]
+
+
+def compilation_note(kernel: Kernel, made: MachineCode) -> str:
+    """What to say of a kernel that is compiled but cannot be launched."""
+    kind = made.format
+    if _code_path(kernel) is not None or kernel.binary is not None:
+        return f"the {kind.name} is for {made.chip}"
+    return (
+        f"the kernel compiles for {made.chip}, and `xtile compile {_path_of(kernel) or 'KERNEL'} "
+        f"--chip {made.chip} -o k{kind.extension}` writes the {kind.name}"
+    )
