@@ -105,7 +105,7 @@ def compile_by_xtile(workload: Workload, text: str, path: Path) -> None:
     """Writes the machine code of the same kernel by way of CUDA Tile IR."""
     import xtile
     from xtile.arguments.launch_checks import check_launch
-    from xtile.backends.nvidia.sidecar import read_cubin
+    from xtile.backends.sidecar import read_cubin
 
     name = workload.function.split(".")[1]
     path.with_suffix(".ttir").write_text(text)

@@ -25,16 +25,21 @@ SLOW_MODULES = {
     "subprocess": "other processes",
     "tests.generators": "random kernels and modules, and damaged files",
     "tests.triton_releases.judges": "Triton's compilers, in other processes",
+    "xtile.backends.amd": "AMD's devices, and Triton's compiler",
+    "xtile.backends.elf": "machine code, which compilers make",
+    "xtile.backends.gpu": "devices",
     "xtile.backends.intel": "Intel's compilers and devices",
     "xtile.backends.limited_process": "other processes",
     "xtile.backends.nvidia": "NVIDIA's compilers and devices",
+    "xtile.backends.sidecar": "machine code, which compilers make",
+    "xtile.backends.triton": "Triton's compiler",
 }
 """What a fast test does not use, with what it brings: modules and packages."""
 
 RANDOM_TESTS = "test_random_"
 """How modules are called that test many random kernels."""
 
-SLOW_DEVICES = frozenset({"opencl", "cuda"})
+SLOW_DEVICES = frozenset({"opencl", "cuda", "hip"})
 """The devices that a fast test does not name."""
 
 MAXIMUM_SECONDS = 5.0

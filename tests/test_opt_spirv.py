@@ -162,7 +162,7 @@ def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
             ("--chip", "pvc"),
             (
                 "argument --chip: needs --translate, or -t with one of spirv, spirv-asm, "
-                "tileir-bytecode"
+                "tileir-bytecode, amdgcn, hsaco"
             ),
         ),
         (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xtile.backends.compiling import compile
     from xtile.checking import check
     from xtile.launch import run
-    from xtile.launch.cuda_prepared import prepare
+    from xtile.launch.gpu_prepared import prepare
 
 __version__ = "0.1.0"
 
@@ -34,7 +34,7 @@ _HOMES = {
     "compile": "xtile.backends.compiling",
     "parse": "xtile.dialects.reading",
     "port": "xtile.translate.porting",
-    "prepare": "xtile.launch.cuda_prepared",
+    "prepare": "xtile.launch.gpu_prepared",
     "run": "xtile.launch",
     "to_text": "xtile.api",
     "translate": "xtile.translate",

@@ -12,7 +12,7 @@ from functools import partial
 from xtile import __version__
 from xtile.command import EXIT_USAGE_WRONG, run_command, run_in_child
 from xtile.interrupts import ending_at_once
-from xtile.targets import INTEL, NVIDIA
+from xtile.targets import AMD, INTEL, NVIDIA
 
 # Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
 
@@ -38,6 +38,7 @@ examples:
   xtile compile examples/axpby.ir -o axpby.cubin --chip sm_90
   xtile run axpby.cubin --device cuda --grid 2 --arg alpha=2.0 --arg beta=0.5 --rand \\
       --size A=33x50 --size B=33x50
+  xtile compile examples/axpby.ir -o axpby.hsaco --chip gfx942
 """
 
 _PORT_EPILOG = """\
@@ -149,7 +150,8 @@ def _make_parser() -> argparse.ArgumentParser:
             "compile",
             help="compile kernels for a device",
             description="Compile kernels to a file that runs on a device without their source: a "
-            "cubin for NVIDIA's GPUs, with a sidecar that holds the signatures, or SPIR-V.",
+            "cubin for NVIDIA's GPUs or an hsaco for AMD's, with a sidecar that holds the "
+            "signatures, or SPIR-V.",
             epilog=_COMPILE_EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -278,13 +280,13 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="PATH",
-        help="where the result goes: a file ending with .cubin, .spv or .tileirbc",
+        help="where the result goes: a file ending with .cubin, .hsaco, .spv or .tileirbc",
     )
     parser.add_argument(
         "--chip",
         metavar="NAME",
         help="the architecture, as xtile devices names it (default: that of the device here, "
-        f"or {NVIDIA.default}, and {INTEL.default} for SPIR-V)",
+        f"or {NVIDIA.default}, {AMD.default} for hsaco, and {INTEL.default} for SPIR-V)",
     )
     parser.add_argument(
         "--entry", metavar="NAME", help="the only kernel to compile (default: all of the file)"
@@ -297,10 +299,22 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         help="how much NVIDIA's assembler optimizes, from 0 to 3 (default: 3)",
     )
     parser.add_argument(
+        "--warps",
+        type=int,
+        metavar="N",
+        help="warps of a program in an hsaco, a power of two (default: what the kernel says, or 4)",
+    )
+    parser.add_argument(
+        "--stages",
+        type=int,
+        metavar="N",
+        help="stages of pipelined loops in an hsaco (default: what the kernel says, or 2)",
+    )
+    parser.add_argument(
         "--build-seconds",
         type=_seconds,
         metavar="S",
-        help="how long NVIDIA's assembler may take (default: 300)",
+        help="how long NVIDIA's assembler or Triton may take (default: 300)",
     )
     parser.add_argument(
         "--may-overlap",

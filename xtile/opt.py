@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from xtile.arguments.errors import DeviceError
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
@@ -35,7 +36,7 @@ from xtile.command import (
 )
 from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_binary, guess_language
 from xtile.dialects.registry import COMPLETED_DIALECTS
-from xtile.opt_arguments import COMPILING, ENCODED, TRANSLATIONS, add_arguments
+from xtile.opt_arguments import BINARY, COMPILING, ENCODED, TRANSLATIONS, add_arguments
 from xtile.opt_steps import StepError, StepLog, step_error
 from xtile.text.diagnostics import (
     Diagnostic,
@@ -192,6 +193,8 @@ class XtileOptMain(xDSLOptMain):
                 diagnostics.add(diagnostic)
         except DiagnosticException as error:
             diagnostics.error(source, None, f"{self._running_step} failed: {error}")
+        except DeviceError:
+            raise
         except Exception as error:
             raise step_error(error, self._running_step, self._running) from error
         return None
@@ -391,6 +394,10 @@ class XtileOptMain(xDSLOptMain):
                 "argument --may-overlap: is for kernels of the tensor language and the core form "
                 "that are translated"
             )
+        if arguments.may_overlap and ENCODED.get(self._target_name) == "triton":
+            self._usage_error(
+                "argument --may-overlap: Triton takes different arguments for different memory"
+            )
         if arguments.xegpu_level is not None and (
             arguments.translate is None or not self._reads("xegpu_level")
         ):
@@ -404,7 +411,7 @@ class XtileOptMain(xDSLOptMain):
                 "argument --num-warps: is for kernels that --translate gives layouts, as "
                 "triton-to-amdg does"
             )
-        if arguments.split_input_file and self._target_name in ("spirv", _BYTECODE):
+        if arguments.split_input_file and self._target_name in BINARY:
             self._usage_error("argument --split-input-file: a file of bytes holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
             self._usage_error(
@@ -498,7 +505,8 @@ class XtileOptMain(xDSLOptMain):
         given: dict[str, str | bool | None] = {}
         if spec.name in COMPILING:
             given["chip"] = self.args.chip
-            given["may-overlap"] = self.args.may_overlap or None
+            if ENCODED[spec.name] != "triton":
+                given["may-overlap"] = self.args.may_overlap or None
         if ENCODED.get(spec.name) == "spirv":
             given["matrix-spelling"] = self.args.matrix_spelling
         if spec.name == _BYTECODE:
@@ -636,6 +644,9 @@ def _run(args: Sequence[str] | None) -> int:
     except ArgSpecParseError as error:
         sys.stderr.write(f"xtile-opt: error: {error}\n")
         return EXIT_USAGE_WRONG
+    except DeviceError as error:
+        sys.stderr.write(f"xtile-opt: error: {error}\n")
+        return EXIT_TOOL_FAILED
     except StepError as error:
         show_trace()
         sys.stderr.write(f"xtile-opt: error: {error}\n")

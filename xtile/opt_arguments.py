@@ -54,11 +54,16 @@ ENCODED = {
     "spirv": "spirv",
     "spirv-asm": "spirv",
     "tileir-bytecode": "cuda_tile",
+    "amdgcn": "triton",
+    "hsaco": "triton",
 }
 """The one language that a target encodes; MLIR holds all of them."""
 
-COMPILING = tuple(name for name, language in ENCODED.items() if ROUTES.is_device_code(language))
+COMPILING = tuple(name for name in ENCODED if name != "tensorlang")
 """The targets that kernels of other languages are compiled to."""
+
+BINARY = ("spirv", "tileir-bytecode", "hsaco")
+"""The targets that are bytes."""
 
 TENSORLANG_REVISIONS = ("v0.1", "v0.3", "v0.4")
 """The revisions of the tensor language that can be read."""

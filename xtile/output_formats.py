@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, parse_version
-from xtile.targets import INTEL, NVIDIA, check_chip, find_target
+from xtile.targets import AMD, INTEL, NVIDIA, check_chip, find_target
 
 if TYPE_CHECKING:
     from xtile.text.diagnostics import Diagnostics
@@ -185,3 +185,62 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
 
         warn_of_left_out(module)
         return encode(self.compile(module), parse_version(str(self.version)))
+
+
+@dataclass(frozen=True)
+class AmdAssemblyFormat(CompilingFormat):
+    """Machine code of AMD's GPUs in the assembler's form; kernels of all languages become it.
+
+    Attributes:
+        chip: The architecture, one of AMD's; None for that which a kernel of Triton with layouts
+            names, and else AMD's default.
+    """
+
+    name: ClassVar[str] = "amdgcn"
+    chip: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.chip is not None:
+            check_chip(self.chip, self.name, AMD)
+
+    @override
+    def compile(
+        self,
+        module: ModuleOp,
+        diagnostics: Diagnostics | None = None,
+        watcher: Watcher | None = None,
+    ) -> ModuleOp:
+        from xtile.backends.triton.compilation import chip_of, translated
+
+        return translated(module, chip_of(module, self.chip), diagnostics, watcher)
+
+    @override
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(self._stage(module, "amdgcn").decode())
+
+    def _stage(self, module: ModuleOp, name: str) -> bytes:
+        """What Triton makes of the kernel of a module.
+
+        Raises:
+            DeviceError: Triton is missing or fails.
+            DiagnosticError: It cannot be compiled for the architecture.
+        """
+        from xtile.backends.cache import Cache
+        from xtile.backends.triton.compilation import build_program, chip_of, compile_program
+        from xtile.text.source import source_of
+
+        chip = chip_of(module, self.chip)
+        program = compile_program(module, chip)
+        return build_program(program, chip, Cache(), None, source_of(module)).stages[name]
+
+
+@dataclass(frozen=True)
+class HsacoFormat(BinaryFormat, AmdAssemblyFormat):
+    """Machine code of AMD's GPUs, as HIP loads it."""
+
+    name: ClassVar[str] = "hsaco"
+    LANGUAGE: ClassVar[str] = "an hsaco"
+
+    @override
+    def encode(self, module: ModuleOp) -> bytes:
+        return self._stage(module, self.name)

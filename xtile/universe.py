@@ -56,6 +56,18 @@ def _tile_bytecode_target() -> type[Target]:
     return TileBytecodeFormat
 
 
+def _amd_assembly_target() -> type[Target]:
+    from xtile.output_formats import AmdAssemblyFormat
+
+    return AmdAssemblyFormat
+
+
+def _hsaco_target() -> type[Target]:
+    from xtile.output_formats import HsacoFormat
+
+    return HsacoFormat
+
+
 def _with_more_operations(known: Callable[[], Dialect], own: Callable[[], Dialect]) -> Dialect:
     """A dialect of xDSL's, with the operations and attributes that only ours has.
 
@@ -88,6 +100,8 @@ XTILE_UNIVERSE = Universe(
     all_dialects=dict(OWN_DIALECTS),
     all_passes={name: partial(_pass, name) for name in ROUTES.names},
     all_targets={
+        "amdgcn": _amd_assembly_target,
+        "hsaco": _hsaco_target,
         "spirv": _spirv_target,
         "spirv-asm": _spirv_assembly_target,
         "tensorlang": _tensorlang_target,

@@ -14,7 +14,8 @@ from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
 from xtile.backends.intel.compilation import compile_program
 from xtile.backends.intel.opencl import setup
 from xtile.backends.intel.opencl.setup import available_devices
-from xtile.backends.nvidia.sidecar import read_cubin
+from xtile.backends.machine_code import CUBIN
+from xtile.backends.sidecar import read_machine_code
 from xtile.cli import main
 from xtile.launch import ArgumentError
 from xtile.targets import INTEL
@@ -52,7 +53,7 @@ def test_a_cubin_with_its_sidecar(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", "k.ir", "-o", "k.cubin", "--chip", "sm_80"]) == 0
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
-    cubin = read_cubin("k.cubin")
+    cubin = read_machine_code("k.cubin", CUBIN)
     assert cubin.chip == "sm_80"
     assert list(cubin.signatures) == ["scale", "nothing"]
     assert sorted(path.name for path in Path().iterdir()) == ["k.cubin", "k.cubin.json", "k.ir"]
@@ -65,7 +66,7 @@ def test_remarks_where_they_are_asked_for(capsys: pytest.CaptureFixture[str]) ->
 
 def test_one_kernel() -> None:
     assert main(["compile", "k.ir", "-o", "k.cubin", "--entry", "nothing"]) == 0
-    cubin = read_cubin("k.cubin")
+    cubin = read_machine_code("k.cubin", CUBIN)
     assert list(cubin.signatures) == ["nothing"]
     assert b"scale" not in cubin.code
     # The file itself is as it was.
@@ -97,14 +98,17 @@ def test_bytecode() -> None:
 def test_the_chip_is_that_of_the_gpu_here(monkeypatch: pytest.MonkeyPatch) -> None:
     with installed(monkeypatch, FakeApi((FakeGpu("Old", (7, 0)), FakeGpu("L4", (8, 9))))):
         xtile.compile(KERNELS, "k.cubin")
-    assert read_cubin("k.cubin").chip == "sm_89"
+    assert read_machine_code("k.cubin", CUBIN).chip == "sm_89"
 
 
 def test_arguments_that_overlap() -> None:
     assert main(["compile", "k.ir", "-o", "1.cubin", "--may-overlap"]) == 0
     assert main(["compile", "k.ir", "-o", "2.cubin"]) == 0
     alone = [
-        [parameter.is_noalias for parameter in read_cubin(name).signatures["scale"].parameters]
+        [
+            parameter.is_noalias
+            for parameter in read_machine_code(name, CUBIN).signatures["scale"].parameters
+        ]
         for name in ("1.cubin", "2.cubin")
     ]
     assert alone == [[False, False], [False, True]]
@@ -120,7 +124,10 @@ def test_the_level() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "k.foo"], "k.foo: expected a file ending with one of .cubin, .spv, .tileirbc"),
+        (
+            ["-o", "k.foo"],
+            "k.foo: expected a file ending with one of .cubin, .hsaco, .spv, .tileirbc",
+        ),
         (["-o", "no/k.cubin"], "-o no/k.cubin: there is no directory no"),
         (
             ["-o", "k.cubin", "--chip", "pvc"],
@@ -143,14 +150,16 @@ def test_wrong_usage(
 
 def test_a_language_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     message = failure_of(capsys, 2, "k.txt", "-o", "k.cubin")
-    assert message == ("xtile: error: k.txt: expected a file ending with .ir, .mlir or .tileirbc\n")
+    assert message == (
+        "xtile: error: k.txt: expected a file ending with .ir, .mlir, .ttir, .ttgir or .tileirbc\n"
+    )
 
 
 def test_bytecode_is_compiled(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", "k.ir", "-o", "k.tileirbc"]) == 0
     assert main(["compile", "k.tileirbc", "-o", "k.cubin"]) == 0
     assert capsys.readouterr().err == ""
-    cubin = read_cubin("k.cubin")
+    cubin = read_machine_code("k.cubin", CUBIN)
     assert list(cubin.signatures) == ["scale", "nothing"]
     types = [str(parameter.type) for parameter in cubin.signatures["scale"].parameters]
     assert types == [f"!cuda_tile.tile<{type}>" for type in ("f32", "ptr<f32>", *["i64"] * 3)]
@@ -210,7 +219,7 @@ def test_a_module() -> None:
     module = xtile.parse(KERNELS)
     before = str(module)
     xtile.compile(module, "k.cubin", entry="nothing")
-    assert list(read_cubin("k.cubin").signatures) == ["nothing"]
+    assert list(read_machine_code("k.cubin", CUBIN).signatures) == ["nothing"]
     assert str(module) == before
 
 

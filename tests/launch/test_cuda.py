@@ -17,17 +17,18 @@ from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, FakeKernel, inst
 from tests.seeds import fresh_generator
 from xtile.arguments.errors import HostFunctionError
 from xtile.backends.cache import Cache
+from xtile.backends.machine_code import CUBIN
 from xtile.backends.nvidia import cubins as cubins_module
 from xtile.backends.nvidia.compilation import compile_program, compile_to_cubin
 from xtile.backends.nvidia.cuda import driver as driver_module
-from xtile.backends.nvidia.sidecar import encode, read_cubin, sidecar_path
+from xtile.backends.sidecar import encode, read_machine_code, sidecar_path
 from xtile.cli import main
 from xtile.launch import ArgumentError, DeviceError
 from xtile.launch import compiled as compiled_module
-from xtile.launch import cuda_compiled as cuda_compiled_module
-from xtile.launch.cuda import Wanted, wanted_of
+from xtile.launch import gpu_compiled as gpu_compiled_module
 from xtile.launch.devices import AUTOMATIC
 from xtile.launch.executable import Kernel
+from xtile.launch.gpu import Wanted, wanted_of
 from xtile.text.diagnostics import DiagnosticError, SourceWarning
 
 AXPBY = """
@@ -66,8 +67,8 @@ def empty_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Ca
 
 def forget() -> None:
     """Forgets what this process has compiled."""
-    cuda_compiled_module._kept.clear()
-    cuda_compiled_module._files.clear()
+    gpu_compiled_module._kept.clear()
+    gpu_compiled_module._files.clear()
 
 
 @pytest.fixture(name="path")
@@ -344,7 +345,9 @@ class TestBinaries:
         )
 
     def test_both_as_the_kernel(self, monkeypatch: pytest.MonkeyPatch, cubin: Path) -> None:
-        with pytest.raises(ArgumentError, match="a cubin is given as the kernel; leave the binary"):
+        with pytest.raises(
+            ArgumentError, match="machine code is given as the kernel; leave the binary"
+        ):
             self.run(monkeypatch, cubin, binary=cubin)
 
     def test_the_command_on_another_device(
@@ -363,7 +366,7 @@ class TestBinaries:
             xtile.run(AXPBY, [], binary=cubin)
 
     def test_what_is_written_tells_everything(self, cubin: Path) -> None:
-        written = read_cubin(cubin)
+        written = read_machine_code(cubin, CUBIN)
         made = compile_to_cubin(xtile.parse(AXPBY))
         assert written == made
         assert sidecar_path(cubin).read_text() == encode(made)

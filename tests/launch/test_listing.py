@@ -16,7 +16,7 @@ from xtile.backends.nvidia import setup as cuda_setup
 from xtile.backends.nvidia import tools
 from xtile.cli import main
 from xtile.launch import DeviceError, listing
-from xtile.targets import AMD, LAUNCHED_VENDORS
+from xtile.targets import LAUNCHED_VENDORS
 
 
 @pytest.fixture(name="lines")
@@ -70,8 +70,8 @@ def test_every_chip_is_listed(lines: Any) -> None:
     found = {row[0].removesuffix(" *"): row for row in rows(lines()) if len(row) == 5}
     assert found.pop("chip") == ["chip", "vendor", "what it is", "compiles", "runs"]
     assert list(found) == [chip for vendor in LAUNCHED_VENDORS for chip in vendor.chips]
-    assert not set(found) & set(AMD.chips)
-    assert [row[0] for row in found.values() if row[0].endswith(" *")] == ["pvc *", "sm_90 *"]
+    defaults = [row[0] for row in found.values() if row[0].endswith(" *")]
+    assert defaults == ["pvc *", "sm_90 *", "gfx942 *"]
     (device,) = available_devices()
     for vendor in LAUNCHED_VENDORS:
         for chip, target in vendor.chips.items():
@@ -95,14 +95,16 @@ def test_nothing_is_wider_than_80_columns(lines: Any, monkeypatch: pytest.Monkey
 
 def test_what_chips_need(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = "a GPU, release 580 or later of NVIDIA's driver, pip install 'xtile[nvidia]'"
+    rocm = "to run on AMD's chips: a GPU, ROCm 6 or later (https://rocm.docs.amd.com)"
     to_run = [
         *("to run on NVIDIA's chips:", f"  {driver}"),
+        rocm,
         "to run on Intel's GPUs: a GPU, apt-get install intel-opencl-icd",
     ]
-    assert lines()[-3:] == to_run
+    assert lines()[-4:] == to_run
     monkeypatch.setattr(tools, "find_tileiras", no_assembler)
     found = lines()
-    assert found[-4:] == [
+    assert found[-5:] == [
         "to compile for NVIDIA's chips: pip install 'xtile[nvidia]'",
         *to_run,
     ]

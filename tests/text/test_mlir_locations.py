@@ -61,6 +61,25 @@ def test_arguments_have_locations() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'gpu.func @f(%x: f32 loc("a":1:2)) kernel {{\n{0}  gpu.return loc(unknown)\n{0}}}',
+        (
+            'tt.func public @f(%x: f32 loc("a":1:2), %n: i32 {{tt.divisibility = 16 : i32}} '
+            'loc("a":1:9)) {{\n{0}  tt.return loc(unknown)\n{0}}}'
+        ),
+    ],
+)
+def test_arguments_of_kernels_have_locations(text: str) -> None:
+    """A kernel of each dialect prints them by itself."""
+    is_gpu = text.startswith("gpu")
+    text = text.format("    " if is_gpu else "  ") + " loc(unknown)"
+    whole = f"gpu.module @m {{\n    {text}\n  }} loc(unknown)" if is_gpu else text
+    module = read_well(f"module {{\n  {whole}\n}} loc(unknown)\n")
+    assert text in printed(module, debuginfo=True, local_scope=True)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("loc(3)", "1.22: error: expected a location: "),

@@ -1,4 +1,4 @@
-"""Arrays that lie in the memory of a CUDA GPU already: of torch, CuPy, Numba, JAX and others.
+"""Arrays that lie in the memory of a GPU already: of torch, CuPy, Numba, JAX and others.
 
 Nothing is copied: a kernel works on the memory itself.
 
@@ -20,18 +20,18 @@ from xtile.arguments.arrays import in_elements
 from xtile.arguments.dlpack import LEGACY_DEFAULT_STREAM, Tensor, read_tensor
 from xtile.arguments.errors import ArgumentError
 
-_CUDA_DEVICES = frozenset({2, 13})
-"""DLPack's device types whose memory a CUDA GPU accesses: CUDA and managed memory."""
+_GPU_DEVICES = frozenset({2, 10, 13})
+"""DLPack's device types of memory of GPUs: of CUDA, of ROCm, and managed memory of CUDA."""
 
 
 @dataclass(frozen=True)
 class GpuMemory:
-    """Memory of a CUDA GPU.
+    """Memory of a GPU of NVIDIA or AMD.
 
     Attributes:
         address: Where it begins.
         ordinal: The GPU's number; None where the array does not tell.
-        stream: The CUDA stream that its content may still be computed in; None if it is there.
+        stream: The stream that its content may still be computed in; None if it is there.
         is_read_only: Whether no kernel may write to it.
         owner: What keeps it alive.
     """
@@ -45,7 +45,7 @@ class GpuMemory:
 
 @dataclass(frozen=True)
 class GpuArray:
-    """An array in the memory of a CUDA GPU.
+    """An array in the memory of a GPU.
 
     Attributes:
         memory: Where it begins.
@@ -74,7 +74,7 @@ class GpuArray:
 
 
 def gpu_array_of(label: str, value: Any) -> GpuArray | None:
-    """The array that a value is in the memory of a CUDA GPU; None if it lies elsewhere.
+    """The array that a value is in the memory of a GPU; None if it lies elsewhere.
 
     Raises:
         ArgumentError: It lies there, but does not share its memory.
@@ -87,7 +87,7 @@ def gpu_array_of(label: str, value: Any) -> GpuArray | None:
         return _of_interface(label, value)
     if hasattr(value, "__dlpack_device__") and hasattr(value, "__dlpack__"):
         kind, ordinal = value.__dlpack_device__()
-        if int(kind) in _CUDA_DEVICES:
+        if int(kind) in _GPU_DEVICES:
             return _of_dlpack(label, value, int(ordinal))
     return None
 
@@ -135,7 +135,9 @@ def address_and_stream(value: Any) -> tuple[int, int | None]:
 _TORCH_TYPES: Mapping[str, Any] = {
     "bfloat16": ml_dtypes.bfloat16,
     "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
     "float8_e5m2": ml_dtypes.float8_e5m2,
+    "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
     **{
         name: np.dtype(name)
@@ -225,7 +227,9 @@ _DLPACK_TYPES: Mapping[tuple[int, int], Any] = {
     **{(5, bits): np.dtype(f"complex{bits}") for bits in (64, 128)},
     (6, 8): np.dtype(np.bool_),
     (10, 8): ml_dtypes.float8_e4m3fn,
+    (11, 8): ml_dtypes.float8_e4m3fnuz,
     (12, 8): ml_dtypes.float8_e5m2,
+    (13, 8): ml_dtypes.float8_e5m2fnuz,
     (14, 8): ml_dtypes.float8_e8m0fnu,
 }
 """The element types by DLPack's type code and bits (DLDataTypeCode of DLPack 1.1)."""

@@ -42,7 +42,9 @@ def run_compile(options: Namespace) -> int:
         reason = error.strerror or str(error)
         return _fail(f"cannot write {options.output}: {reason}", EXIT_INPUT_WRONG)
     except UnknownLanguageError:
-        message = f"{options.kernel}: expected a file ending with .ir, .mlir or .tileirbc"
+        message = (
+            f"{options.kernel}: expected a file ending with .ir, .mlir, .ttir, .ttgir or .tileirbc"
+        )
         return _fail(message, EXIT_USAGE_WRONG)
 
 
@@ -54,6 +56,8 @@ def _compile(options: Namespace) -> int:
         chip=options.chip,
         entry=options.entry,
         level=options.level,
+        warps=options.warps,
+        stages=options.stages,
         build_seconds=options.build_seconds,
         may_overlap=options.may_overlap,
         launch_checks=options.launch_checks,

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.backends.machine_code import HSACO
 from xtile.dialects.reading import parse_source, read_source, show_warnings
-from xtile.targets import INTEL, NVIDIA, OptionError, check_chip, find_target
+from xtile.targets import AMD, INTEL, NVIDIA, OptionError, check_chip, find_target
 from xtile.text.diagnostics import Diagnostics
 
 
@@ -21,13 +22,17 @@ class _Options:
     Attributes:
         chip: The architecture.
         level: How much NVIDIA's assembler optimizes.
-        seconds: How long the assembler may take.
+        warps: The warps of a program, for Triton.
+        stages: The stages of pipelined loops, for Triton.
+        seconds: How long the assembler or Triton may take.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
         launch_checks: Whether launches check what the sidecar says.
     """
 
     chip: str | None
     level: int | None
+    warps: int | None
+    stages: int | None
     seconds: float | None
     may_overlap: bool
     launch_checks: bool
@@ -40,6 +45,8 @@ def compile(
     chip: str | None = None,
     entry: str | None = None,
     level: int | None = None,
+    warps: int | None = None,
+    stages: int | None = None,
     build_seconds: float | None = None,
     may_overlap: bool = False,
     launch_checks: bool = False,
@@ -50,28 +57,33 @@ def compile(
     Args:
         kernel: A module, or a path or a text that `parse` reads.
         output: The file. Its name ends with `.cubin` for machine code of NVIDIA's GPUs, beside
-            which a sidecar with the signatures is written; with `.tileirbc` for bytecode of CUDA
-            Tile IR; or with `.spv` for SPIR-V.
-        chip: The architecture; None is that of the device here, or `sm_90` for NVIDIA's GPUs
-            and `pvc` for SPIR-V where there is none.
-        entry: The only kernel to compile; None compiles all.
+            which a sidecar with the signatures is written; with `.hsaco` for that of AMD's, with a
+            sidecar, too; with `.tileirbc` for bytecode of CUDA Tile IR; or with `.spv` for SPIR-V.
+        chip: The architecture; None is that of the device here, or `sm_90` for NVIDIA's GPUs,
+            `gfx942` for AMD's and `pvc` for SPIR-V where there is none. A kernel of Triton that
+            has layouts is for the chip that it names.
+        entry: The only kernel to compile; None compiles all. Triton, which makes machine code for
+            AMD's GPUs, compiles one kernel of a file.
         level: How much NVIDIA's assembler optimizes, from 0 to 3; None is 3.
-        build_seconds: How long the assembler may take; None is 300.
+        warps: The warps of a program that Triton compiles; None is what the kernel says, or 4.
+        stages: The stages of loops that Triton pipelines; None is what the kernel says, or 2.
+        build_seconds: How long the assembler or Triton may take; None is 300.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them, where
             its language or its attributes exclude it. Such a kernel is slower, and keeps the order
             of all accesses.
         launch_checks: Whether the code may rely on what each launch checks by the sidecar, as those
-            of xtile do: that offsets do not wrap around, for example. Only machine code of NVIDIA's
-            GPUs has a sidecar.
+            of xtile do: that offsets do not wrap around, for example. Only machine code has a
+            sidecar.
         diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
 
     Raises:
         ArgumentError: There is no such kernel.
-        DeviceError: The assembler is missing or fails.
+        DeviceError: The assembler or Triton is missing or fails.
         DiagnosticError: The kernel has errors, or cannot be compiled for the architecture.
         OSError: The file cannot be written.
         OptionError: The name of the file ends with something else, or the architecture is none
-            that such a file is for, or nothing beside such a file says what launches check.
+            that such a file is for, or nothing beside such a file says what launches check, or
+            an option is for other files.
     """
     path = os.fspath(output)
     write = _WRITERS.get(os.path.splitext(path)[1])
@@ -81,9 +93,11 @@ def compile(
     module = _read(kernel, collected)
     if launch_checks and not path.endswith(_HAS_SIDECAR):
         raise OptionError(
-            f"{path}: no file beside it would say what launches check; expected {_HAS_SIDECAR}"
+            f"{path}: no file beside it would say what launches check; expected "
+            f"{' or '.join(_HAS_SIDECAR)}"
         )
-    options = _Options(chip, level, build_seconds, may_overlap, launch_checks)
+    _check_options(path, warps, stages, may_overlap)
+    options = _Options(chip, level, warps, stages, build_seconds, may_overlap, launch_checks)
     from xtile.arguments.kernel import kernels_only
 
     write(kernels_only(module, entry), path, options, collected)
@@ -100,7 +114,7 @@ def _read(kernel: ModuleOp | str | os.PathLike[str], diagnostics: Diagnostics) -
 
 def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
     from xtile.backends.nvidia.compilation import compile_to_cubin
-    from xtile.backends.nvidia.sidecar import write_cubin
+    from xtile.backends.sidecar import write_machine_code
 
     cubin = compile_to_cubin(
         module,
@@ -111,7 +125,7 @@ def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Di
         may_overlap=options.may_overlap,
         launch_checks=options.launch_checks,
     )
-    write_cubin(path, cubin)
+    write_machine_code(path, cubin)
 
 
 def _write_bytecode(
@@ -156,10 +170,56 @@ def _intel_chip(chip: str | None) -> str:
     return devices[0].target.name if devices else INTEL.default
 
 
-_HAS_SIDECAR = ".cubin"
+def _check_options(path: str, warps: int | None, stages: int | None, may_overlap: bool) -> None:
+    """Checks that options are for a file.
+
+    Raises:
+        OptionError: One is for others.
+    """
+    if not path.endswith(HSACO.extension):
+        if warps is not None or stages is not None:
+            raise OptionError(f"{path}: warps and stages are for Triton, which makes {HSACO.name}s")
+        return
+    if may_overlap:
+        raise OptionError(
+            f"{path}: Triton takes different arguments for different memory, so they cannot overlap"
+        )
+    if warps is not None and warps not in _WARPS:
+        raise OptionError(f"expected warps as one of {_WARPS}, given {warps}")
+
+
+_WARPS = (1, 2, 4, 8, 16, 32)
+"""The warps that a program can have; chips may have room for fewer."""
+
+
+def _write_hsaco(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
+    from xtile.backends.sidecar import write_machine_code
+    from xtile.backends.triton.compilation import Options, compile_with_triton
+
+    chip = None if options.chip is None else check_chip(options.chip, "an hsaco", AMD)
+    made = compile_with_triton(
+        module,
+        chip or _amd_chip(module),
+        diagnostics,
+        options=Options(options.warps, options.stages),
+        seconds=options.seconds,
+    )
+    write_machine_code(path, made)
+
+
+def _amd_chip(module: ModuleOp) -> str:
+    """The chip that a kernel is made for, or that of a GPU here."""
+    from xtile.backends.triton.compilation import own_chip
+
+    own = own_chip(module)
+    return own if own is not None and own in AMD.chips else AMD.default
+
+
+_HAS_SIDECAR = (".cubin", ".hsaco")
 
 _WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] = {
     ".cubin": _write_cubin,
+    ".hsaco": _write_hsaco,
     ".spv": _write_spirv,
     ".tileirbc": _write_bytecode,
 }

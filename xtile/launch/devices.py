@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from xtile.arguments.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
-from xtile.launch.executable import CUDA_NAME, REFERENCE_NAME, Executable, Kernel
+from xtile.launch.executable import (
+    CUDA_NAME,
+    HIP_NAME,
+    REFERENCE_NAME,
+    TRITON_NAME,
+    Executable,
+    Kernel,
+)
 from xtile.text.diagnostics import DiagnosticError
 
 
@@ -46,21 +53,28 @@ def _load_for_opencl(kernel: Kernel) -> Executable:
 
 
 def _load_for_cuda(kernel: Kernel) -> Executable:
-    from xtile.launch.cuda import Wanted, load
+    return _load_for_gpu(kernel, CUDA_NAME)
 
-    return load(kernel, Wanted())
+
+def _load_for_gpu(kernel: Kernel, name: str) -> Executable:
+    from xtile.launch.gpu import Wanted, load
+
+    return load(kernel, Wanted(device=name))
 
 
 def _load_for_the_best(kernel: Kernel) -> Executable:
+    from xtile.backends.amd.hip.device import available_devices as hip_devices
     from xtile.backends.intel.opencl.setup import available_devices as opencl_devices
     from xtile.backends.nvidia.cuda.device import available_devices as cuda_devices
 
-    if cuda_devices():
+    for gpus, devices in ((CUDA, cuda_devices), (HIP, hip_devices)):
+        if not devices():
+            continue
         try:
-            return CUDA.load(kernel)
+            return gpus.load(kernel)
         # What is wrong with the kernel itself, the next device says, too.
         except (DeviceError, DiagnosticError, HostFunctionError):
-            pass
+            continue
     if not opencl_devices():
         return REFERENCE.load(kernel)
     try:
@@ -83,6 +97,20 @@ CUDA = Device(
     load=_load_for_cuda,
 )
 
+HIP = Device(
+    HIP_NAME,
+    "the first of AMD's GPUs, by Triton's compiler",
+    can_sanitize=False,
+    load=lambda kernel: _load_for_gpu(kernel, HIP_NAME),
+)
+
+TRITON = Device(
+    TRITON_NAME,
+    "the first GPU of NVIDIA's or AMD's, by Triton's compiler",
+    can_sanitize=False,
+    load=lambda kernel: _load_for_gpu(kernel, TRITON_NAME),
+)
+
 OPENCL = Device(
     "opencl",
     "the first of Intel's OpenCL devices, GPUs before CPUs",
@@ -92,13 +120,13 @@ OPENCL = Device(
 
 AUTOMATIC = Device(
     "auto",
-    "an NVIDIA GPU or an OpenCL device for kernels that it can run, and else the reference",
+    "a GPU or an OpenCL device for kernels that it can run, and else the reference",
     can_sanitize=False,
     load=_load_for_the_best,
 )
 
 DEVICES: dict[str, Device] = {
-    device.name: device for device in (REFERENCE, CUDA, OPENCL, AUTOMATIC)
+    device.name: device for device in (REFERENCE, CUDA, HIP, TRITON, OPENCL, AUTOMATIC)
 }
 """Every kind of device by name."""
 
@@ -107,9 +135,9 @@ def find_device(device: str | Any, *, sanitize: bool = False) -> Device:
     """Returns the device that is meant.
 
     Args:
-        device: A name of `DEVICES`, the name of an architecture that an OpenCL device or an NVIDIA
-            GPU must have, `cuda:1` for an NVIDIA GPU by its number, or a `pyopencl.CommandQueue`
-            or a CUDA stream of torch or CuPy that kernels are launched in.
+        device: A name of `DEVICES`, the name of an architecture that an OpenCL device or a GPU must
+            have, `cuda:1` or `hip:1` for a GPU by its number, or a `pyopencl.CommandQueue` or a
+            stream of torch or CuPy that kernels are launched in.
         sanitize: Whether it must be able to look for mistakes, where there is a choice.
 
     Raises:
@@ -133,12 +161,13 @@ def _device_of_architecture(name: str) -> Device:
 
         chosen = find(name)
         return Device(name, str(chosen), can_sanitize=False, load=lambda k: load(k, chosen))
-    from xtile.launch import cuda
+    from xtile.launch import gpu
 
-    wanted = cuda.wanted_of(name)
+    wanted = gpu.wanted_of(name)
     if wanted is None:
         raise UnknownDeviceError(f"there is no device '{name}'; there are {_known_devices()}")
-    return Device(name, CUDA.description, can_sanitize=False, load=lambda k: cuda.load(k, wanted))
+    what = DEVICES[wanted.device].description
+    return Device(name, what, can_sanitize=False, load=lambda k: gpu.load(k, wanted))
 
 
 def _known_devices() -> str:
@@ -154,13 +183,13 @@ def _device_of_queue(queue: Any) -> Device:
 
         name = queue.device.name.strip()
         return Device(name, name, can_sanitize=False, load=lambda k: load_for_queue(k, queue))
-    from xtile.launch import cuda
+    from xtile.launch import gpu
 
-    wanted = cuda.wanted_by_stream(queue)
+    wanted = gpu.wanted_by_stream(queue)
     if wanted is None:
         raise ArgumentError(
             "expected the name of a device, a pyopencl.CommandQueue or a CUDA stream of torch or "
             f"CuPy, given {queue!r}"
         )
-    name = CUDA.name
-    return Device(name, "a stream", can_sanitize=False, load=lambda k: cuda.load(k, wanted))
+    name = wanted.device
+    return Device(name, "a stream", can_sanitize=False, load=lambda k: gpu.load(k, wanted))

@@ -13,7 +13,10 @@ from xtile.text.diagnostics import Diagnostic, Diagnostics
 
 REFERENCE_NAME = "reference"
 CUDA_NAME = "cuda"
-"""What `device=` calls the reference device and the first GPU; `cuda:1` is the second."""
+HIP_NAME = "hip"
+TRITON_NAME = "triton"
+"""What `device=` calls the reference device, the first GPU of NVIDIA's and of AMD's, and the first
+that Triton compiles for; `cuda:1` is the second."""
 
 Grid = tuple[int, int, int]
 
@@ -44,7 +47,7 @@ class Kernel:
 
     Attributes:
         source: The path of a file ending with `.ir`, `.mlir`, `.ttir` or `.ttgir`, a text, or a
-            module, or on NVIDIA's GPUs the path of a cubin; anything else is refused when it is
+            module, or on GPUs the path of a cubin or an hsaco; anything else is refused when it is
             loaded.
         entry: The name of the function; None for the only one, or the host's `main`.
         diagnostics: Collects the text's warnings; None shows them as Python's.

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xtile.backends.amd import setup as hip_setup
+from xtile.backends.amd.hip.device import available_devices as available_amd_gpus
+from xtile.backends.amd.hip.device import runs as amd_gpu_runs
 from xtile.backends.intel.opencl import setup as opencl_setup
 from xtile.backends.intel.opencl.setup import available_devices
 from xtile.backends.nvidia import setup as cuda_setup
 from xtile.backends.nvidia.cuda.device import available_devices as available_gpus
 from xtile.backends.nvidia.cuda.device import runs
+from xtile.backends.triton.installed import PACKAGES as TRITON_PACKAGES
+from xtile.backends.triton.installed import triton_problem
 from xtile.command import EXIT_OK, print_table, write_standard_output
-from xtile.launch.devices import CUDA, OPENCL, REFERENCE
-from xtile.targets import INTEL, LAUNCHED_VENDORS, NVIDIA
+from xtile.launch.devices import CUDA, HIP, OPENCL, REFERENCE
+from xtile.targets import AMD, LAUNCHED_VENDORS, NVIDIA, Vendor
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from xtile.backends.amd.hip.device import HipDevice
     from xtile.backends.intel.opencl.device import OpenclDevice
     from xtile.backends.nvidia.cuda.device import CudaDevice
 
@@ -26,14 +33,42 @@ _WIDTH = 80
 """Columns of the tables where the output is no terminal."""
 
 
+@dataclass(frozen=True)
+class _Here:
+    """The devices of this computer.
+
+    Attributes:
+        cuda: NVIDIA's GPUs.
+        hip: AMD's.
+        opencl: Intel's OpenCL devices.
+    """
+
+    cuda: tuple[CudaDevice, ...]
+    hip: tuple[HipDevice, ...]
+    opencl: tuple[OpenclDevice, ...]
+
+    def runs(self, chip: str) -> bool:
+        """Whether one of them runs machine code for a chip."""
+        if chip in NVIDIA.chips:
+            return any(runs(gpu, chip) for gpu in self.cuda)
+        if chip in AMD.chips:
+            return any(amd_gpu_runs(gpu, chip) for gpu in self.hip)
+        return any(device.as_chip(chip) is not None for device in self.opencl)
+
+
 def list_devices() -> int:
     """Prints the devices, the chips, and how to add what is missing; returns the exit code."""
-    gpus, devices = available_gpus(), available_devices()
-    print_table(_devices(gpus, devices), _WIDTH)
-    print_table(_chips(gpus, devices), _WIDTH)
-    missing_for_gpus = cuda_setup.missing(bool(gpus))
-    needed = _needed(gpus, devices)
-    for line in (*_unusable(devices), *_missing(devices), *missing_for_gpus, *needed):
+    here = _Here(available_gpus(), available_amd_gpus(), available_devices())
+    print_table(_devices(here), _WIDTH)
+    print_table(_chips(here), _WIDTH)
+    lines = (
+        *_unusable(here.opencl),
+        *_missing(here.opencl),
+        *cuda_setup.missing(bool(here.cuda)),
+        *hip_setup.missing(bool(here.hip)),
+        *_needed(here),
+    )
+    for line in lines:
         write_standard_output(f"{_folded(line)}\n")
     return EXIT_OK
 
@@ -47,18 +82,19 @@ def _folded(line: str) -> str:
 # --- what kernels run on here ---
 
 
-def _devices(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Table:
+def _devices(here: _Here) -> Table:
     from rich.table import Table
 
     table = Table(show_lines=True, width=_WIDTH)
     table.add_column("device", no_wrap=True)
     table.add_column("what it is, and what it can do", overflow="fold", ratio=1)
     table.add_row(REFERENCE.name, f"{REFERENCE.description}\nall types; looks for mistakes, too")
-    for gpu in gpus:
-        name = f"{CUDA.name}:{gpu.ordinal}" if gpu.ordinal else CUDA.name
-        description = f"{gpu.name}, CUDA {gpu.driver}\n{_gpu_abilities(gpu)}"
-        table.add_row(f"{name}, {gpu.chip}", description)
-    for number, device in enumerate(devices):
+    for device, api, gpus in ((CUDA, "CUDA", here.cuda), (HIP, "HIP", here.hip)):
+        for gpu in gpus:
+            name = f"{device.name}:{gpu.ordinal}" if gpu.ordinal else device.name
+            description = f"{gpu.name}, {api} {gpu.driver}\n{_gpu_abilities(gpu)}"
+            table.add_row(f"{name}, {gpu.chip}", description)
+    for number, device in enumerate(here.opencl):
         names = device.target.name if number else f"{OPENCL.name}, {device.target.name}"
         table.add_row(names, f"{_description(device)}\n{_abilities(device)}")
     return table
@@ -83,47 +119,53 @@ def _abilities(device: OpenclDevice) -> str:
     return f"subgroups of {sizes}, {memory} KiB of local memory, {types}, {matrix_unit}"
 
 
-def _gpu_abilities(gpu: CudaDevice) -> str:
+def _gpu_abilities(gpu: CudaDevice | HipDevice) -> str:
     # A kernel is made of tiles, which the assembler gives to threads.
     memory = gpu.shared_memory // _KILOBYTE
-    return f"tiles, {memory} KiB of shared memory, f16 f64 bf16, tensor cores"
+    unit = "matrix cores" if gpu.chip in AMD.chips else "tensor cores"
+    return f"tiles, {memory} KiB of shared memory, f16 f64 bf16, {unit}"
 
 
 # --- what kernels can be compiled for ---
 
 
-def _chips(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Table:
+def _chips(here: _Here) -> Table:
     from rich.table import Table
 
     table = Table(caption="*: the default of its vendor", caption_justify="left")
     for heading in ("chip", "vendor", "what it is", "compiles", "runs"):
         table.add_column(heading, no_wrap=True)
     for vendor in LAUNCHED_VENDORS:
-        compiles = vendor is INTEL or cuda_setup.assembler_problem() is None
+        compiles = _yes(_compiles(vendor))
         for chip, target in vendor.chips.items():
             name = f"{chip} *" if chip == vendor.default else chip
-            is_here = _runs_here(chip, gpus, devices)
-            table.add_row(name, vendor.name, target.description, _yes(compiles), _yes(is_here))
+            row = (name, vendor.name, target.description, compiles, _yes(here.runs(chip)))
+            table.add_row(*row)
     return table
 
 
-def _runs_here(chip: str, gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> bool:
-    if chip in NVIDIA.chips:
-        return any(gpu.chip is not None and runs(gpu, chip) for gpu in gpus)
-    return any(device.as_chip(chip) is not None for device in devices)
+def _compiles(vendor: Vendor) -> bool:
+    """Whether machine code can be made here for a vendor's chips."""
+    if vendor is NVIDIA:
+        return cuda_setup.assembler_problem() is None
+    return vendor is not AMD or triton_problem() is None
 
 
 def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
 
 
-def _needed(gpus: tuple[CudaDevice, ...], devices: tuple[OpenclDevice, ...]) -> Iterator[str]:
+def _needed(here: _Here) -> Iterator[str]:
     """What the chips need that do not compile or run here."""
-    if cuda_setup.assembler_problem() is not None:
+    if not _compiles(NVIDIA):
         yield f"to compile for NVIDIA's chips: {cuda_setup.PACKAGES}"
-    if not gpus:
+    if not _compiles(AMD):
+        yield f"to compile for AMD's chips: {TRITON_PACKAGES}"
+    if not here.cuda:
         yield f"to run on NVIDIA's chips: a GPU, {cuda_setup.DRIVER}, {cuda_setup.PACKAGES}"
-    if all(device.is_cpu for device in devices):
+    if not here.hip:
+        yield f"to run on AMD's chips: a GPU, {hip_setup.ROCM}"
+    if all(device.is_cpu for device in here.opencl):
         yield f"to run on Intel's GPUs: a GPU, {opencl_setup.gpu_advice()}"
 
 

@@ -52,7 +52,7 @@ VENDORS = (INTEL, NVIDIA, AMD)
 COMPILED_VENDORS = tuple(vendor for vendor in VENDORS if vendor.languages)
 """Those whose chips kernels are translated for."""
 
-LAUNCHED_VENDORS = (INTEL, NVIDIA)
+LAUNCHED_VENDORS = (INTEL, NVIDIA, AMD)
 """Those whose chips machine code is compiled for here, and run on."""
 
 

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    StringAttr,
     UnregisteredOp,
 )
 from xdsl.dialects.func import FuncOp
@@ -40,6 +42,18 @@ DEFAULT_DIALECTS = {
 
 _NAME_OF_UNREGISTERED = "op_name__"
 """Where xDSL keeps the name of an operation that it does not know."""
+
+
+class Function(Protocol):
+    """What `func.func` and its kin have."""
+
+    sym_name: StringAttr
+    sym_visibility: StringAttr | None
+    function_type: FunctionType
+    arg_attrs: ArrayAttr[DictionaryAttr] | None
+    res_attrs: ArrayAttr[DictionaryAttr] | None
+    attributes: dict[str, Attribute]
+    body: Region
 
 
 @dataclass(eq=False, repr=False)
@@ -168,7 +182,7 @@ class MlirPrinter(AttributePrinter):
 
     def _print_custom(self, op: Operation) -> None:
         if isinstance(op, FuncOp):
-            self._print_function(op)
+            self.print_function(op)
             return
         custom_form = form_of(type(op)).print
         assert custom_form is not None, "an operation without one is printed in the generic form"
@@ -194,7 +208,8 @@ class MlirPrinter(AttributePrinter):
         short = name.removeprefix(f"{self._default_dialects[-1]}.")
         return name if "." in short else short
 
-    def _print_function(self, function: FuncOp) -> None:
+    def print_function(self, function: Function) -> None:
+        """Prints a function behind its name, as `func.func` and its kin in other dialects are."""
         if function.sym_visibility is not None:
             self.print_string(f" {function.sym_visibility.data}")
         self.print_string(" ")
@@ -206,12 +221,12 @@ class MlirPrinter(AttributePrinter):
             self.print_string(" ")
             self.print_region(function.body, print_entry_block_args=False, print_empty_block=False)
 
-    def _print_inputs(self, function: FuncOp) -> None:
+    def _print_inputs(self, function: Function) -> None:
         types = function.function_type.inputs.data
         attributes = _dictionaries(function.arg_attrs, len(types))
         with self.in_parens():
             if function.body.blocks:
-                pairs = zip(function.args, attributes, strict=True)
+                pairs = zip(function.body.blocks[0].args, attributes, strict=True)
                 self.print_list(pairs, lambda pair: self.print_function_argument(*pair))
             else:
                 pairs = zip(types, attributes, strict=True)

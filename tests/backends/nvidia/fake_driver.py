@@ -18,7 +18,7 @@ import pytest
 
 from xtile.backends.nvidia.cuda import device as device_module
 from xtile.backends.nvidia.cuda import driver as driver_module
-from xtile.backends.nvidia.cuda import session as session_module
+from xtile.backends.nvidia.cuda import platform as platform_module
 from xtile.backends.nvidia.cuda.driver import Driver
 
 OK = 0
@@ -85,6 +85,8 @@ class FakeApi:
         kernels: Those of every cubin, by name.
         calls: The names of the functions that were called.
         launches: Grid and stream of each launch.
+        blocks: The threads of a block, and its shared memory in bytes, of each launch.
+        reserved: Bytes of shared memory that were asked for before.
         waits: Which stream waited for which.
         failures: What functions return instead of success.
         live: Allocations that were not freed.
@@ -96,6 +98,8 @@ class FakeApi:
     kernels: dict[str, FakeKernel] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     launches: list[tuple[tuple[int, int, int], int]] = field(default_factory=list)
+    blocks: list[tuple[int, int]] = field(default_factory=list)
+    reserved: list[int] = field(default_factory=list)
     waits: list[tuple[int, int]] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
     live: dict[int, Any] = field(default_factory=dict)
@@ -109,6 +113,9 @@ class FakeApi:
         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN="shared",
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT="multiprocessors",
         CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR="blocks",
+    )
+    CUfunction_attribute = SimpleNamespace(
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared"
     )
     CUlimit = SimpleNamespace(CU_LIMIT_MALLOC_HEAP_SIZE="heap")
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
@@ -200,6 +207,11 @@ class FakeApi:
             return 500, None
         return self._done("cuModuleGetFunction", kernel)
 
+    def cuFuncSetAttribute(self, kernel: FakeKernel, attribute: str, value: int) -> tuple[Any, ...]:
+        assert attribute == "dynamic shared"
+        self.reserved.append(value)
+        return self._done("cuFuncSetAttribute")
+
     def cuFuncGetParamInfo(self, kernel: FakeKernel, index: int) -> tuple[Any, ...]:
         slots = kernel.slots()
         return (OK, *slots[index]) if index < len(slots) else (INVALID_VALUE, None, None)
@@ -254,8 +266,9 @@ class FakeApi:
         self, kernel: FakeKernel, x: int, y: int, z: int, *rest: int
     ) -> tuple[Any, ...]:
         block, shared, stream, parameters, extra = rest[:3], rest[3], rest[4], rest[5], rest[6]
-        assert (block, shared, extra) == ((1, 1, 1), 0, 0)
+        assert (block[1:], extra) == ((1, 1), 0)
         assert self.depth == 1
+        self.blocks.append((block[0], shared))
         pointers = (ctypes.c_void_p * len(kernel.sizes)).from_address(parameters)
         values = [
             int.from_bytes(ctypes.string_at(pointer, size), "little")
@@ -276,7 +289,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, api: Any) -> Iterator[None]:
         loaded.call("cuInit", 0)
         return loaded
 
-    for module in (driver_module, device_module, session_module):
+    for module in (driver_module, device_module, platform_module):
         monkeypatch.setattr(module, "load_driver", load)
     forget()
     yield
@@ -286,4 +299,4 @@ def installed(monkeypatch: pytest.MonkeyPatch, api: Any) -> Iterator[None]:
 def forget() -> None:
     """Forgets the GPUs and what was loaded into them."""
     device_module.find_devices.cache_clear()
-    session_module.session_of.cache_clear()
+    platform_module.session_of.cache_clear()

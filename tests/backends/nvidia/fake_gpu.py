@@ -12,8 +12,8 @@ import numpy as np
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel
 from xtile.arguments.kernel import signatures_of
-from xtile.backends.nvidia.compilation import Cubin, KernelInterface
-from xtile.backends.nvidia.sidecar import write_cubin
+from xtile.backends.machine_code import KernelInterface, MachineCode
+from xtile.backends.sidecar import write_machine_code
 from xtile.launch import LaunchResult
 
 CODE = b"\x7fELF\x02\x01" + bytes(12) + (190).to_bytes(2, "little") + bytes(100)
@@ -62,7 +62,7 @@ class Gpu:
         signatures = signatures_of(module, may_overlap=may_overlap)
         code = CODE + f"{text} {heap} {may_overlap}".encode()
         kernels = {"k": KernelInterface("", heap)}
-        write_cubin(self.path, Cubin(code, "sm_90", "tileiras", signatures, kernels))
+        write_machine_code(self.path, MachineCode(code, "sm_90", "tileiras", signatures, kernels))
 
         def run(block: tuple[int, int, int], *values: int) -> None:
             self.seen.append(values)
@@ -72,7 +72,10 @@ class Gpu:
         self.api.kernels = {"k": FakeKernel(sizes, run)}
 
     def run(self, *arguments: Any, grid: Any = 1, device: str = "cuda") -> LaunchResult:
-        return xtile.run(self.path, list(arguments), grid, device)
+        result = xtile.run(self.path, list(arguments), grid, device)
+        # Tile blocks are threads, as far as a launch says.
+        assert set(self.api.blocks) == {(1, 0)}
+        return result
 
 
 STORE = "%zero = constant 0 : index\n %one = constant 1.0 : f32\n store %one, %B[%zero]"

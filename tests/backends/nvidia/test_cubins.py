@@ -8,9 +8,9 @@ import pytest
 
 from xtile.arguments.errors import DeviceError
 from xtile.backends.cache import Cache
+from xtile.backends.located_log import located, shortened
 from xtile.backends.nvidia import cubins
 from xtile.backends.nvidia.cubins import build_cubin
-from xtile.backends.nvidia.tileiras import located, shortened
 from xtile.backends.nvidia.tools import Tool, find_tileiras
 from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source, Span

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from xtile.arguments.launch_checks import LaunchCheck, check_of
+from xtile.arguments.launch_checks import check_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
+from xtile.backends.machine_code import KernelInterface, MachineCode
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.core.signature import source_signature
@@ -28,23 +29,6 @@ if TYPE_CHECKING:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
 
 _ENTRY = "cuda_tile.entry"
-
-
-@dataclass(frozen=True)
-class KernelInterface:
-    """What a launch must know of a kernel beside its signature.
-
-    Attributes:
-        hints: What the kernel told the assembler, as MLIR text.
-        heap: Bytes that each tile block allocates while it runs.
-        checks: What it relies on that only a launch can tell.
-        disjoint: The numbers of the parameters that it relies on not to overlap others.
-    """
-
-    hints: str = ""
-    heap: int = 0
-    checks: tuple[LaunchCheck, ...] = ()
-    disjoint: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,25 +51,6 @@ class Program:
         }
 
 
-@dataclass(frozen=True)
-class Cubin:
-    """Kernels that a GPU runs.
-
-    Attributes:
-        code: The machine code, a file of the ELF format.
-        chip: The architecture.
-        tool: What assembled it, as in `tileiras 13.5.37`.
-        signatures: Those of its kernels, by name.
-        kernels: What else a launch must know of each kernel.
-    """
-
-    code: bytes
-    chip: str
-    tool: str
-    signatures: Mapping[str, Signature]
-    kernels: Mapping[str, KernelInterface]
-
-
 def compile_to_cubin(
     module: ModuleOp,
     chip: str = NVIDIA.default,
@@ -96,7 +61,7 @@ def compile_to_cubin(
     seconds: float | None = None,
     may_overlap: bool = False,
     launch_checks: bool = False,
-) -> Cubin:
+) -> MachineCode:
     """Compiles the kernels of a module to machine code.
 
     Args:
@@ -132,7 +97,7 @@ def compile_to_cubin(
     kernels = {
         name: KernelInterface(kernel.hints, kernel.heap) for name, kernel in program.kernels.items()
     }
-    return Cubin(code, chip, str(find_tileiras()), checked, kernels)
+    return MachineCode(code, chip, str(find_tileiras()), checked, kernels)
 
 
 def compile_program(
@@ -183,7 +148,7 @@ def _interface(entry: Operation) -> KernelInterface:
 
 def _bytes(allocation: AllocaOp) -> int:
     """Bytes of an allocation, with what aligns it."""
-    from xtile.backends.nvidia.parameters import size_of
+    from xtile.backends.parameters import size_of
     from xtile.dialects.cuda_tile.types import PointerType, TileType
 
     type = allocation.result.type

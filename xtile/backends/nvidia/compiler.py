@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from xtile.arguments.launch_checks import check_of, words_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
-from xtile.backends.nvidia.compilation import KernelInterface, Program, compile_program
+from xtile.backends.machine_code import KernelInterface
+from xtile.backends.nvidia.compilation import Program, compile_program
 
 
 def compiler_for(
@@ -38,7 +38,12 @@ def compiler_for(
 def _encode(program: Program) -> tuple[Header, bytes]:
     """What the cache keeps of a program: words, and its bytecode."""
     words = {
-        name: {**asdict(kernel), "checks": [words_of(check) for check in kernel.checks]}
+        name: {
+            "hints": kernel.hints,
+            "heap": kernel.heap,
+            "checks": [words_of(check) for check in kernel.checks],
+            "disjoint": kernel.disjoint,
+        }
         for name, kernel in program.kernels.items()
     }
     return {"kernels": words}, program.bytecode

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xtile.arguments.errors import DeviceError
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
-from xtile.backends.nvidia.tileiras import DEFAULT_LEVEL, assemble, located, shortened
+from xtile.backends.located_log import explained
+from xtile.backends.nvidia.tileiras import DEFAULT_LEVEL, assemble
 from xtile.backends.nvidia.tools import find_tileiras, mismatch
-from xtile.text.diagnostics import DiagnosticError
 from xtile.text.source import Source
 
 
@@ -51,23 +50,12 @@ def build_cubin(
     if entry is not None:
         failure = BuildError.from_header(entry.header)
         if not failure.may_succeed_within(seconds):
-            raise _explained(failure, f"{tool}, for {chip},", source, is_remembered=True)
+            raise explained(failure, f"{tool}, for {chip},", source, is_remembered=True)
     try:
         cubin = assemble(bytecode, chip, tool, level=optimization, seconds=seconds)
     except BuildError as error:
         failure = replace(error, log=error.log + mismatch(tool))
         cache.put(failure_key, failure.header())
-        raise _explained(failure, f"{tool}, for {chip},", source) from None
+        raise explained(failure, f"{tool}, for {chip},", source) from None
     cache.put(key, parts, cubin)
     return cubin
-
-
-def _explained(
-    failure: BuildError, builder: str, source: Source | None, *, is_remembered: bool = False
-) -> DeviceError | DiagnosticError:
-    """The error for users: with locations if the assembler names any, or all that it said."""
-    found = [] if source is None else located(failure.log, source)
-    if found:
-        return DiagnosticError(found)
-    failure = replace(failure, log=shortened(failure.log))
-    return DeviceError(failure.message(builder, is_remembered=is_remembered))

@@ -44,12 +44,16 @@ def print_argument(
     separator: str = ": ",
 ) -> None:
     """Writes one argument with its type and attributes."""
+    from xtile.text.mlir_printer import MlirPrinter
+
     printer.print_ssa_value(argument)
     printer.print_string(separator)
     printer.print_attribute(argument.type)
     if attributes is not None:
         printer.print_op_attributes(attributes.data)
-    if printer.print_debuginfo:
+    if isinstance(printer, MlirPrinter):
+        printer.print_argument_location(argument)
+    elif printer.print_debuginfo:
         printer.print_string(" ")
         printer.print_attribute(argument.location)
 

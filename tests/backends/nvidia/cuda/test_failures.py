@@ -20,8 +20,8 @@ from tests.backends.nvidia.fake_driver import (
 from tests.backends.nvidia.fake_gpu import CODE, Gpu
 from tests.backends.nvidia.gpu_arrays import Interface, random
 from xtile.arguments.signature import Parameter, Signature
-from xtile.backends.nvidia.compilation import Cubin, KernelInterface
-from xtile.backends.nvidia.sidecar import write_cubin
+from xtile.backends.machine_code import KernelInterface, MachineCode
+from xtile.backends.sidecar import write_machine_code
 from xtile.launch import ArgumentError, DeviceArray, DeviceError
 
 
@@ -199,12 +199,12 @@ class TestLayouts:
         with pytest.raises(ArgumentError) as raised:
             gpu.run(DeviceArray(4096, (2**31,), (1,)))
         assert str(raised.value) == (
-            "argument 'A' (memref<i8x?>): expected sizes below 2^31 on a CUDA GPU, given "
+            "argument 'A' (memref<i8x?>): expected sizes below 2^31 on a GPU, given "
             "2147483648; launch the kernel on parts of the array"
         )
         gpu.run(DeviceArray(4096, (2**31 - 1,), (1,)))
         gpu.make("%G: group<memref<i8x?>x?>", [8, 8, 8])
-        with pytest.raises(ArgumentError, match=r"expected sizes below 2\^31 on a CUDA GPU"):
+        with pytest.raises(ArgumentError, match=r"expected sizes below 2\^31 on a GPU"):
             gpu.run([DeviceArray(4096, (2**31,), (1,))])
 
     @pytest.mark.parametrize("stride", [0, 2**37])
@@ -214,12 +214,12 @@ class TestLayouts:
         gpu.make("", [])
         gpu.api.kernels["k"].sizes = [8, 8]
         kernels = {"k": KernelInterface()}
-        cubin = Cubin(CODE, "sm_90", "tileiras", {"k": signature}, kernels)
-        write_cubin(gpu.path, cubin)
+        cubin = MachineCode(CODE, "sm_90", "tileiras", {"k": signature}, kernels)
+        write_machine_code(gpu.path, cubin)
         with pytest.raises(ArgumentError) as raised:
             gpu.run(DeviceArray(4096, (4,), (stride,)))
         assert str(raised.value).endswith(
-            f"expected strides from 1 to 2^37 - 1 on a CUDA GPU, given {stride}"
+            f"expected strides from 1 to 2^37 - 1 on a GPU, given {stride}"
         )
 
     def test_an_empty_array(self, gpu: Gpu) -> None:

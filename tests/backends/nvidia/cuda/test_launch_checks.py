@@ -16,7 +16,7 @@ from tests.backends.nvidia.gpu_arrays import Interface
 from xtile.backends.nvidia.compilation import compile_program
 from xtile.cli import main
 from xtile.launch import ArgumentError
-from xtile.launch.cuda_prepared import prepare
+from xtile.launch.gpu_prepared import prepare
 from xtile.targets import OptionError
 
 KERNEL = """
@@ -111,6 +111,7 @@ def test_only_cubins_say_what_launches_check(
         xtile.compile(kernel, path, launch_checks=True)
     assert main(["compile", str(kernel), "-o", str(path), "--launch-checks"]) == 2
     assert capsys.readouterr().err == (
-        f"xtile: error: {path}: no file beside it would say what launches check; expected .cubin\n"
+        f"xtile: error: {path}: no file beside it would say what launches check; expected "
+        ".cubin or .hsaco\n"
     )
     assert not path.exists()

@@ -14,7 +14,7 @@ import pytest
 from tests.backends.nvidia.fake_gpu import STORE, Gpu, address_of, floats
 from tests.backends.nvidia.gpu_arrays import Interface, random
 from xtile.launch import ArgumentError, LaunchResult
-from xtile.launch.cuda_prepared import prepare
+from xtile.launch.gpu_prepared import prepare
 
 
 def number(format: str, bits: int, size: int) -> Any:
@@ -190,7 +190,7 @@ class TestPreparedLaunches:
 
     def test_another_device(self, gpu: Gpu) -> None:
         gpu.make("", [])
-        with pytest.raises(ArgumentError, match="expected the device 'cuda', 'cuda:N' or an"):
+        with pytest.raises(ArgumentError, match="expected the name of a GPU or an architecture"):
             prepare(gpu.path, [], device="opencl")
 
 

@@ -17,7 +17,7 @@ from xtile.arguments.binding import bind
 from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.overlaps import overlapping
 from xtile.launch import ArgumentError, DeviceArray
-from xtile.launch.cuda_prepared import prepare
+from xtile.launch.gpu_prepared import prepare
 
 TWO = "%A: memref<f32x?>, %B: memref<f32x?>"
 

@@ -12,7 +12,7 @@ import xtile
 from tests.backends.nvidia.fake_gpu import STORE, Gpu, address_of
 from tests.backends.nvidia.gpu_arrays import Dlpack, Interface, Tensor, install_torch, random
 from xtile.launch import ArgumentError
-from xtile.launch import cuda as cuda_module
+from xtile.launch import gpu as gpu_module
 
 
 @pytest.fixture(name="checks", autouse=True)
@@ -20,13 +20,13 @@ def count_checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each time that arguments are checked."""
     install_torch(monkeypatch)
     checks: list[int] = []
-    bind: Callable[..., Any] = cuda_module.bind
+    bind: Callable[..., Any] = gpu_module.bind
 
     def counted(*arguments: Any) -> Any:
         checks.append(1)
         return bind(*arguments)
 
-    monkeypatch.setattr(cuda_module, "bind", counted)
+    monkeypatch.setattr(gpu_module, "bind", counted)
     return checks
 
 

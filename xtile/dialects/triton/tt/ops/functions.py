@@ -176,6 +176,12 @@ class FuncOp(TritonOperation):
 
     @override
     def print(self, printer: Printer) -> None:
+        from xtile.text.mlir_printer import MlirPrinter
+
+        if isinstance(printer, MlirPrinter):
+            # Arguments with their locations have MLIR's text.
+            printer.print_function(self)
+            return
         if self.sym_visibility is not None:
             printer.print_string(f" {self.sym_visibility.data}")
         print_func_op_like(

@@ -1,0 +1,1 @@
+"""Machine code for AMD's GPUs, and what is there to run it."""

@@ -1,0 +1,1 @@
+"""Launches on the GPUs of every vendor: memory, parameters, streams, loaded kernels."""

@@ -1,0 +1,1 @@
+"""Kernels of Triton as machine code, by the Triton that is installed."""

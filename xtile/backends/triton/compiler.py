@@ -1,0 +1,77 @@
+"""Triton as what makes machine code for GPUs: compiling, and what the cache keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xtile.arguments.signature import Signature
+from xtile.backends.cache import Header
+from xtile.backends.compiler import Compiler
+from xtile.backends.gpu.platform import Assembly, Maker
+from xtile.backends.machine_code import KernelInterface, MachineCode
+from xtile.backends.triton.compilation import (
+    Program,
+    build_program,
+    compile_program,
+    machine_code,
+)
+from xtile.backends.triton.installed import find_triton
+
+
+def compiler_for(chip: str) -> Compiler[Program]:
+    """The compiler to Triton's text for an architecture."""
+    return Compiler(
+        f"{chip}, {find_triton()}",
+        lambda module, diagnostics: compile_program(module, chip, diagnostics),
+        _encode,
+        _decode,
+    )
+
+
+def _encode(program: Program) -> tuple[Header, bytes]:
+    interface = program.interface
+    words = {
+        "extension": program.extension,
+        "kernel": program.kernel,
+        "options": program.options,
+        "parameters": program.parameters,
+        "interface": {
+            "disjoint": interface.disjoint,
+            "divisors": interface.divisors,
+            "in_reach": interface.in_reach,
+        },
+    }
+    return words, program.text.encode()
+
+
+def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) -> Program:
+    given = words["interface"]
+    interface = KernelInterface(
+        disjoint=tuple(given["disjoint"]),
+        divisors=tuple(given["divisors"]),
+        in_reach=tuple(given["in_reach"]),
+    )
+    return Program(
+        content.decode(),
+        words["extension"],
+        words["kernel"],
+        words["options"],
+        interface,
+        words["parameters"],
+    )
+
+
+def _assemble(given: Assembly) -> MachineCode:
+    program: Program = given.program
+    built = build_program(program, given.chip, given.cache, given.seconds, given.source)
+    return machine_code(program, built, given.chip, program.signatures(given.signatures))
+
+
+TRITON = Maker(
+    lambda chip, may_overlap, may_wrap: compiler_for(chip),
+    _assemble,
+    compiles_overlaps=False,
+    compiles_wrapping=False,
+    advice="Triton takes different arguments for different memory",
+)
+"""The Triton of this environment."""
