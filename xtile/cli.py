@@ -299,13 +299,13 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         help="how much NVIDIA's assembler optimizes, from 0 to 3 (default: 3)",
     )
     parser.add_argument(
-        "--warps",
+        "--num-warps",
         type=int,
         metavar="N",
         help="warps of a program in an hsaco, a power of two (default: what the kernel says, or 4)",
     )
     parser.add_argument(
-        "--stages",
+        "--num-stages",
         type=int,
         metavar="N",
         help="stages of pipelined loops in an hsaco (default: what the kernel says, or 2)",

@@ -389,15 +389,8 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error(f"argument --remarks: needs {_CHOOSERS}")
         self._check_chip()
         self._check_matrix_spelling()
-        if arguments.may_overlap and not self._reads("may_overlap"):
-            self._usage_error(
-                "argument --may-overlap: is for kernels of the tensor language and the core form "
-                "that are translated"
-            )
-        if arguments.may_overlap and ENCODED.get(self._target_name) == "triton":
-            self._usage_error(
-                "argument --may-overlap: Triton takes different arguments for different memory"
-            )
+        if arguments.may_overlap:
+            self._check_overlaps()
         if arguments.xegpu_level is not None and (
             arguments.translate is None or not self._reads("xegpu_level")
         ):
@@ -423,6 +416,18 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error(
                 "argument --tensorlang-revision: the input is not in the tensor language; "
                 "use --frontend ir if it is"
+            )
+
+    def _check_overlaps(self) -> None:
+        """Ends the process if nothing is compiled for arguments that overlap."""
+        if not self._reads("may_overlap"):
+            self._usage_error(
+                "argument --may-overlap: is for kernels of the tensor language and the core form "
+                "that are translated"
+            )
+        if ENCODED.get(self._target_name) == "triton":
+            self._usage_error(
+                "argument --may-overlap: Triton takes different arguments for different memory"
             )
 
     def _check_chip(self) -> None:
