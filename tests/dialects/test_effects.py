@@ -29,7 +29,7 @@ _NAMES = frozenset[str]().union(
 )
 
 _MEMORY = frozenset(
-    {"a", "b", "base", "c", "dest", "destination", "dst", "dstMemref", "mem_desc", "memory"}
+    {"a", "b", "base", "c", "desc", "dest", "destination", "dst", "dstMemref", "mem_desc", "memory"}
     | {"memref", "pointers", "source", "src", "srcMemref", "tensorDesc", "TensorDesc", "view"}
     | {"init", "input", "inputs", "outputs", "ptr", "result"}
 )
@@ -59,6 +59,7 @@ _DIALECTS = [
     "linalg",
     "memref",
     "tensorlang",
+    "tt",
     "ttg",
     "vector",
     "xegpu",
