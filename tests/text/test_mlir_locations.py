@@ -79,6 +79,20 @@ def test_arguments_of_kernels_have_locations(text: str) -> None:
     assert text in printed(module, debuginfo=True, local_scope=True)
 
 
+def test_the_location_of_a_loop_is_behind_its_regions() -> None:
+    text = (
+        "%r = scf.while (%a = %x) : (i1) -> i1 {\n    scf.condition(%a) %a : i1 loc(unknown)\n"
+        '  } do {\n  ^bb0(%b: i1 loc(unknown)):\n    scf.yield %b : i1 loc(unknown)\n  } loc("w")'
+    )
+    module = read_well(
+        f"func.func @f(%x: i1) {{\n  {text}\n  func.return loc(unknown)\n}} loc(unknown)\n"
+    )
+    printed_text = printed(module, debuginfo=True, local_scope=True)
+    assert "(%a = %x) : (i1) -> i1 {\n" in printed_text
+    assert printed_text.count('loc("w")') == 1
+    assert read_well(printed_text).is_structurally_equivalent(module)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -107,6 +107,11 @@ class MlirPrinter(AttributePrinter):
             self.exit_scope()
 
     @override
+    def print_operation_type(self, op: Operation) -> None:
+        # The location comes behind all of an operation.
+        self.print_function_type(op.operand_types, op.result_types)
+
+    @override
     def print_op_with_default_format(self, op: Operation) -> None:
         # MLIR looks for aliases in the regions first, then in the types and the attributes.
         regions = self._captured(lambda: self.print_regions(op.regions))
