@@ -121,7 +121,7 @@ _ATTRIBUTE_VERIFIERS = {
 def _says_more_of_arguments(function: Operation) -> bool:
     """Whether the core form says something of an argument; for others nothing of it is loaded."""
     given = function.properties.get("arg_attrs")
-    if not isa(given, ArrayAttr[DictionaryAttr]):
+    if given is None or not isa(given, ArrayAttr[DictionaryAttr]):
         return False
     return any(name.startswith("core.") for attributes in given for name in attributes.data)
 

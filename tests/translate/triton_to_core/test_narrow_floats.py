@@ -52,16 +52,18 @@ def _numbers(dtype: Any, largest: float) -> Any:
 
 def _wanted(numbers: Any, dtype: Any, mode: str) -> Any:
     """Rounded once, by a search in all numbers of the type."""
-    all_numbers: Any = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
-    grid = np.unique(np.abs(all_numbers[np.isfinite(all_numbers)]))
-    sizes = np.minimum(np.abs(numbers.astype(np.float64)), grid[-1])
-    below = np.maximum(np.searchsorted(grid, sizes, side="right") - 1, 0)
-    above = np.minimum(below + 1, grid.size - 1)
+    numpy: Any = np
+    all_numbers = numpy.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
+    grid = numpy.unique(numpy.abs(all_numbers[numpy.isfinite(all_numbers)]))
+    exact = numbers.astype(np.float64)
+    sizes = numpy.minimum(numpy.abs(exact), grid[-1])
+    below = numpy.maximum(numpy.searchsorted(grid, sizes, side="right") - 1, 0)
+    above = numpy.minimum(below + 1, grid.size - 1)
     down, up = sizes - grid[below], grid[above] - sizes
     # Neighbours are even and odd by turns, from 0 on.
     goes_up = (up < down) | ((up == down) & (below % 2 == 1))
-    chosen = np.where(goes_up & (mode == "rtne"), grid[above], grid[below])
-    return np.where(np.isnan(numbers.astype(np.float64)), np.nan, np.copysign(chosen, numbers))
+    chosen = numpy.where(goes_up & (mode == "rtne"), grid[above], grid[below])
+    return numpy.where(numpy.isnan(exact), numpy.nan, numpy.copysign(chosen, exact))
 
 
 def _run(module: ModuleOp, numbers: Any, dtype: Any, device: str = "reference") -> Any:
