@@ -112,6 +112,7 @@ _ULPS = {
     **dict.fromkeys(("atan2", "cosh", "powf", "sinh", "tanh", "sincos"), 2.0),
     **dict.fromkeys(("acos", "asin", "atan", "cbrt", "expm1", "log10", "log1p"), 4.0),
     **dict.fromkeys(("acosh", "asinh", "atanh"), 6.0),
+    "erf": 4.0,
 }
 """Units in the last place that a result may be off on the reference device.
 
@@ -128,7 +129,7 @@ _TYPES = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 
 def _mathematics() -> Iterator[tuple[str, Case]]:
     for name, type in product((*_ULPS, *_EXACT), FLOATS):
-        if name == "sincos":
+        if name == "sincos" or (name, type) == ("erf", "f64"):
             continue
         types = (type, type) if name in _BINARY else (type,)
         values = ", ".join(f"{{{i}}}" for i in range(len(types)))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import floating_point, mathematics
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.types import element_type
 from xtile.translate.tiles.casts import copy_sign
 from xtile.translate.tiles.elementwise import Compute
 
@@ -47,6 +50,13 @@ class _Real:
 
     def floor(self, a: SSAValue) -> SSAValue:
         return self._lowering.compute(floating_point.FloorOp, a)
+
+    def polynomial(self, coefficients: Sequence[float], a: SSAValue) -> SSAValue:
+        """The sum of the coefficients, the one of the lowest power first, times powers of `a`."""
+        *others, total = map(self._value, coefficients)
+        for coefficient in reversed(others):
+            total = self._lowering.fma(total, a, coefficient)
+        return total
 
     def choose(
         self,
@@ -101,6 +111,41 @@ def expm1(lowering: Lowering, value: SSAValue) -> SSAValue:
     made = real.choose(_IS.EQUAL, less, -1, -1, made)
     return real.choose(_IS.EQUAL, power, math.inf, math.inf, made)
 
+
+def erf(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """The error function of f32, at most 1.2 units off.
+
+    x + x p(x^2) up to 1, and 1 - e^q(|x|) beyond it, where p and q are polynomials fitted to
+    erf(x) / x - 1 and log(1 - erf(x)).
+
+    Raises:
+        DiagnosticError: The numbers are f64.
+    """
+    if element_type(value) != f32:
+        raise lowering.error("CUDA Tile IR has no error function; of f64 it is not composed either")
+    real, size = _Real(lowering, value), absolute(lowering, value)
+    square = real.multiply(value, value)
+    near = lowering.fma(value, real.polynomial(_NEAR, square), value)
+    power = real.polynomial(_FAR, real.choose(_IS.LESS_THAN, size, _ERF_IS_1, size, _ERF_IS_1))
+    far = real.subtract(1, lowering.compute(mathematics.ExpOp, power))
+    return real.choose(_IS.GREATER_THAN, size, 1, copy_sign(lowering, far, value), near)
+
+
+_NEAR = (
+    *(0.12837916588150264, -0.37612626903579943, 0.11283597463483269, -0.02685432879590567),
+    *(0.005189311942441595, -0.0008018854991093863, 7.882497105797637e-05),
+)
+"""Coefficients of erf(x) / x - 1 in x^2, up to 1."""
+
+_FAR = (
+    *(0.0002111655308381109, -1.1296967880483684, -0.6329593891977882, -0.10874037944554257),
+    *(0.025452156814449803, -0.004320642078699697, 0.0004751997320391042),
+    *(-2.7220885432610647e-05, 3.877704595173304e-07),
+)
+"""Coefficients of log(1 - erf(x)) in x, from 1 to 4."""
+
+_ERF_IS_1 = 4.0
+"""Where the error function of f32 is 1."""
 
 _LARGE = 2.0**28
 """x^2 + 1 is x^2 beyond it, in f32 and f64."""
