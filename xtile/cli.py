@@ -334,7 +334,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernel", help=f"{_KERNEL_HELP}, or a cubin with its sidecar")
+    parser.add_argument("kernel", help=f"{_KERNEL_HELP}, or a cubin or an hsaco with its sidecar")
     parser.add_argument(
         "--entry",
         metavar="NAME",

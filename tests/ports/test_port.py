@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 import xtile
 import xtile.ports.port
 from tests.checking.kernels import rows
+from xtile.backends.machine_code import HSACO
+from xtile.backends.sidecar import read_machine_code
 from xtile.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +111,17 @@ def test_what_a_language_refuses_has_its_line(
     assert "work-items apart" in error["text"]
     assert "subgroup_id" in report["text"].splitlines()[error["line"] - 1]
     assert "refused" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_machine_code_for_the_chip_that_is_named(tmp_path: Path) -> None:
+    chip = ("--chip", "gfx942", "--no-check")
+    _, report = ported(tmp_path / "out", PRODUCT, "--to", "triton", *chip)
+    (port,) = report["ports"]
+    path = tmp_path / "out" / "matrix_unit.triton.hsaco"
+    assert path.name in [Path(each).name for each in port["files"]]
+    made = read_machine_code(path, HSACO)
+    assert (made.chip, list(made.signatures)) == ("gfx942", ["product"])
 
 
 def test_no_check_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,12 +96,13 @@ def fresh_seed() -> int:
 
 def real_devices() -> tuple[str, ...]:
     """The devices that are here besides the reference device."""
+    from xtile.backends.amd.hip.device import available_devices as amd_gpus
     from xtile.backends.intel.opencl import setup
-    from xtile.backends.nvidia.cuda.device import available_devices
+    from xtile.backends.nvidia.cuda.device import available_devices as nvidia_gpus
 
     has_opencl = "pyopencl" not in setup.missing_packages() and setup.available_devices()
-    names = ("opencl",) if has_opencl else ()
-    return (*names, "cuda") if available_devices() else names
+    found = {"opencl": has_opencl, "cuda": nvidia_gpus(), "hip": amd_gpus()}
+    return tuple(name for name, is_there in found.items() if is_there)
 
 
 def compare(

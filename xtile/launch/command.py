@@ -16,6 +16,7 @@ from xtile.arguments.binding import bind
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.groups import Group
 from xtile.arguments.signature import Parameter, Signature
+from xtile.backends.machine_code import HSACO, format_of
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
@@ -27,7 +28,7 @@ from xtile.command import (
 from xtile.dialects.reading import UnknownLanguageError
 from xtile.dialects.triton_dumps import kernel_file, options_text
 from xtile.launch.devices import Device, find_device
-from xtile.launch.executable import Executable, Kernel, LaunchResult
+from xtile.launch.executable import CUDA_NAME, HIP_NAME, Executable, Kernel, LaunchResult
 from xtile.launch.progress import progress_bar
 from xtile.launch.report import make_table, rows_of, save_result
 from xtile.launch.run import launch
@@ -92,13 +93,21 @@ def _load(options: Namespace, device: Device) -> Executable:
     try:
         executable = device.load(kernel)
     except UnknownLanguageError:
-        hint = "; a cubin runs with --device cuda" if options.kernel.endswith(".cubin") else ""
+        hint = _device_hint(options.kernel)
         raise UsageError(
             f"{options.kernel}: expected a file ending with .ir, .mlir, .ttir, .ttgir or "
             f".tileirbc{hint}"
         ) from None
     _show(list(diagnostics))
     return executable
+
+
+def _device_hint(path: str) -> str:
+    """Which device runs a file of machine code, for the end of a message."""
+    kind = format_of(path)
+    if kind is None:
+        return ""
+    return f"; {kind.an} runs with --device {HIP_NAME if kind is HSACO else CUDA_NAME}"
 
 
 def _by_parameter(

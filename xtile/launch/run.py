@@ -45,7 +45,7 @@ def run(
 
     Args:
         kernel: The path of a file ending with `.ir`, `.mlir`, `.ttir` or `.ttgir`, a text, or a
-            module; on NVIDIA's GPUs also the path of a cubin that `compile` made.
+            module; on GPUs also the path of a cubin or an hsaco that `compile` made.
         args: The arguments in signature order, or by parameter name.
             Scalars are Python or numpy numbers. A memref takes a numpy array, a torch tensor on
             the CPU, anything with `__dlpack__`, or None for a null pointer. `A` for
@@ -55,7 +55,7 @@ def run(
             for a null group. In MLIR's upstream
             dialects, `memref<4x8xf32>` has the shape of the array, and its last mode is the
             contiguous one (row-major, numpy's own order). On an OpenCL device a memref also takes
-            pyopencl's arrays, buffers and SVM, and on NVIDIA's GPUs tensors of torch, arrays of
+            pyopencl's arrays, buffers and SVM, and on GPUs tensors of torch, arrays of
             CuPy and whatever else lies on the GPU, which are not copied; on both an
             `xtile.launch.DeviceArray`. A kernel that was translated, and says so in
             `core.signature`, takes the arguments of its source. Any other entry of CUDA Tile IR
@@ -63,11 +63,12 @@ def run(
             them one by one.
         grid: The number of work-groups in x, y and z; missing modes are 1.
         device: "reference"; "cuda" for the first of NVIDIA's GPUs, "cuda:1" for the second;
-            "opencl" for the best of Intel's OpenCL devices; "auto" for the first of these that is
-            there and can run the kernel, and else "reference"; the name of an architecture (pvc,
-            bmg, dg2, cpu, cpu-avx2, cpu-amx, sm_90 ..) for a device of that kind; or a
-            `pyopencl.CommandQueue` or a CUDA stream of torch or CuPy, in which the kernel is
-            launched.
+            "hip" for the first of AMD's; "triton" for the first of either with machine code of
+            Triton's; "opencl" for the best of Intel's OpenCL devices; "auto" for the first of
+            "cuda", "hip" and "opencl" that is there and can run the kernel, and else "reference";
+            the name of an architecture (pvc, bmg, dg2, cpu, cpu-avx2, cpu-amx, sm_90, gfx942 ..)
+            for a device of that kind; or a `pyopencl.CommandQueue` or a stream of torch or CuPy,
+            in which the kernel is launched.
         entry: The function to launch; needed if the kernel has several.
         block: The number of work-items of a work-group in x, y and z, for a `gpu.func`; missing
             modes are 1. None takes the function's `known_block_size`, or one work-item. A function
@@ -78,13 +79,14 @@ def run(
         workers: Processes that share the work-groups.
         progress: Called from time to time with the numbers of done and of all work-groups.
         build_seconds: How long an OpenCL driver may take to build the kernel, which happens in a
-            process of its own then, or how long NVIDIA's assembler may take. None sets a limit
-            for the assembler, and for what is known to hang drivers.
+            process of its own then, or how long NVIDIA's assembler or Triton may take. None sets a
+            limit for these two, and for what is known to hang drivers.
         seconds: How long the launch itself may take; None for any time. What was written stays.
             No driver can stop a kernel, so on a device it goes on, with its arrays, until it or
             the process ends. The same holds after Ctrl-C.
         binary: The path of SPIR-V that another compiler made of the kernel by the same calling
-            convention, such as the reference compiler of the tensor language, or of a cubin. The
+            convention, such as the reference compiler of the tensor language, or of a cubin or an
+            hsaco. The
             device runs it instead of compiling the kernel, which then only tells the arguments.
 
     Returns:

@@ -186,7 +186,7 @@ class Porting:
             return
         text, _ = text_of(made)
         port.files[port.target.text] = text
-        for ending in port.target.binaries:
+        for ending in port.target.binaries_for(port.chip):
             self._compile(ending)
 
     def _compile(self, ending: str) -> None:

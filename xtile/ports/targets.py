@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xtile.targets import OptionError, vendor_of
+from xtile.backends.machine_code import HSACO
+from xtile.targets import AMD, OptionError, vendor_of
 from xtile.translate.route import ROUTES
 
 
@@ -23,13 +24,21 @@ class PortTarget:
     text: str
     binaries: tuple[str, ...] = ()
 
+    def binaries_for(self, chip: str | None) -> tuple[str, ...]:
+        """The files that a port for a chip is compiled to.
+
+        An hsaco is made where one of AMD's chips is named: other vendors' have other functions.
+        """
+        is_amd = chip is not None and vendor_of(chip) is AMD
+        return tuple(each for each in self.binaries if is_amd or each != HSACO.extension)
+
 
 PORT_TARGETS = (
     PortTarget("tensorlang", ".ir"),
     PortTarget("xegpu", ".mlir"),
     PortTarget("spirv", ".spvasm", (".spv",)),
     PortTarget("cuda_tile", ".mlir", (".tileirbc", ".cubin")),
-    PortTarget("triton", ".ttir"),
+    PortTarget("triton", ".ttir", (".hsaco",)),
 )
 """The languages, in the order of reports."""
 
