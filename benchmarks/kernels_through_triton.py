@@ -155,10 +155,11 @@ def _on_reference(
 
 
 def _of_cuda_tile(number: int) -> Kernel:
-    text = KernelWriter(number).text()
+    writer = KernelWriter(number)
+    text = writer.text()
 
     def launches(seed: int) -> Iterator[Launch]:
-        arguments = KernelWriter(number).arguments(np.random.default_rng(seed))
+        arguments = writer.arguments(np.random.default_rng(seed))
         # Their numbers are exact.
         yield _on_reference(text, "mlir", arguments, (BLOCKS,), 0.0)
 

@@ -36,7 +36,14 @@ from xtile.command import (
 )
 from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_binary, guess_language
 from xtile.dialects.registry import COMPLETED_DIALECTS
-from xtile.opt_arguments import BINARY, COMPILING, ENCODED, TRANSLATIONS, add_arguments
+from xtile.opt_arguments import (
+    BINARY,
+    COMPILING,
+    ENCODED,
+    LANGUAGE_OF_LEVEL,
+    TRANSLATIONS,
+    add_arguments,
+)
 from xtile.opt_steps import StepError, StepLog, step_error
 from xtile.text.diagnostics import (
     Diagnostic,
@@ -466,6 +473,7 @@ class XtileOptMain(xDSLOptMain):
     def _check_encoding(self) -> None:
         """Ends the process if the target cannot hold what a translation ends with."""
         content, target = TRANSLATIONS[self.args.translate].content, self._target_name
+        content = LANGUAGE_OF_LEVEL.get(content, content)
         if not self.args.is_target_given or target == "mlir" or ENCODED.get(target) == content:
             return
         others = (name for name, encoded in ENCODED.items() if encoded == content)

@@ -59,6 +59,9 @@ ENCODED = {
 }
 """The one language that a target encodes; MLIR holds all of them."""
 
+LANGUAGE_OF_LEVEL = {"amdg": "triton"}
+"""The language of a level that translations end with, where targets encode all of the language."""
+
 COMPILING = tuple(name for name in ENCODED if name != "tensorlang")
 """The targets that kernels of other languages are compiled to."""
 

@@ -195,6 +195,17 @@ def test_the_machine_code_of_a_product(tmp_path: Path) -> None:
     assert ".vgpr_spill_count: 0" in assembly
 
 
+def test_layouts_of_xtile(tmp_path: Path) -> None:
+    """What `triton-to-amdg` makes, Triton compiles without a layout of its own."""
+    options = ("--translate", "tensorlang-to-amdg", "--chip", "gfx942")
+    assembly = assembly_of(EXAMPLES / "matrix_unit.ir", tmp_path, *options)
+    # Of 8 x 32 x 64, in waves that share the columns.
+    assert 1 <= count(assembly, r"v_mfma_f32_") <= 8
+    assert count(assembly, "buffer_load") >= 1
+    assert count(assembly, "global_") == count(assembly, "scratch_") == 0
+    assert ".vgpr_spill_count: 0" in assembly
+
+
 def test_every_chip_has_a_name_in_triton() -> None:
     for chip in AMD.chips:
         assert compilation.code_format(chip) is HSACO
